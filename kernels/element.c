@@ -5,15 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-const char *const element_words[] = {"f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64", NULL};
+const char *const element_words[] = {"f32", "f64", "f16", "bf16", "i8",  "u8", "i16",
+                                     "u16", "i32", "u32", "i64",  "u64", NULL};
 
 static const struct {
     size_t size;
     double roundoff;
+    int64_t least, greatest; // of integers
 } elements[ELEMENT_COUNT] = {
-    [ELEMENT_F32] = {4, 0x1p-24}, [ELEMENT_F64] = {8, 0x1p-53}, [ELEMENT_F16] = {2, 0x1p-11},
-    [ELEMENT_BF16] = {2, 0x1p-8}, [ELEMENT_I8] = {1, 0},        [ELEMENT_I32] = {4, 0},
-    [ELEMENT_U32] = {4, 0},       [ELEMENT_I64] = {8, 0},
+    [ELEMENT_F32] = {4, 0x1p-24, 0, 0},           [ELEMENT_F64] = {8, 0x1p-53, 0, 0},
+    [ELEMENT_F16] = {2, 0x1p-11, 0, 0},           [ELEMENT_BF16] = {2, 0x1p-8, 0, 0},
+    [ELEMENT_I8] = {1, 0, INT8_MIN, INT8_MAX},    [ELEMENT_U8] = {1, 0, 0, UINT8_MAX},
+    [ELEMENT_I16] = {2, 0, INT16_MIN, INT16_MAX}, [ELEMENT_U16] = {2, 0, 0, UINT16_MAX},
+    [ELEMENT_I32] = {4, 0, INT32_MIN, INT32_MAX}, [ELEMENT_U32] = {4, 0, 0, UINT32_MAX},
+    [ELEMENT_I64] = {8, 0, INT64_MIN, INT64_MAX}, [ELEMENT_U64] = {8, 0, 0, INT64_MAX},
 };
 
 const char *element_name(enum element type)
@@ -36,6 +41,16 @@ size_t element_size(enum element type)
 bool element_is_float(enum element type)
 {
     return elements[type].roundoff > 0;
+}
+
+int64_t element_least(enum element type)
+{
+    return elements[type].least;
+}
+
+int64_t element_greatest(enum element type)
+{
+    return elements[type].greatest;
 }
 
 double element_roundoff(enum element type)
@@ -110,6 +125,15 @@ void element_store(enum element type, double value, void *to)
     case ELEMENT_I8:
         memcpy(to, &(int8_t){(int8_t)whole(value, INT8_MIN, INT8_MAX)}, 1);
         break;
+    case ELEMENT_U8:
+        memcpy(to, &(uint8_t){(uint8_t)value}, 1);
+        break;
+    case ELEMENT_I16:
+        memcpy(to, &(int16_t){(int16_t)value}, 2);
+        break;
+    case ELEMENT_U16:
+        memcpy(to, &(uint16_t){(uint16_t)value}, 2);
+        break;
     case ELEMENT_I32:
         memcpy(to, &(int32_t){(int32_t)whole(value, INT32_MIN, INT32_MAX)}, 4);
         break;
@@ -119,6 +143,9 @@ void element_store(enum element type, double value, void *to)
     case ELEMENT_I64:
         memcpy(to, &(int64_t){whole(value, INT64_MIN, INT64_MAX)}, 8);
         break;
+    case ELEMENT_U64:
+        memcpy(to, &(uint64_t){(uint64_t)value}, 8);
+        break;
     case ELEMENT_COUNT:
         break;
     }
@@ -127,6 +154,9 @@ void element_store(enum element type, double value, void *to)
 int64_t element_load_integer(enum element type, const void *from)
 {
     int8_t byte;
+    uint8_t octet;
+    int16_t half;
+    uint16_t pair;
     int32_t word;
     uint32_t natural;
     int64_t wide;
@@ -134,6 +164,15 @@ int64_t element_load_integer(enum element type, const void *from)
     case ELEMENT_I8:
         memcpy(&byte, from, 1);
         return byte;
+    case ELEMENT_U8:
+        memcpy(&octet, from, 1);
+        return octet;
+    case ELEMENT_I16:
+        memcpy(&half, from, 2);
+        return half;
+    case ELEMENT_U16:
+        memcpy(&pair, from, 2);
+        return pair;
     case ELEMENT_I32:
         memcpy(&word, from, 4);
         return word;
@@ -141,6 +180,7 @@ int64_t element_load_integer(enum element type, const void *from)
         memcpy(&natural, from, 4);
         return natural;
     case ELEMENT_I64:
+    case ELEMENT_U64:
         memcpy(&wide, from, 8);
         return wide;
     default:
@@ -169,6 +209,8 @@ double element_load(enum element type, const void *from)
         bits = (uint32_t)half << 16;
         memcpy(&single, &bits, 4);
         return (double)single;
+    case ELEMENT_U64:
+        return (double)(uint64_t)element_load_integer(type, from);
     default:
         return (double)element_load_integer(type, from);
     }

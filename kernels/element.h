@@ -1,4 +1,4 @@
-// The types of an array's elements and of a kernel's scalar arguments: the eight that a job file may name. Shared by
+// The types of an array's elements and of a kernel's scalar arguments: the twelve that a job file may name. Shared by
 // the driver (sizes, spelling) and the GPU worker (arguments, verification); knows neither CUDA nor the search.
 #ifndef SWEETSPOT_ELEMENT_H
 #define SWEETSPOT_ELEMENT_H
@@ -12,10 +12,14 @@ enum element {
     ELEMENT_F64,
     ELEMENT_F16,
     ELEMENT_BF16,
-    ELEMENT_I8,
+    ELEMENT_I8, // from here on integers
+    ELEMENT_U8,
+    ELEMENT_I16,
+    ELEMENT_U16,
     ELEMENT_I32,
     ELEMENT_U32,
     ELEMENT_I64,
+    ELEMENT_U64,
     ELEMENT_COUNT
 };
 
@@ -28,13 +32,17 @@ int element_find(const char *name);
 // Bytes of one element.
 size_t element_size(enum element type);
 bool element_is_float(enum element type);
+// The least and the greatest value of an integer type, as far as an int64_t holds them.
+int64_t element_least(enum element type);
+int64_t element_greatest(enum element type);
 // Unit roundoff (half the distance from 1 to the next number): 2^-24 for f32, 2^-53, 2^-11, 2^-8; 0 for integers.
 double element_roundoff(enum element type);
 
 // Writes `value`, rounded to nearest even (floats) or truncated (integers), as one element to `to`. Of integers the
 // nearest that the type holds; 0 for NaN.
 void element_store(enum element type, double value, void *to);
-// Reads one element. i64 values beyond 2^53 lose bits; use element_load_integer for those.
+// Reads one element. 64-bit values beyond 2^53 lose bits; use element_load_integer for those. It returns the 64 bits of
+// a u64, which are negative from 2^63 on.
 double element_load(enum element type, const void *from);
 int64_t element_load_integer(enum element type, const void *from);
 

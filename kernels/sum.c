@@ -44,6 +44,12 @@ static int64_t wrapped(enum element type, int64_t exact)
     switch (type) {
     case ELEMENT_I8:
         return (int8_t)exact;
+    case ELEMENT_U8:
+        return (uint8_t)exact;
+    case ELEMENT_I16:
+        return (int16_t)exact;
+    case ELEMENT_U16:
+        return (uint16_t)exact;
     case ELEMENT_I32:
         return (int32_t)exact;
     case ELEMENT_U32:

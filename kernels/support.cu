@@ -65,19 +65,22 @@ static __device__ u64 mask(u64 key, u64 i)
 // ---- elements ------------------------------------------------------------------------------------------------------
 
 template <typename T> struct traits {
-    static const bool floats = false;
+    static const bool floats = false, natural = false; // natural: of 64 bits without a sign
+};
+template <> struct traits<u64> {
+    static const bool floats = false, natural = true;
 };
 template <> struct traits<float> {
-    static const bool floats = true;
+    static const bool floats = true, natural = false;
 };
 template <> struct traits<double> {
-    static const bool floats = true;
+    static const bool floats = true, natural = false;
 };
 template <> struct traits<f16> {
-    static const bool floats = true;
+    static const bool floats = true, natural = false;
 };
 template <> struct traits<bf16> {
-    static const bool floats = true;
+    static const bool floats = true, natural = false;
 };
 
 template <typename T> static __device__ double value(T x)
@@ -464,8 +467,8 @@ static __device__ void judge(const T *out, i64 cols, i64 ld, const void *expecte
         double size = fabs(to->want), unit = scale ? (double)scale[i] : size;
         to->allowed = per_scale * unit + per_value * size + floor;
     } else {
-        to->got = (double)integer(x);
-        to->want = (double)(i64)want;
+        to->got = value(x);
+        to->want = traits<T>::natural ? (double)want : (double)(i64)want;
         to->allowed = 0;
     }
 }
@@ -672,6 +675,15 @@ TYPED(bf16, bf16)
 #ifdef SUPPORT_I8
 TYPED(i8, signed char)
 #endif
+#ifdef SUPPORT_U8
+TYPED(u8, u8)
+#endif
+#ifdef SUPPORT_I16
+TYPED(i16, short)
+#endif
+#ifdef SUPPORT_U16
+TYPED(u16, u16)
+#endif
 #ifdef SUPPORT_I32
 TYPED(i32, int)
 #endif
@@ -680,4 +692,7 @@ TYPED(u32, u32)
 #endif
 #ifdef SUPPORT_I64
 TYPED(i64, i64)
+#endif
+#ifdef SUPPORT_U64
+TYPED(u64, u64)
 #endif

@@ -95,7 +95,7 @@ static int cpu_in_place(const struct operation_problem *p, struct operation_expe
     return transpose(&p->operand[IN_PLACE_A], &expected[IN_PLACE_A]);
 }
 
-// On the GPU: geam in fp64 on the widened matrix, which loses nothing but of i64.
+// On the GPU: geam in fp64 on the widened matrix, which loses nothing but of integers of 64 bits.
 static int on_device(const struct device_operations *tools, const struct operand *from, struct operation_expected *to,
                      struct error *err)
 {
@@ -104,7 +104,8 @@ static int on_device(const struct device_operations *tools, const struct operand
     struct operand turned = {
         .type = ELEMENT_F64, .rows = from->cols, .cols = from->rows, .ld = from->rows, .device = to->expected};
     bool floats = element_is_float(from->type);
-    if (from->type == ELEMENT_I64) return error_set(err, "cuBLAS cannot transpose i64; set by = \"cpu\"");
+    if (!floats && element_size(from->type) == 8)
+        return error_set(err, "cuBLAS cannot transpose %s; set by = \"cpu\"", element_name(from->type));
     to->per_scale = to->per_value = to->floor = 0;
     if (tools->scratch(tools->self, (size_t)n * 8, &wide.device, err) ||
         (!floats && tools->scratch(tools->self, (size_t)n * 8, &turned.device, err)) ||

@@ -76,10 +76,18 @@ static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
         double roundoff;
         double value; // that it holds exactly
     } types[] = {
-        {ELEMENT_F32, "f32", 4, 0x1p-24, 1.5},    {ELEMENT_F64, "f64", 8, 0x1p-53, 0.1},
-        {ELEMENT_F16, "f16", 2, 0x1p-11, -0.75},  {ELEMENT_BF16, "bf16", 2, 0x1p-8, 3},
-        {ELEMENT_I8, "i8", 1, 0, -128},           {ELEMENT_I32, "i32", 4, 0, -2147483648.0},
-        {ELEMENT_U32, "u32", 4, 0, 4294967295.0}, {ELEMENT_I64, "i64", 8, 0, -9007199254740992.0},
+        {ELEMENT_F32, "f32", 4, 0x1p-24, 1.5},
+        {ELEMENT_F64, "f64", 8, 0x1p-53, 0.1},
+        {ELEMENT_F16, "f16", 2, 0x1p-11, -0.75},
+        {ELEMENT_BF16, "bf16", 2, 0x1p-8, 3},
+        {ELEMENT_I8, "i8", 1, 0, -128},
+        {ELEMENT_I32, "i32", 4, 0, -2147483648.0},
+        {ELEMENT_U32, "u32", 4, 0, 4294967295.0},
+        {ELEMENT_I64, "i64", 8, 0, -9007199254740992.0},
+        {ELEMENT_U8, "u8", 1, 0, 255},
+        {ELEMENT_I16, "i16", 2, 0, -32768},
+        {ELEMENT_U16, "u16", 2, 0, 65535},
+        {ELEMENT_U64, "u64", 8, 0, 9007199254740992.0},
     };
     assert_int_equal(sizeof types / sizeof *types, ELEMENT_COUNT);
     for (size_t i = 0; i < ELEMENT_COUNT; i++) {
@@ -104,6 +112,9 @@ static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
         element_store(type, 1 + types[i].roundoff, bytes);
         assert_true(element_load(type, bytes) == 1);
     }
+    uint64_t large = 0xfffffffffffff800u; // the double next to 2^64
+    assert_true(element_load(ELEMENT_U64, &large) == 0x1.fffffffffffffp63);
+    assert_int_equal(element_load_integer(ELEMENT_U64, &large), -2048); // its bits
     assert_int_equal(element_find("f8"), -1);
     assert_int_equal(element_find(NULL), -1);
 }

@@ -353,7 +353,7 @@ static void the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_
     file = fmemopen(text, sizeof text, "w");
     assert_int_equal(gate_check(&(struct gate){0, false}, &final, &about, "j", file), 1);
     fclose(file);
-    assert_contains(text, "j: N=1: no library has a time in the final: the job needs");
+    assert_contains(text, "j: N=1: no baseline has a time in the final: the job needs");
     final_release(&final);
     json_decref(document);
 }

@@ -63,7 +63,7 @@
 //      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
 //        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}, ..],
 //    "objective":"geomean"|"mean"|"worst"|"each","reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,
-//    "counters":[".."]|null,"baselines":["cublas","cublasLt"],"guide":{..}}
+//    "counters":[".."]|null,"baselines":[KERNEL,"cublas","cublasLt"],"guide":{..}}
 //     "tune":false: a problem that is only verified.
 //     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
@@ -72,6 +72,8 @@
 //       {"kind":"library","path":"x.so","function":"f"} | {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
 //       "files" may also be a list with such an object for each problem.
 //     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
+//     KERNEL = {"name":"current","detail":"BLOCK=256","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..]}
+//       The job's present kernel, on all problems. It has times if it passes a trial.
 //     "counters": metrics, or names of metric sets, besides "basic"; null for none.
 //     "guide": a cheaper problem on which candidates may be timed first, with the same members as a "job" has. May be
 //     missing.

@@ -25,21 +25,25 @@
 enum { MAX_WORKERS = 64 };
 
 struct sample {
-    bool reference; // the job's reference kernel, and no candidate
-    size_t number;  // among the samples
+    bool reference, present; // the job's reference kernel, its present kernel: no candidate
+    size_t number;           // among the samples
     uint16_t config[SPACE_MAX_PARAMETERS];
 };
 
 // Whether it failed. `brief`: says nothing of what compiles.
 static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, bool brief)
 {
-    char *text = s->reference ? text_format("the reference") : space_text(job->space, s->config);
+    char *text = s->reference ? text_copy("the reference")
+                 : s->present ? text_copy("the present kernel")
+                              : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     size_t i;
     json_t *entry;
     if (strcmp(status, "ok")) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
-        char *first = compile_first_error(reason, s->reference ? job->reference.source : job->source);
+        char *first = compile_first_error(reason, s->reference                        ? job->reference.source
+                                                  : s->present && job->current.source ? job->current.source
+                                                                                      : job->source);
         printf("%s  %s\n%s", status, text, first);
         if (hint) printf("    hint: %s\n", hint);
         free(first);
@@ -75,15 +79,16 @@ static json_t *lost(const struct worker *w, bool late, const struct error *why)
                      "reason", text.message);
 }
 
-// Compiles the reference kernel, if the job has one, and the samples, one worker per core. A NULL cache: none. Returns
-// how many fail, or -1.
+// Compiles the reference and the present kernel, if the job has them, and the samples, one worker per core. A NULL
+// cache: none. Returns how many fail, or -1.
 static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
                                const char *cache, struct error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
-    uint64_t reference = job->reference.kind == REFERENCE_KERNEL, sent = 0, done = 0;
-    uint64_t samples = reference + chosen->count;
+    uint64_t reference = job->reference.kind == REFERENCE_KERNEL, own = reference + job->current.own.given, sent = 0,
+             done = 0;
+    uint64_t samples = own + chosen->count;
     struct worker pool[MAX_WORKERS];
     struct sample current[MAX_WORKERS];
     bool busy[MAX_WORKERS] = {false};
@@ -103,10 +108,13 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
         for (size_t i = 0; i < workers && i < samples; i++) {
             if (!busy[i] && sent < samples) {
                 current[i].reference = sent < reference;
-                current[i].number = sent - reference;
-                if (!current[i].reference) space_get(job->space, chosen->index[current[i].number], current[i].config);
-                json_t *request = request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL,
-                                                  cache ? cache : "");
+                current[i].present = !current[i].reference && sent < own;
+                current[i].number = sent - own;
+                if (sent >= own) space_get(job->space, chosen->index[current[i].number], current[i].config);
+                json_t *request = current[i].present
+                                      ? request_compile_current(job, arch, cache ? cache : "")
+                                      : request_compile(job, current[i].reference ? NULL : current[i].config, arch,
+                                                        NULL, cache ? cache : "");
                 if (!cache) json_object_del(request, "cache");
                 worker_send(&pool[i], request);
                 limit[i] = clock_now() + job->compile_timeout + COMPILE_GRACE;
@@ -129,7 +137,7 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
             }
             if (got > 0) {
                 failed += print_compiled(job, &current[i], answer, brief);
-                if (!current[i].reference)
+                if (!current[i].reference && !current[i].present)
                     check_samples_compiled(chosen, current[i].number, json_get_string(answer, "cubin", NULL));
                 json_decref(answer);
                 busy[i] = false;
@@ -161,7 +169,7 @@ static int check_problems(const struct job *job, const struct device_limits *lim
                                         : "guide",
                (double)bytes / (1 << 20));
     }
-    json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
+    json_t *request = request_job(job, limits->memory_bytes, NULL, NULL, 1, err);
     if (!request) return -1;
     json_decref(request);
     request = job->has_guide ? request_guide(job, limits->memory_bytes, 1, err) : json_null();
@@ -229,7 +237,7 @@ int cmd_check(int argc, char **argv)
          .letter = 'c',
          .integer = &compile,
          .shown = "N",
-         .help = "compile the reference kernel and N configurations, all of a smaller space; 0: nothing "
+         .help = "compile the reference and present kernels and N configurations, all of a smaller space; 0: nothing "
                  "(the reference and the first)"},
         {.name = "arch",
          .string = &arch,

@@ -209,7 +209,7 @@ int cmd_compare(int argc, char **argv)
          .low = 0,
          .high = 1000,
          .shown = "RATIO",
-         .help = "exit status 4 if on any problem the ratio to the fastest library is below this, or no winner was "
+         .help = "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
                  "decided (no gate)"},
         {.name = "lower-bound",
          .flag = &all.gate.lower,

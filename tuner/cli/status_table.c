@@ -159,6 +159,6 @@ void status_print_all(const json_t *reports)
     json_array_foreach(reports, i, report) add_line(table, report);
     table_print(table, stdout);
     printf(
-        "\nThe ratio is to the fastest library, from the search's times. More about one job: sweetspot status JOB\n");
+        "\nThe ratio is to the fastest baseline, from the search's times. More about one job: sweetspot status JOB\n");
     table_free(table);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/verify.h"
@@ -22,7 +23,23 @@ static int enqueue(void *self, int64_t shift, struct error *err)
 
 struct work baseline_work(struct baseline *b, size_t problem)
 {
+    if (b->kernel) return pipeline_work(&b->pipeline, problem);
     return (struct work){.enqueue = enqueue, .self = &b->parts[problem]};
+}
+
+bool baseline_same_result(const struct baseline *b)
+{
+    return b->kernel || (b->about && b->about->same_result);
+}
+
+const char *baseline_detail(const struct baseline *b)
+{
+    return b->kernel ? json_get_string(b->kernel, "detail", "") : b->detail;
+}
+
+bool baseline_does(const struct baseline *b, size_t problem)
+{
+    return b->kernel ? pipeline_does(&b->pipeline, problem) : b->parts && b->parts[problem].ready;
 }
 
 static int prepare(struct baseline *b, struct workload *w, struct error *err)
@@ -47,22 +64,24 @@ static int prepare(struct baseline *b, struct workload *w, struct error *err)
     return 0;
 }
 
-int baselines_open(struct baselines *all, struct workload *w, const json_t *names, struct error *err)
+int baselines_open(struct baselines *all, struct workload *w, const json_t *list, struct error *err)
 {
     size_t i;
     json_t *each;
     memset(all, 0, sizeof *all);
     all->workload = w;
-    all->list = memory_try(json_array_size(names), sizeof *all->list, err);
+    all->list = memory_try(json_array_size(list), sizeof *all->list, err);
     if (!all->list) return -1;
-    json_array_foreach(names, i, each)
+    json_array_foreach(list, i, each)
     {
-        if (!json_is_string(each)) return error_set(err, "entry %zu of 'baselines' is not a string", i);
+        const json_t *name = json_is_object(each) ? json_object_get(each, "name") : each;
+        if (!json_is_string(name)) return error_set(err, "entry %zu of 'baselines' has no name", i);
         struct baseline *b = &all->list[all->count++];
         struct error why = {""};
-        b->name = json_string_value(each);
-        b->about = w->operation ? operation_baseline(w->operation, b->name) : NULL;
-        int failed = prepare(b, w, &why);
+        b->name = json_string_value(name);
+        b->kernel = json_is_object(each) ? each : NULL;
+        b->about = w->operation && !b->kernel ? operation_baseline(w->operation, b->name) : NULL;
+        int failed = b->kernel ? pipeline_open(&b->pipeline, w, each, &why) : prepare(b, w, &why);
         if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
             *err = why;
@@ -80,6 +99,7 @@ void baselines_release(struct baselines *all)
             if (b->parts[k].state && b->about->release)
                 b->about->release(&all->workload->operations, b->parts[k].state);
         free(b->parts);
+        if (b->kernel) pipeline_release(&b->pipeline);
     }
     free(all->list);
     memset(all, 0, sizeof *all);
@@ -90,6 +110,34 @@ struct baseline *baselines_find(struct baselines *all, const char *name)
     for (size_t i = 0; i < all->count; i++)
         if (!strcmp(all->list[i].name, name)) return &all->list[i];
     return NULL;
+}
+
+// A trial of the present kernel. Its times are the problems' of the answer, where it passes.
+static int try_kernel(struct baselines *all, struct baseline *b, json_t *problems, struct error *err)
+{
+    struct workload *w = all->workload;
+    json_t *request = json_pack("{s:O, s:O, s:b}", "cubin", json_object_get(b->kernel, "cubin"), "problems",
+                                json_object_get(b->kernel, "problems"), "verify", (int)w->verify.enabled),
+           *answer = json_object(), *one;
+    size_t i;
+    int failed = gpu_trial_run(w, request, answer, err);
+    const char *status = json_get_string(answer, "status", ""), *reason = json_get_string(answer, "reason", "");
+    if (failed == CUDA_CRASHED)
+        error_set(err, "baseline %s: it crashes: %s", b->name, reason);
+    else if (!failed && json_get_bool(answer, "restart", false))
+        error_set(err, "it uses the device's heap or printf, which cannot be restored between launches"), failed = -1;
+    else if (!failed && status_find(status) != STATUS_OK)
+        error_set(err, "%s: %s", status, reason), failed = -1;
+    json_array_foreach(json_object_get(answer, "problems"), i, one)
+    {
+        if (failed || !w->problems[i].tune) continue;
+        json_object_set_new(one, "status", json_string(status));
+        json_object_set_new(one, "reason", json_string(""));
+        json_array_append(problems, one);
+    }
+    json_decref(request);
+    json_decref(answer);
+    return failed;
 }
 
 // One baseline on one problem: timed, and compared like a candidate if it computes the same thing.
@@ -120,33 +168,42 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     return 0;
 }
 
+static int measure_all(struct baselines *all, struct baseline *b, json_t *problems, struct error *err)
+{
+    int failed = 0;
+    for (size_t k = 0; k < all->workload->problem_count && !failed; k++) {
+        if (!all->workload->problems[k].tune) continue;
+        json_t *times = json_pack("{s:I}", "problem", (json_int_t)k);
+        json_array_append_new(problems, times);
+        failed = measure(all, b, k, times, err);
+    }
+    return failed;
+}
+
 json_t *baselines_measure(struct baselines *all, struct error *err)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < all->count; i++) {
         struct baseline *b = &all->list[i];
         json_t *problems = json_array(), *one = json_object();
-        for (size_t k = 0; k < all->workload->problem_count && !b->reason[0]; k++) {
-            if (!all->workload->problems[k].tune) continue;
-            json_t *times = json_pack("{s:I}", "problem", (json_int_t)k);
-            json_array_append_new(problems, times);
-            struct error why = {""};
-            int failed = measure(all, b, k, times, &why);
-            if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
-            if (failed == CUDA_CRASHED) {
-                *err = why;
-                json_decref(problems);
-                json_decref(one);
-                json_decref(array);
-                return NULL;
-            }
+        struct error why = {""};
+        int failed = b->reason[0] ? 0
+                     : b->kernel  ? try_kernel(all, b, problems, &why)
+                                  : measure_all(all, b, problems, &why);
+        if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
+        if (failed == CUDA_CRASHED) {
+            *err = why;
+            json_decref(problems);
+            json_decref(one);
+            json_decref(array);
+            return NULL;
         }
         if (b->reason[0]) json_array_clear(problems);
         json_object_set_new(one, "name", json_string(b->name));
         json_object_set_new(one, "problems", problems);
-        json_object_set_new(one, "detail", json_string(b->detail));
+        json_object_set_new(one, "detail", json_string(baseline_detail(b)));
         json_object_set_new(one, "reason", json_string(b->reason));
-        json_object_set_new(one, "same_result", json_boolean(b->about && b->about->same_result));
+        json_object_set_new(one, "same_result", json_boolean(baseline_same_result(b)));
         json_array_append_new(array, one);
     }
     return array;

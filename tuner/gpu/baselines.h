@@ -1,10 +1,11 @@
-// The libraries' own versions of an operation, made ready for each tuned problem: entries of the final, and the figures
-// that progress is shown against.
+// What candidates are compared with: entries of the final, and the figures that progress is shown against. The
+// libraries' own versions of an operation, made ready for each tuned problem; and the job's present kernel, which goes
+// through all the checks of a trial.
 #ifndef SWEETSPOT_GPU_BASELINES_H
 #define SWEETSPOT_GPU_BASELINES_H
 
 #include "tuner/base/json.h"
-#include "tuner/gpu/workload_data.h"
+#include "tuner/gpu/pipeline.h"
 
 struct baseline_part {
     struct workload *workload;
@@ -16,10 +17,12 @@ struct baseline_part {
 
 struct baseline {
     const char *name;                       // borrowed from the request, which the workload keeps
-    const struct operation_baseline *about; // NULL: unknown
+    const struct operation_baseline *about; // NULL: unknown, or a kernel
+    const json_t *kernel;                   // the present kernel's "cubin" and "problems", borrowed likewise; or NULL
+    struct pipeline pipeline;               // of the kernel
     char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
-    char detail[OPERATION_DETAIL_MAX];
-    struct baseline_part *parts; // by problem
+    char detail[OPERATION_DETAIL_MAX];      // of a library
+    struct baseline_part *parts;            // by problem
 };
 
 struct baselines {
@@ -28,12 +31,16 @@ struct baselines {
     struct baseline *list;
 };
 
-// Prepares the named baselines. One that does not work is kept with its reason; this fails only if the context is lost.
-// The caller releases.
-int baselines_open(struct baselines *, struct workload *, const json_t *names, struct error *err);
+// Prepares the baselines of a "job" request. One that does not work is kept with its reason; this fails only if the
+// context is lost. The caller releases.
+int baselines_open(struct baselines *, struct workload *, const json_t *list, struct error *err);
 void baselines_release(struct baselines *);
 struct baseline *baselines_find(struct baselines *, const char *name);
-// Only of a part that is ready.
+// Whether it does the same as a candidate, and so can be right or wrong.
+bool baseline_same_result(const struct baseline *);
+const char *baseline_detail(const struct baseline *); // which one it is
+bool baseline_does(const struct baseline *, size_t problem);
+// Only of a problem that it does.
 struct work baseline_work(struct baseline *, size_t problem);
 // Measures every baseline on the tuned problems; the "baselines" of the answer to "job". NULL after a failure.
 json_t *baselines_measure(struct baselines *, struct error *err);

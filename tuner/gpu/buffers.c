@@ -46,6 +46,9 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);
     if (way < 0) return error_set(err, "buffer %s: unknown direction '%s'", name, direction);
     b->direction = (enum direction)way;
+    b->bounded = json_object_get(from, "absolute") != NULL;
+    b->absolute = json_get_number(from, "absolute", 0);
+    b->relative = json_get_number(from, "relative", 0);
     struct operand *v = &b->view;
     v->type = (enum element)found;
     v->rows = json_get_integer(from, "rows", 1);

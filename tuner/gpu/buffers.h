@@ -28,7 +28,9 @@ struct device_buffer {
     enum direction direction;
     enum fill_kind fill;
     double low, high;
-    const char *path;     // of an npy fill
+    const char *path; // of an npy fill
+    bool bounded;     // an output with a tolerance of its own, in place of the job's:
+    double absolute, relative;
     bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
     uint64_t slot;        // address of the front guard
     size_t front;         // bytes of the front guard

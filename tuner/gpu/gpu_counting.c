@@ -138,7 +138,7 @@ json_t *gpu_counting_describe(const struct gpu_counting *c)
 // One candidate on one problem: what counters_measure calls a candidate.
 struct unit {
     size_t trial, problem;      // index in the request, in the workload
-    struct pipeline_part *part; // NULL: a baseline
+    struct pipeline_part *part; // NULL: a library's
     struct work baseline;       // then this
     double *values;             // its rows; NULL until counted
 };
@@ -208,9 +208,13 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
         struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
         if (name && (!baseline || *baseline->reason))
             error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
-        for (size_t k = 0; baseline && !*b->reasons[i].message && k < w->problem_count; k++)
-            if (w->problems[k].tune && baseline->parts[k].ready)
-                b->units[b->unit_count++] = (struct unit){i, k, NULL, baseline_work(baseline, k), NULL}, rows++;
+        for (size_t k = 0; name && !*b->reasons[i].message && k < w->problem_count; k++) {
+            if (!w->problems[k].tune || !baseline_does(baseline, k)) continue;
+            struct pipeline_part *part = baseline->kernel ? &baseline->pipeline.parts[k] : NULL;
+            b->units[b->unit_count++] =
+                (struct unit){i, k, part, part ? (struct work){0} : baseline_work(baseline, k), NULL};
+            rows += part ? part->count : 1;
+        }
         if (name) continue;
         int failed = pipeline_open(&b->pipelines[i], w, each, &b->reasons[i]);
         if (failed == CUDA_CRASHED) return *err = b->reasons[i], failed;

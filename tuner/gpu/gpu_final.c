@@ -21,11 +21,11 @@ enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPE
 _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8, "room for all candidates of a job and the libraries");
 
 struct race_entry {
-    int64_t trial; // -1: a baseline
-    const json_t *request;
-    const char *binary;       // whose build it is; borrowed from the request
-    struct pipeline pipeline; // opened when it is its turn
-    struct baseline *baseline;
+    int64_t trial;             // -1: a baseline
+    const json_t *kernel;      // "cubin" and "problems" of a candidate or of the present kernel; NULL: a library's
+    const char *binary;        // whose build it is; borrowed from the request
+    struct pipeline pipeline;  // of the kernel, opened when it is its turn
+    struct baseline *baseline; // NULL: a candidate
     enum trial_status status;
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
@@ -56,13 +56,13 @@ static uint64_t draw(uint64_t *state)
 
 static struct work entry_work(struct race_entry *e, size_t problem)
 {
-    return e->baseline ? baseline_work(e->baseline, problem) : pipeline_work(&e->pipeline, problem);
+    return e->kernel ? pipeline_work(&e->pipeline, problem) : baseline_work(e->baseline, problem);
 }
 
 static bool takes_part(const struct race_entry *e, size_t problem)
 {
     return e->enters && e->status == STATUS_OK &&
-           (e->baseline ? e->baseline->parts[problem].ready : pipeline_does(&e->pipeline, problem));
+           (e->kernel ? pipeline_does(&e->pipeline, problem) : baseline_does(e->baseline, problem));
 }
 
 static void disqualify(struct race_entry *e, enum trial_status status, const char *reason)
@@ -85,7 +85,7 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     {
         struct race_entry *e = &f->entries[f->count++];
         e->trial = json_get_integer(each, "trial", 0);
-        e->request = each;
+        e->kernel = each;
         e->binary = json_get_string(each, "binary", PROTOCOL_NVRTC);
     }
     json_array_foreach(names, i, each)
@@ -96,6 +96,7 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
         struct race_entry *e = &f->entries[f->count++];
         e->trial = -1;
         e->baseline = b;
+        e->kernel = b->kernel;
         if (b->reason[0]) disqualify(e, STATUS_LAUNCH_ERROR, b->reason);
     }
     for (i = 0; i < f->count; i++) {
@@ -106,11 +107,11 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     return 0;
 }
 
-// Only candidates are judged in the race: libraries may differ from run to run, and compute something else.
+// Only kernels are judged in the race: libraries may differ from run to run, and compute something else.
 static struct measure_subject entry_subject(struct gpu_final *f, struct race_entry *e, size_t problem)
 {
     struct work work = entry_work(e, problem);
-    return verify_subject(f->w, problem, &work, !e->baseline && f->w->verify.enabled);
+    return verify_subject(f->w, problem, &work, e->kernel && f->w->verify.enabled);
 }
 
 // One pass over all problems, on both sets of data.
@@ -138,10 +139,10 @@ static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct err
         if (!takes_part(e, k)) continue;
         enum trial_status status = verify_judge(w, k, &result, &reason);
         // Baselines that compute something else are timed too, and have no error.
-        if (e->baseline && !e->baseline->about->same_result) continue;
+        if (e->baseline && !baseline_same_result(e->baseline)) continue;
         if (keep) e->results[k] = result;
         // A library's bits may change from run to run.
-        if (status == STATUS_OK || !w->verify.enabled || (e->baseline && status == STATUS_NONDETERMINISTIC)) continue;
+        if (status == STATUS_OK || !w->verify.enabled || (!e->kernel && status == STATUS_NONDETERMINISTIC)) continue;
         error_prefix(&reason, "problem %s", w->problems[k].name);
         disqualify(e, status, reason.message);
     }
@@ -186,7 +187,7 @@ static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
     int failed = 0;
     if (e->status != STATUS_OK) return 0;
     announce(f, 0, e->trial);
-    if (e->request && (failed = pipeline_open(&e->pipeline, f->w, e->request, err))) {
+    if (e->kernel && (failed = pipeline_open(&e->pipeline, f->w, e->kernel, err))) {
         if (failed == CUDA_CRASHED) return failed;
         disqualify(e, STATUS_LAUNCH_ERROR, err->message);
         return 0;
@@ -229,15 +230,15 @@ static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, si
 static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, struct error *err)
 {
     int failed = 0;
-    for (int candidates = 0; candidates < 2; candidates++)
+    for (int kernels = 0; kernels < 2; kernels++)
         for (size_t i = 0; i < n && !failed && f->w->verify.enabled; i++) {
             struct race_entry *e = &f->entries[order[i]];
             enum trial_status status;
             struct error reason;
-            if ((e->baseline == NULL) != candidates || e->status != STATUS_OK) continue;
+            if ((e->kernel != NULL) != kernels || e->status != STATUS_OK) continue;
             double median = stats_median(e->times, f->rounds);
-            if (e->baseline) {
-                if (e->baseline->about->same_result)
+            if (!e->kernel) {
+                if (baseline_same_result(e->baseline))
                     failed = plausibility_trust(f->w, problem, e->baseline->name, median, err);
                 continue;
             }
@@ -379,7 +380,7 @@ static json_t *entries_json(struct gpu_final *f)
         json_object_set_new(one, "trial", e->baseline ? json_null() : json_integer(e->trial));
         json_object_set_new(one, "status", json_string(status_name(e->status)));
         json_object_set_new(one, "reason", json_string(e->reason.message));
-        json_object_set_new(one, "detail", json_string(e->baseline ? e->baseline->detail : ""));
+        json_object_set_new(one, "detail", json_string(e->baseline ? baseline_detail(e->baseline) : ""));
         json_object_set_new(one, "error", json_real_or_null(worst));
         if (!e->baseline) {
             json_object_set_new(one, "binary", json_string(e->binary));

@@ -157,15 +157,16 @@ int npy_check(const struct npy *npy, const char *path, enum element type, struct
 {
     static const struct {
         double low, high; // the first above
-    } ranges[ELEMENT_COUNT] = {[ELEMENT_I8] = {-0x1p7, 0x1p7},
-                               [ELEMENT_I32] = {-0x1p31, 0x1p31},
-                               [ELEMENT_U32] = {0, 0x1p32},
-                               [ELEMENT_I64] = {-0x1p63, 0x1p63}};
+    } ranges[ELEMENT_COUNT] = {
+        [ELEMENT_I8] = {-0x1p7, 0x1p7},    [ELEMENT_U8] = {0, 0x1p8},         [ELEMENT_I16] = {-0x1p15, 0x1p15},
+        [ELEMENT_U16] = {0, 0x1p16},       [ELEMENT_I32] = {-0x1p31, 0x1p31}, [ELEMENT_U32] = {0, 0x1p32},
+        [ELEMENT_I64] = {-0x1p63, 0x1p63}, [ELEMENT_U64] = {0, 0x1p64}};
     if (element_is_float(type)) return 0;
     for (size_t i = 0; i < npy->count; i++) {
         double number = npy_number(npy, i);
         if (npy->kind == 'f' && number != trunc(number)) number = NAN;
         if (type == ELEMENT_I64 && npy->kind != 'f' && (npy->kind != 'u' || npy_integer(npy, i) >= 0)) continue;
+        if (type == ELEMENT_U64 && npy->kind != 'f' && (npy->kind == 'u' || npy_integer(npy, i) >= 0)) continue;
         if (number >= ranges[type].low && number < ranges[type].high) continue;
         return error_set(err, "'%s': element %zu is %.17g, which %s cannot hold", path, i, npy_number(npy, i),
                          element_name(type));
@@ -176,7 +177,7 @@ int npy_check(const struct npy *npy, const char *path, enum element type, struct
 void npy_element(const struct npy *npy, size_t i, enum element type, void *to)
 {
     int64_t exact;
-    if (type == ELEMENT_I64 && npy->kind != 'f') {
+    if ((type == ELEMENT_I64 || type == ELEMENT_U64) && npy->kind != 'f') {
         exact = npy_integer(npy, i);
         memcpy(to, &exact, sizeof exact);
     } else {

@@ -78,7 +78,7 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
         int type = element_find(scalar);
         const json_t *value = json_object_get(from, "value");
         if (type < 0 || !json_is_number(value)) return error_set(err, "argument %u is neither buffer nor scalar", i);
-        if (type == ELEMENT_I64 && json_is_integer(value))
+        if ((type == ELEMENT_I64 || type == ELEMENT_U64) && json_is_integer(value))
             s->value[i] = (uint64_t)json_integer_value(value);
         else
             element_store((enum element)type, json_number_value(value), &s->value[i]);

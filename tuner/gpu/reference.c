@@ -115,9 +115,22 @@ static int buffer_of_role(const struct device_problem *p, int role)
     return -1;
 }
 
-static void set_bound(const struct workload *w, struct bound *b, const struct operation_expected *from)
+// The job's settings, with a buffer's own tolerance.
+static struct verify_settings settings_of(const struct workload *w, const struct device_buffer *b)
 {
-    const struct verify_settings *v = &w->verify;
+    struct verify_settings v = w->verify;
+    if (b->bounded) {
+        v.absolute = b->absolute;
+        v.relative = b->relative;
+        v.exact &= !(b->absolute > 0 || b->relative > 0);
+    }
+    return v;
+}
+
+static void set_bound(const struct workload *w, const struct device_buffer *buffer, struct bound *b,
+                      const struct operation_expected *from)
+{
+    const struct verify_settings own = settings_of(w, buffer), *v = &own;
     b->per_scale = v->tolerance * from->per_scale;
     if (v->exact) {
         b->per_scale = b->per_value = b->floor = 0;
@@ -204,7 +217,8 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
     device_operations_free_scratch(&w->context);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
-        if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->filled->bound[buffer_of_role(p, i)], &expected[i]);
+        if (role[i].kind == ROLE_OUTPUT)
+            set_bound(w, &p->buffers.list[buffer_of_role(p, i)], &p->filled->bound[buffer_of_role(p, i)], &expected[i]);
     return 0;
 }
 
@@ -214,15 +228,15 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
 // For references without their own bound.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
 {
-    const struct verify_settings *v = &w->verify;
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
+        const struct verify_settings own = settings_of(w, b), *v = &own;
         if (!buffer_is_output(b)) continue;
         p->filled->bound[i].per_scale = 0;
         p->filled->bound[i].scale = 0;
         p->filled->bound[i].per_value = v->relative;
         p->filled->bound[i].floor = v->absolute;
-        if (v->exact || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
+        if (v->exact || b->bounded || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
         double largest;
         int failed = support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)elements(b), &largest, err);
         if (failed) return failed;

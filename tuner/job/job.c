@@ -149,6 +149,23 @@ static void free_strings(char **list, size_t count)
     free(list);
 }
 
+static void free_macros(struct macro *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].name);
+        free(list[i].value);
+    }
+    free(list);
+}
+
+static void free_current(struct current_kernel *c)
+{
+    free(c->own.file);
+    free(c->source);
+    free_macros(c->defines, c->define_count);
+    free_stage(&c->stage);
+}
+
 void job_free(struct job *job)
 {
     if (!job) return;
@@ -162,11 +179,8 @@ void job_free(struct job *job)
     free_strings(job->options, job->option_count);
     free_strings(job->metrics, job->metric_count);
     free_strings(job->size_names, job->size_count);
-    for (size_t i = 0; i < job->define_count; i++) {
-        free(job->defines[i].name);
-        free(job->defines[i].value);
-    }
-    free(job->defines);
+    free_macros(job->defines, job->define_count);
+    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) free(job->parameter_options[i]);
     free(job->constraint_lines);
     for (size_t i = 0; i < job->place_count; i++) {
         free(job->places[i].path);
@@ -174,6 +188,7 @@ void job_free(struct job *job)
     }
     free(job->places);
     free(job->fallback.file);
+    free_current(&job->current);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
     free(job->constraint_files);
@@ -322,6 +337,7 @@ void job_defines(const struct job *job, const uint16_t *config,
         const struct parameter *p = space_parameter(job->space, i);
         int64_t value = p->values[config[i]];
         char text[JOB_UNROLL_PRAGMA_SIZE];
+        if (job->parameter_options[i]) continue;
         if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL) {
             define(user, p->name, symbols_text(job->symbols, value));
             continue;

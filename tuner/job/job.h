@@ -39,6 +39,8 @@ struct buffer {
     struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
     enum direction direction;
     struct fill fill;
+    bool bounded; // an output with a tolerance of its own, in place of the job's:
+    double absolute, relative;
 };
 
 // How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
@@ -123,6 +125,28 @@ struct reference {
     } * files; // npy
 };
 
+struct macro {
+    char *name, *value;
+};
+
+// A configuration that the job file names (job_configuration.c).
+struct named_configuration {
+    bool given;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    int line;
+    char *file; // that the job file includes; NULL: the job file
+};
+
+// The kernel in use today: a configuration of the space, or where `source` is set another kernel (job_current.c).
+#define CURRENT_KERNEL "current"
+struct current_kernel {
+    struct named_configuration own; // of another kernel only its place in the job file
+    char *source;                   // absolute
+    size_t define_count;
+    struct macro *defines;
+    struct stage stage; // without arguments: those of the job's only stage
+};
+
 // Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
 struct mistakes {
     size_t count;
@@ -154,11 +178,10 @@ struct job {
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
-    char **includes; // absolute folders
-    char **options;  // for NVRTC, as given
-    struct {
-        char *name, *value;
-    } * defines; // the same for all configurations
+    char **includes;                               // absolute folders
+    char **options;                                // for NVRTC, as given
+    struct macro *defines;                         // the same for all configurations
+    char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
     int *constraint_lines;   // line of each constraint
@@ -198,12 +221,8 @@ struct job {
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
-    struct { // for devices without tuning results (job_fallback.c)
-        bool given;
-        uint16_t config[SPACE_MAX_PARAMETERS];
-        int line;
-        char *file; // that the job file includes; NULL: the job file
-    } fallback;
+    struct named_configuration fallback; // for devices without tuning results (job_fallback.c)
+    struct current_kernel current;
 };
 
 // Bytes of shared memory that a block has on every device without opting in to more, static ones included.
@@ -242,6 +261,9 @@ int job_build_space(struct job *, const struct device_limits *, struct error *);
 bool job_is_fallback(const struct job *, const uint16_t *config);
 // The most dynamic shared memory that a stage of the fallback needs, and on which problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
+
+// The stage of a present kernel that is none of the job's, its arguments included, which are borrowed.
+struct stage job_current_stage(const struct job *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
@@ -285,12 +307,16 @@ const char *job_compute_class(const struct job *);
 // reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
 const struct pipe *job_pipe(const struct job *, double *times);
 
+// The compiler's options of a configuration, in the spelling of the job file: the job's own, then those that are
+// parameters, but for values that leave them out. NULL: the job's own. (job_options.c)
+void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
+
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
 const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then the job's own defines. An unroll factor's value is its pragma.
+// then the job's own defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 

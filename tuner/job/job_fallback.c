@@ -5,82 +5,14 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
-
-static bool is_value(const struct node *n, const struct space *space, size_t parameter, size_t value)
-{
-    char digits[32];
-    const char *text = space_value_text(space, parameter, value, digits);
-    if (node_is_string(n))
-        return space_parameter(space, parameter)->kind == PARAMETER_STRING && !strcmp(text, node_string(n));
-    return node_is_integer(n) && space_parameter(space, parameter)->kind != PARAMETER_STRING &&
-           strtoll(text, NULL, 10) == node_integer(n);
-}
-
-// A parameter's values, for a message. malloc'ed.
-static char *values_of(const struct space *space, size_t parameter)
-{
-    const struct parameter *p = space_parameter(space, parameter);
-    char *list = text_copy(""), digits[32];
-    for (size_t v = 0; v < p->count; v++) {
-        char *longer = text_format("%s%s%s", list, v ? ", " : "", space_value_text(space, parameter, v, digits));
-        free(list);
-        list = longer;
-    }
-    return list;
-}
-
-static void load_value(struct reader *r, struct job *job, const struct node *group, size_t parameter)
-{
-    const struct parameter *p = space_parameter(job->space, parameter);
-    const struct node *n = node_member(group, p->name);
-    if (!n) {
-        reader_mistake(r, group, "'fallback' lacks parameter '%s'", p->name);
-        return;
-    }
-    for (size_t v = 0; v < p->count; v++) {
-        if (!is_value(n, job->space, parameter, v)) continue;
-        job->fallback.config[parameter] = (uint16_t)v;
-        return;
-    }
-    char *list = values_of(job->space, parameter);
-    reader_mistake(r, n, "parameter '%s' has no such value (it has: %s)", p->name, list);
-    free(list);
-}
 
 void load_fallback(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *group = reader_group(r, root, "fallback");
-    size_t count = space_parameter_count(job->space);
     if (!group) return;
-    const char **names = memory_new(count + 1, sizeof *names);
-    for (size_t i = 0; i < count; i++) names[i] = space_parameter(job->space, i)->name;
-    reader_check_members(r, group, "'fallback'", names);
-    free(names);
-    for (size_t i = 0; i < count; i++) load_value(r, job, group, i);
-    job->fallback.given = true;
-    job->fallback.line = node_line(group);
-    job->fallback.file = reader_file(r, group);
-}
-
-// Why the fallback is not a valid configuration.
-static int blame_constraint(const struct job *job, struct error *err)
-{
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    const char *broken = NULL;
-    for (size_t i = 0; i < space_constraint_count(job->space) && !broken; i++) {
-        const char *text = space_constraint_text(job->space, i);
-        struct expr *e = expr_parse(text, job->symbols, err);
-        int64_t holds = 0;
-        if (e && (space_values(job->space, job->fallback.config, values, err) || expr_eval(e, values, &holds, err) ||
-                  !holds))
-            broken = text;
-        expr_free(e);
-    }
-    free(values);
-    return broken ? error_set(err, "'fallback' violates the constraint \"%s\"", broken)
-                  : error_set(err, "'fallback' is not a valid configuration");
+    load_configuration(r, job, group, "'fallback'", &job->fallback);
+    note_configuration(r, group, &job->fallback);
 }
 
 int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, size_t *problem, struct error *err)
@@ -119,10 +51,9 @@ static int check_shared(const struct job *job, size_t stage, struct error *err)
 int job_check_fallback(const struct job *job, struct error *err)
 {
     if (!job->fallback.given) return 0;
-    int failed = space_index(job->space, job->fallback.config) < 0 ? blame_constraint(job, err) : 0;
+    int failed = job_check_configuration(job, &job->fallback, "'fallback'", err);
     for (size_t s = 0; s < job->stage_count && !failed; s++) failed = check_shared(job, s, err);
-    if (!failed) return 0;
-    return error_prefix(err, "%s:%d", job->fallback.file ? job->fallback.file : job->path, job->fallback.line);
+    return failed ? job_blame_configuration(job, &job->fallback, err) : 0;
 }
 
 bool job_is_fallback(const struct job *job, const uint16_t *config)

@@ -67,6 +67,12 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
     } else {
         reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
     }
+    bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM;
+    double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
+    if (integers && (range || fill.kind == FILL_CONSTANT) &&
+        (fill.low < least || greatest > (double)element_greatest(type)))
+        reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
+                       element_name(type), element_least(type), element_greatest(type));
     if (fill.kind == FILL_NONFINITE && integers)
         reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
     return fill;
@@ -89,6 +95,18 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
                            "largest shape it can need",
                            buffer, name);
     }
+}
+
+// An output's own tolerance.
+static void load_tolerance(struct reader *r, const struct node *n, struct buffer *b, const char *name)
+{
+    b->bounded = node_member(n, "absolute") || node_member(n, "relative");
+    b->absolute = reader_number(r, n, "arguments[].absolute");
+    b->relative = reader_number(r, n, "arguments[].relative");
+    if (b->bounded && b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT)
+        reader_mistake(r, n, "buffer '%s' is not an output: 'absolute' and 'relative' have no meaning", name);
+    else if (b->bounded && !element_is_float(b->type))
+        reader_mistake(r, n, "buffer '%s' holds integers, which are compared exactly", name);
 }
 
 // Declares a buffer. Returns its number, or -1 after a mistake.
@@ -118,6 +136,7 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
     b.fill = load_fill(r, job, n, b.type);
+    load_tolerance(r, n, &b, name);
     const struct node *shape = reader_sequence(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions) {
@@ -183,7 +202,7 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
     }
 }
 
-static void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
+void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
     const struct node *list = reader_sequence(r, owner, "arguments");
     if (!node_member(owner, "arguments"))
@@ -243,7 +262,7 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
         out[i] = reader_expression(r, node_at(list, i), job->symbols);
 }
 
-static void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
+void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
     const struct node *launch = reader_group(r, owner, "launch");
     if (!launch) {

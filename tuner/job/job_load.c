@@ -35,26 +35,11 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
     const struct node *defines = reader_group(r, kernel, "kernel.defines");
     for (size_t i = 0; defines && i < node_count(defines); i++) {
         const struct node *n = node_at(defines, i);
-        char *value = NULL;
-        if (node_is_string(n)) {
-            const char *refused = header_refuse_value(node_string(n));
-            if (refused) reader_mistake(r, n, "the value of macro '%s' %s", node_name(n), refused);
-            value = text_copy(node_string(n));
-        } else if (node_is_integer(n)) { // expressions can use it too
-            struct error err;
-            value = text_format("%" PRId64, node_integer(n));
-            if (space_set_constant(job->space, node_name(n), node_integer(n), &err))
-                reader_mistake(r, n, "%s", err.message);
-        } else if (node_is_number(n)) {
-            value = text_format("%.17g", node_real(n));
-        }
-        if (!value) {
-            reader_mistake(r, n, "the value of macro '%s' must be a string or a number", node_name(n));
-            continue;
-        }
-        job->defines = memory_grow(job->defines, job->define_count + 1, sizeof *job->defines);
-        job->defines[job->define_count].name = text_copy(node_name(n));
-        job->defines[job->define_count++].value = value;
+        struct error err;
+        if (node_is_integer(n) && // expressions can use it too
+            space_set_constant(job->space, node_name(n), node_integer(n), &err))
+            reader_mistake(r, n, "%s", err.message);
+        load_define(r, n, &job->defines, &job->define_count);
     }
 }
 
@@ -94,6 +79,9 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     }
     load_strings(r, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
     load_strings(r, kernel, "kernel.options", NULL, &job->options, &job->option_count);
+    const struct node *options = node_member(kernel, "options");
+    for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++)
+        if (node_is_string(node_at(options, i))) check_option(r, node_at(options, i), node_string(node_at(options, i)));
     load_defines(r, job, kernel);
 }
 
@@ -161,7 +149,10 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
         }
     }
     struct error err;
-    if (space_add_parameter(job->space, name, kind, values, count, &err)) reader_mistake(r, n, "%s", err.message);
+    if (space_add_parameter(job->space, name, kind, values, count, &err))
+        reader_mistake(r, n, "%s", err.message);
+    else
+        load_parameter_option(r, job, n);
     free(values);
 }
 
@@ -412,6 +403,10 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
         reader_mistake(r, node_member(v, "exact"),
                        "'exact' allows no error, but 'absolute' or 'relative' does: remove one of them");
+    for (size_t i = 0; i < job->buffer_count && job->verify.exact; i++)
+        if (job->buffers[i].absolute > 0 || job->buffers[i].relative > 0)
+            reader_mistake(r, node_member(v, "exact"), "'exact' allows no error, but buffer '%s' does",
+                           job->buffers[i].name);
     job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
     g = reader_group(r, root, "measure");
     load_table(r, g, "measure", measure_table, &job->measure);
@@ -488,6 +483,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_settings(r, job, root);
     load_guide(r, job, root);
     load_fallback(r, job, root);
+    load_current(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);
     reader_close(r);

@@ -6,12 +6,21 @@
 
 // Checks the fallback of a job whose space is built. -1 with a message that names file and line.
 int job_check_fallback(const struct job *, struct error *);
+// Likewise the present kernel.
+int job_check_current(const struct job *, struct error *);
+// Checks a configuration that the job file names, which is called `what` in messages. The second adds file and line to
+// the message and returns -1.
+int job_check_configuration(const struct job *, const struct named_configuration *, const char *what, struct error *);
+int job_blame_configuration(const struct job *, const struct named_configuration *, struct error *);
 // Sets or resets the constants device.*.
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
 // kernel.entry, launch, stages, arguments -> buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
+// The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.
+void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
+void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
 // Reads the tensor map of an argument; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine
@@ -20,7 +29,18 @@ char *problem_label(const struct job *, const int64_t *sizes);
 // guide -> the problem after the last one. Call it when everything else is loaded, because "auto" reads the grids.
 void load_guide(struct reader *, struct job *, const struct node *root);
 void load_reference(struct reader *, struct job *, const struct node *root);
+// Refuses an option that the program decides itself. Whether it is good.
+bool check_option(struct reader *, const struct node *, const char *option);
+// Reads the option of the parameter that was added last.
+void load_parameter_option(struct reader *, struct job *, const struct node *parameter);
+// Adds a macro with its value, a string or a number.
+void load_define(struct reader *, const struct node *, struct macro **list, size_t *count);
+// Reads a value for every parameter from a group that is called `what` in messages, and notes where the group stands.
+void load_configuration(struct reader *, const struct job *, const struct node *group, const char *what,
+                        struct named_configuration *);
+void note_configuration(struct reader *, const struct node *group, struct named_configuration *);
 void load_fallback(struct reader *, struct job *, const struct node *root); // after parameters
+void load_current(struct reader *, struct job *, const struct node *root);  // after launches
 // Refuses names that the job's header could not have, once all of them are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);
 

@@ -1,5 +1,5 @@
-// The search space of a job, built once the device is known: constraints may read the device's limits, and the fallback
-// must meet them.
+// The search space of a job, built once the device is known: constraints may read the device's limits, and
+// configurations that the job names must meet them.
 #include "tuner/job/job_parts.h"
 
 int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
@@ -12,5 +12,5 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
                                 job->constraint_lines[bad]);
         return error_prefix(err, "%s", job->path);
     }
-    return job_check_fallback(job, err);
+    return job_check_fallback(job, err) ? -1 : job_check_current(job, err);
 }

@@ -65,7 +65,7 @@ const struct final_entry *final_winner(const struct final *); // never NULL afte
 // The entry chosen for a problem: the winner, or with objective each the problem's kernel. Never NULL after
 // final_read.
 const struct final_entry *final_choice(const struct final *, size_t problem);
-// The library with the smallest ratio to the entry chosen for a problem; NULL where none has a ratio.
+// The baseline with the smallest ratio to the entry chosen for a problem; NULL where none has a ratio.
 const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
 
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.

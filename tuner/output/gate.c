@@ -16,8 +16,10 @@ size_t gate_check(const struct gate *gate, const struct final *final, const stru
         failures++;
         fprintf(file, "sweetspot: gate: %s: %s: ", where, problem);
         if (!ratio)
-            fprintf(file,
-                    "no library has a time in the final: the job needs a reference operation whose baseline works\n");
+            fprintf(
+                file,
+                "no baseline has a time in the final: the job needs `current`, or a reference operation whose baseline "
+                "works\n");
         else if (isnan(figure))
             fprintf(file, "the ratio to %s, %.4f, has no interval; raise `measure.final.rounds`\n", library->name,
                     ratio->value);

@@ -1,5 +1,5 @@
 // The gate for continuous integration: on every tuned problem of a final, including those held back, the
-// winner must be at least so many times as fast as the fastest library there.
+// winner must be at least so many times as fast as the fastest baseline there.
 #ifndef SWEETSPOT_GATE_H
 #define SWEETSPOT_GATE_H
 

@@ -72,17 +72,24 @@ static json_t *describe_buffer(const struct expression_folding *f, const struct 
     return object;
 }
 
+static void add_text(void *list, const char *text)
+{
+    json_array_append_new(list, json_string(text));
+}
+
 int contract_add(json_t *section, const struct expression_folding *f, const struct trial *trial, const char *arch,
                  struct error *err)
 {
     const struct job *job = f->job;
     json_t *options = json_array(), *buffers = json_array(), *sizes = supported(job, trial);
-    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    uint16_t config[SPACE_MAX_PARAMETERS];
     json_object_set_new(section, "options", options);
     json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
     json_object_set_new(section, "alignment", json_integer(alignment_of(arch)));
     if (sizes) json_object_set_new(section, "supported", sizes);
     json_object_set_new(section, "buffers", buffers);
+    if (space_parse(job->space, trial->config, config, err)) return -1;
+    job_options(job, config, add_text, options);
     for (size_t i = 0; i < job->buffer_count; i++) {
         json_t *buffer = describe_buffer(f, &job->buffers[i], err);
         if (!buffer) return error_prefix(err, "buffer '%s'", job->buffers[i].name);

@@ -185,9 +185,10 @@ static char *stage_prefix(struct renderer *r, const json_t *stage)
 static const char *c_type(int element)
 {
     static const char *const types[ELEMENT_COUNT] = {
-        [ELEMENT_F32] = "float",           [ELEMENT_F64] = "double",     [ELEMENT_F16] = "unsigned short",
-        [ELEMENT_BF16] = "unsigned short", [ELEMENT_I8] = "signed char", [ELEMENT_I32] = "int",
-        [ELEMENT_U32] = "unsigned int",    [ELEMENT_I64] = "long long",
+        [ELEMENT_F32] = "float",           [ELEMENT_F64] = "double",         [ELEMENT_F16] = "unsigned short",
+        [ELEMENT_BF16] = "unsigned short", [ELEMENT_I8] = "signed char",     [ELEMENT_I32] = "int",
+        [ELEMENT_U32] = "unsigned int",    [ELEMENT_I64] = "long long",      [ELEMENT_U8] = "unsigned char",
+        [ELEMENT_I16] = "short",           [ELEMENT_U16] = "unsigned short", [ELEMENT_U64] = "unsigned long long",
     };
     return types[element];
 }
@@ -204,9 +205,11 @@ static void fill_scalar(struct renderer *r, const json_t *a, size_t section, con
 {
     static const struct {
         const char *low, *high;
-    } range[ELEMENT_COUNT] = {[ELEMENT_I8] = {"-128", "127"},
-                              [ELEMENT_I32] = {"-2147483647LL - 1", "2147483647LL"},
-                              [ELEMENT_U32] = {"0", "4294967295LL"}};
+    } range[ELEMENT_COUNT] = {
+        [ELEMENT_U8] = {"0", "255"},          [ELEMENT_I16] = {"-32768", "32767"},
+        [ELEMENT_U16] = {"0", "65535"},       [ELEMENT_U64] = {"0", NULL}, // sizes have a sign
+        [ELEMENT_I8] = {"-128", "127"},       [ELEMENT_I32] = {"-2147483647LL - 1", "2147483647LL"},
+        [ELEMENT_U32] = {"0", "4294967295LL"}};
     int element = element_of(a);
     const char *value = json_get_string(a, "value", "0");
     FILE *f = r->file;
@@ -225,8 +228,9 @@ static void fill_scalar(struct renderer *r, const json_t *a, size_t section, con
     if (range[element].low) {
         fprintf(f, "        wide = %s", call);
         header_put_sizes(r, ", ");
-        fprintf(f, ");\n        if (wide < %s || wide > %s) return %s_SIZES;\n        s%zu_%zu = (%s)wide;\n",
-                range[element].low, range[element].high, r->upper, stage, place, c_type(element));
+        fprintf(f, ");\n        if (wide < %s", range[element].low);
+        if (range[element].high) fprintf(f, " || wide > %s", range[element].high);
+        fprintf(f, ") return %s_SIZES;\n        s%zu_%zu = (%s)wide;\n", r->upper, stage, place, c_type(element));
     } else {
         fprintf(f, "        s%zu_%zu = (%s)%s", stage, place, c_type(element), call);
         header_put_sizes(r, ", ");

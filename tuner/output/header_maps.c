@@ -14,8 +14,8 @@ static int element_number(const char *type)
     static const struct {
         const char *name;
         int number;
-    } types[] = {{"i8", 0},  {"u32", 2}, {"i32", 3},  {"i64", 5},  {"f16", 6},
-                 {"f32", 7}, {"f64", 8}, {"bf16", 9}, {"tf32", 11}};
+    } types[] = {{"i8", 0},  {"u8", 0},  {"i16", 1}, {"u16", 1}, {"u32", 2},  {"i32", 3},  {"u64", 4},
+                 {"i64", 5}, {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}, {"tf32", 11}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(types[i].name, type)) return types[i].number;
     return 0;

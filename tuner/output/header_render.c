@@ -275,6 +275,12 @@ static void put_macros(struct renderer *r)
             r->upper, r->lower);
 }
 
+// A parameter that is an option of the compiler, and no macro of the template.
+static bool is_option(const json_t *parameter)
+{
+    return !strcmp(json_get_string(parameter, "kind", ""), "option");
+}
+
 // The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
 static void put_own_names(struct renderer *r)
 {
@@ -293,6 +299,7 @@ static void put_own_names(struct renderer *r)
             const json_t *value = json_object_get(item, "value");
             int64_t number = json_integer_value(value);
             char pragma[JOB_UNROLL_PRAGMA_SIZE];
+            if (is_option(item)) continue;
             fprintf(f, "#define %s", json_get_string(item, "name", "?"));
             if (json_is_string(value))
                 fprintf(f, " %s\n", json_string_value(value));
@@ -323,7 +330,7 @@ static void put_undefine(struct renderer *r)
         for (size_t n = 0; n < 2; n++) json_array_foreach(json_object_get(section, lists[n]), k, item)
             {
                 const char *name = json_get_string(item, "name", "?");
-                if (!json_object_get(seen, name)) fprintf(r->file, "#undef %s\n", name);
+                if (!is_option(item) && !json_object_get(seen, name)) fprintf(r->file, "#undef %s\n", name);
                 json_object_set_new(seen, name, json_true());
             }
     }

@@ -102,11 +102,13 @@ static json_t *stage_section(const struct expression_folding *f, const struct st
     return object;
 }
 
-static json_t *parameter_section(const struct job *job, const struct parameter *parameter, int64_t value)
+static json_t *parameter_section(const struct job *job, size_t i, int64_t value)
 {
+    const struct parameter *parameter = space_parameter(job->space, i);
     bool text = parameter->kind == PARAMETER_STRING || parameter->kind == PARAMETER_REAL;
     return json_pack("{s:s, s:s, s:o}", "name", parameter->name, "kind",
-                     text                                  ? "text"
+                     job->parameter_options[i]             ? "option"
+                     : text                                ? "text"
                      : parameter->kind == PARAMETER_UNROLL ? "unroll"
                                                            : "integer",
                      "value", text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
@@ -219,8 +221,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     int result = folding_init(&f, job, config, prefix, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
-        const struct parameter *parameter = space_parameter(job->space, i);
-        json_array_append_new(parameters, parameter_section(job, parameter, parameter->values[config[i]]));
+        json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
     }
     for (size_t i = 0; i < job->define_count; i++)
         json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value",

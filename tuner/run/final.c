@@ -66,8 +66,11 @@ void run_final_send(struct run *r, size_t gpu)
     }
     json_array_foreach(json_object_get(r->job_answer, "baselines"), i, value)
     {
-        if (json_array_size(json_object_get(value, "problems")))
-            json_array_append(baselines, json_object_get(value, "name"));
+        const json_t *name = json_object_get(value, "name");
+        bool candidate =
+            !strcmp(json_get_string(value, "name", ""), CURRENT_KERNEL) && run_final_has_current(r, candidates);
+        if (json_array_size(json_object_get(value, "problems")) && !candidate)
+            json_array_append(baselines, (json_t *)name);
     }
     run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64,
             r->builds.decision ? "race of builds" : "final", json_array_size(candidates), json_array_size(baselines),
@@ -328,6 +331,7 @@ enum final_outcome run_final_finish(struct run *r)
     } else if (r->final_answer) {
         condemned = judge_entries(r);
     }
+    run_final_add_current(r);
     const json_t *entries = json_object_get(r->final_answer, "entries");
     struct error why = {""};
     json_t *decision = !r->final_answer || crashed ? NULL : decide(r, entries, &why);

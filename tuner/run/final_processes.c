@@ -15,7 +15,7 @@ void run_final_reset(struct run *r)
     json_decref(r->final_answer);
     json_decref(r->final_before);
     r->final_answer = r->final_before = NULL;
-    r->final_process = 0;
+    r->final_process = r->final_current = 0;
     r->final_blamed.trial = 0;
     r->final_again = false;
 }

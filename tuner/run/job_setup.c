@@ -60,25 +60,47 @@ static int read_helper(const struct job *job, const json_t *answer, struct compi
     return result == COMPILE_DONE ? 0 : result == COMPILE_IMPOSSIBLE ? EXIT_ENVIRONMENT : EXIT_USAGE;
 }
 
+// What is compiled before any candidate.
+struct helper {
+    const char *what, *entry; // NULL: kernels of the worker's own
+    json_t *request;
+    struct compiled *out;
+};
+
+static size_t collect_helpers(struct job_setup *s, const struct worker_pool *pool, struct helper out[4])
+{
+    size_t count = 0;
+    out[count++] =
+        (struct helper){NULL, NULL, request_own(s, pool, embedded_support(), support_defines(s->job)), &s->support};
+    out[count++] = (struct helper){NULL, NULL, request_own(s, pool, embedded_ceilings(), job_ceilings_defines(s->job)),
+                                   &s->ceilings};
+    if (s->job->reference.kind == REFERENCE_KERNEL)
+        out[count++] = (struct helper){"reference kernel", s->job->reference.stage.entry,
+                                       request_compile(s->job, NULL, pool->arch, NULL, s->cache), &s->reference};
+    if (s->job->current.own.given)
+        out[count++] = (struct helper){"present kernel",
+                                       s->job->current.source ? s->job->current.stage.entry : s->job->stages[0].entry,
+                                       request_compile_current(s->job, pool->arch, s->cache), &s->current};
+    return count;
+}
+
 // All at the same time: nothing can be measured before they are ready.
 static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
-    enum { SUPPORT, CEILINGS, REFERENCE, HELPERS };
-    struct compiled *out[HELPERS] = {&s->support, &s->ceilings, &s->reference};
-    json_t *requests[HELPERS], *answers[HELPERS];
-    size_t count = s->job->reference.kind == REFERENCE_KERNEL ? HELPERS : REFERENCE, which = 0;
+    struct helper helpers[4];
+    json_t *requests[4], *answers[4];
+    size_t which = 0;
     if (pool->replay) return 0;
-    requests[SUPPORT] = request_own(s, pool, embedded_support(), support_defines(s->job));
-    requests[CEILINGS] = request_own(s, pool, embedded_ceilings(), job_ceilings_defines(s->job));
-    if (count > REFERENCE) requests[REFERENCE] = request_compile(s->job, NULL, pool->arch, NULL, s->cache);
+    size_t count = collect_helpers(s, pool, helpers);
+    for (size_t i = 0; i < count; i++) requests[i] = helpers[i].request;
     int status = 0;
     if (pool_ask_compilers(pool, requests, count, POOL_SETUP_TIMEOUT, answers, &which, err)) status = EXIT_ENVIRONMENT;
     for (size_t i = 0; i < count && !status; i++)
-        if ((status = read_helper(s->job, answers[which = i], out[i], err)) && i != REFERENCE)
+        if ((status = read_helper(s->job, answers[which = i], helpers[i].out, err)) && !helpers[i].what)
             status = EXIT_ENVIRONMENT;
     for (size_t i = 0; i < count; i++) json_decref(answers[i]);
-    if (status && which == REFERENCE)
-        error_prefix(err, "reference kernel '%s'", s->job->reference.stage.entry);
+    if (status && helpers[which].what)
+        error_prefix(err, "%s '%s'", helpers[which].what, helpers[which].entry);
     else if (status)
         error_prefix(err, "the worker's own kernels do not compile");
     return status;
@@ -88,7 +110,7 @@ int job_setup_request(struct job_setup *s, struct worker_pool *pool, struct erro
 {
     int status = compile_helpers(s, pool, err);
     if (status) return status;
-    s->request = request_job(s->job, pool->memory, &s->reference, s->seed, err);
+    s->request = request_job(s->job, pool->memory, &s->reference, &s->current, s->seed, err);
     return s->request ? 0 : EXIT_USAGE;
 }
 
@@ -97,6 +119,7 @@ void job_setup_release(struct job_setup *s)
     compiled_release(&s->support);
     compiled_release(&s->ceilings);
     compiled_release(&s->reference);
+    compiled_release(&s->current);
     json_decref(s->request);
     *s = (struct job_setup){0};
 }

@@ -148,10 +148,36 @@ int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct
     return result;
 }
 
+static void add_text(void *list, const char *text)
+{
+    json_array_append_new(list, json_string(text));
+}
+
+// Takes defines and entries. `config` is NULL for what is no candidate.
+static json_t *describe_compilation(const struct job *job, const char *source, const uint16_t *config, json_t *defines,
+                                    json_t *entries, const char *arch, const char *cache)
+{
+    json_t *include = json_array(), *options = json_array(), *macros = header_macros(job);
+    char *folder = text_directory(source);
+    size_t folder_count;
+    const char **folders = header_folders(job, folder, &folder_count);
+    for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
+    free(folders);
+    free(folder);
+    job_options(job, config, add_text, options);
+    json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
+                                "source", source, "include", include, "options", options, "entries", entries, "defines",
+                                defines, "cache", cache, "deadline", job->compile_timeout);
+    if (json_array_size(macros)) json_object_set(request, "macros", macros);
+    json_decref(macros);
+    json_object_set_new(request, "memory", json_integer(job->compile_memory));
+    return request;
+}
+
 json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache)
 {
-    json_t *defines = json_object(), *include = json_array(), *options = json_array(), *entries = json_array();
+    json_t *defines = json_object(), *entries = json_array();
     if (config) {
         job_defines(job, config, define, defines);
         add_entries(job, config, entries);
@@ -159,23 +185,19 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
         define_for_reference(job, defines);
         json_array_append_new(entries, json_string(job->reference.stage.entry));
     }
-    char *folder = text_directory(config ? job->source : job->reference.source);
-    size_t folder_count;
-    const char **folders = header_folders(job, folder, &folder_count);
-    for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
-    free(folders);
-    free(folder);
-    json_t *macros = header_macros(job);
-    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
     json_t *request =
-        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source",
-                  config ? job->source : job->reference.source, "include", include, "options", options, "entries",
-                  entries, "defines", defines, "cache", cache, "deadline", job->compile_timeout);
-    if (json_array_size(macros)) json_object_set(request, "macros", macros);
-    json_decref(macros);
-    json_object_set_new(request, "memory", json_integer(job->compile_memory));
+        describe_compilation(job, config ? job->source : job->reference.source, config, defines, entries, arch, cache);
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
+}
+
+json_t *request_compile_current(const struct job *job, const char *arch, const char *cache)
+{
+    const struct current_kernel *c = &job->current;
+    if (!c->source) return request_compile(job, c->own.config, arch, NULL, cache);
+    json_t *defines = json_object();
+    for (size_t i = 0; i < c->define_count; i++) define(defines, c->defines[i].name, c->defines[i].value);
+    return describe_compilation(job, c->source, NULL, defines, json_pack("[s]", c->stage.entry), arch, cache);
 }
 
 static json_t *describe_fill(const struct fill *f)
@@ -205,6 +227,10 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
             buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type", element_name(b->type),
                                "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
                                direction_words[b->direction], "fill", filled ? describe_fill(&b->fill) : NULL));
+        if (!b->bounded) continue;
+        json_t *added = json_array_get(buffers, i);
+        json_object_set_new(added, "absolute", json_real(b->absolute));
+        json_object_set_new(added, "relative", json_real(b->relative));
     }
     return buffers;
 fail:
@@ -310,11 +336,7 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
     if (expr_eval(a->value, values, &value, err)) return NULL;
-    static const struct {
-        int64_t low, high;
-    } range[ELEMENT_COUNT] = {
-        [ELEMENT_I8] = {INT8_MIN, INT8_MAX}, [ELEMENT_I32] = {INT32_MIN, INT32_MAX}, [ELEMENT_U32] = {0, UINT32_MAX}};
-    if (range[a->type].high && (value < range[a->type].low || value > range[a->type].high)) {
+    if (!element_is_float(a->type) && (value < element_least(a->type) || value > element_greatest(a->type))) {
         error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
         return NULL;
     }
@@ -445,6 +467,45 @@ json_t *request_guide_problems(const struct job *job, const uint16_t *config, co
     return one ? json_pack("[o]", one) : NULL;
 }
 
+// The "problems" of a kernel that is no candidate. NULL with a message.
+static json_t *describe_kernel(const struct job *job, const struct stage *stage, const struct compiled *compiled,
+                               struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    json_t *problems = json_array();
+    for (size_t p = 0; p < job->problem_count && problems; p++) {
+        struct launch_shape shape;
+        json_t *one = job_problem_values(job, NULL, p, values, err)
+                          ? NULL
+                          : describe_stage(job, stage, symbol_of(compiled, stage->entry), values, &shape, err);
+        if (one) {
+            json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
+            continue;
+        }
+        json_decref(problems);
+        problems = NULL;
+    }
+    free(values);
+    return problems;
+}
+
+// The present kernel as an entry of "baselines".
+static json_t *describe_current(const struct job *job, const struct compiled *compiled, struct error *err)
+{
+    const struct current_kernel *c = &job->current;
+    struct stage stage = job_current_stage(job);
+    json_t *problems = c->source ? describe_kernel(job, &stage, compiled, err)
+                                 : request_problems(job, c->own.config, compiled, false, NULL, NULL, err);
+    if (!problems) return error_prefix(err, "%s: 'current'", job->path), NULL;
+    const char *slash = c->source ? strrchr(c->source, '/') : NULL;
+    char *detail = c->source ? text_format("%s of %s", c->stage.entry, slash ? slash + 1 : c->source)
+                             : space_text(job->space, c->own.config);
+    json_t *baseline = json_pack("{s:s, s:s, s:s, s:o}", "name", CURRENT_KERNEL, "detail", detail, "cubin",
+                                 compiled && compiled->cubin ? compiled->cubin : "", "problems", problems);
+    free(detail);
+    return baseline;
+}
+
 static json_t *describe_reference(const struct job *job, const struct compiled *reference, struct error *err)
 {
     const struct reference *r = &job->reference;
@@ -459,29 +520,14 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
                          map);
     }
     case REFERENCE_KERNEL: {
-        int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-        json_t *problems = json_array();
         struct stage stage = r->stage;
         if (!stage.argument_count) { // the job's own
             stage.arguments = job->stages[0].arguments;
             stage.argument_count = job->stages[0].argument_count;
         }
-        for (size_t p = 0; p < job->problem_count; p++) {
-            struct launch_shape shape;
-            json_t *one = job_problem_values(job, NULL, p, values, err)
-                              ? NULL
-                              : describe_stage(job, &stage, symbol_of(reference, stage.entry), values, &shape, err);
-            if (!one) {
-                error_prefix(err, "%s: reference kernel", job->path);
-                free(values);
-                json_decref(problems);
-                json_decref(map);
-                return NULL;
-            }
-            json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
-        }
-        free(values);
+        json_t *problems = describe_kernel(job, &stage, reference, err);
         json_decref(map);
+        if (!problems) return error_prefix(err, "%s: reference kernel", job->path), NULL;
         return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin",
                          reference && reference->cubin ? reference->cubin : "", "problems", problems);
     }
@@ -530,11 +576,16 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
                      (json_int_t)flops, "bytes", (json_int_t)bytes, "buffers", buffers);
 }
 
-json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference, uint64_t seed,
-                    struct error *err)
+json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference,
+                    const struct compiled *current, uint64_t seed, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     json_t *problems = json_array(), *baselines = json_array(), *how = NULL;
+    if (job->current.own.given) { // first, as what progress is shown against
+        json_t *baseline = describe_current(job, current, err);
+        if (!baseline) goto fail;
+        json_array_append_new(baselines, baseline);
+    }
     for (size_t p = 0; p < job->problem_count; p++) {
         json_t *problem = describe_problem(job, p, memory, values, err);
         if (!problem) goto fail;

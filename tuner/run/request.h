@@ -38,10 +38,13 @@ int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct er
 json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache);
 
+// Likewise for the job's present kernel.
+json_t *request_compile_current(const struct job *, const char *arch, const char *cache);
+
 // {"op":"job"} without "support", "ceilings" and "counters"; NULL with a message when a shape cannot be worked out or a
 // problem does not fit `memory` bytes.
-json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference, uint64_t seed,
-                    struct error *);
+json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference,
+                    const struct compiled *current, uint64_t seed, struct error *);
 
 // The "guide" of a "job", without "support" and "ceilings": the job's guide, timed in few launches and not verified.
 // NULL likewise. The job has one.

@@ -102,6 +102,7 @@ struct run {
     json_t *final_before;  // of the processes before, put together; NULL in the first
     int64_t final_process; // from 0
     int final_open;        // finals that did not say who wins: the next takes four times the rounds for each
+    int64_t final_current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool final_again;      // its worker was ended from outside, and it had its second chance
     struct {               // the candidate that took the final's worker with it; trial 0: unknown, or none
         int64_t trial;
@@ -220,6 +221,11 @@ size_t run_final_processes(const struct run *, unsigned char **out);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
 void run_final_keep_binaries(struct run *, const json_t *entries);
+// final_current.c: the present kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
+// its own; `candidates` are the final's request's, the first of which are sure to be proved. And its entry then, in the
+// answer.
+bool run_final_has_current(struct run *, const json_t *candidates);
+void run_final_add_current(struct run *);
 // final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
 // final's document; NULL when no set of candidates serves every problem.
 int run_final_begin_each(struct run *);

@@ -24,6 +24,10 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
                                                             : text_format("entry %s", s->entry)));
     }
     for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (job->parameter_options[i])
+            json_array_append_new(options, text_new(text_format("%s: %s", space_parameter(job->space, i)->name,
+                                                                job->parameter_options[i])));
     for (size_t i = 0; i < job->define_count; i++)
         json_array_append_new(defines, text_new(text_format("%s=%s", job->defines[i].name, job->defines[i].value)));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)

@@ -136,12 +136,14 @@ static void read_least(struct run *r)
 
 static void read_baselines(struct run *r)
 {
+    bool current = false;
     size_t i;
     json_t *value;
     json_array_foreach(json_object_get(r->job_answer, "baselines"), i, value)
     {
         double times[JOB_MAX_PROBLEMS];
         const json_t *problems = json_object_get(value, "problems");
+        current |= !strcmp(json_get_string(value, "name", ""), CURRENT_KERNEL);
         for (size_t p = 0; p < r->job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
         double objective = job_objective(r->job, times);
@@ -157,6 +159,8 @@ static void read_baselines(struct run *r)
         if (!isfinite(r->incumbent.baseline))
             incumbent_set_baseline(&r->incumbent, json_get_string(value, "name", "?"), objective);
     }
+    if (r->job->current.own.given && !current)
+        run_message(r, "the recording has no times of 'current', the job's present kernel");
     json_t *document = json_pack("{s:O?}", "baselines", json_object_get(r->job_answer, "baselines"));
     char *text = json_dumps(document, JSON_COMPACT);
     struct error err;

@@ -1,6 +1,6 @@
-// Where a search may begin: the job's fallback, and winners of earlier jobs, for another device, problem or version of
-// the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the strategy is told of them as
-// of results it did not ask for.
+// Where a search may begin: the job's present kernel and its fallback, and winners of earlier jobs, for another device,
+// problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the
+// strategy is told of them as of results it did not ask for.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,23 +106,34 @@ static void add_recorded(struct run *r, const char *path)
     recorded_free(recorded);
 }
 
-// The job's fallback first, so that a short run has it too.
-static void add_fallback(struct run *r)
+static void add_named(struct run *r, const struct named_configuration *c)
 {
-    if (r->job->fallback.given)
-        memcpy(r->starts.configs[r->starts.count++], r->job->fallback.config, sizeof r->job->fallback.config);
+    size_t bytes = space_parameter_count(r->job->space) * sizeof *c->config;
+    if (!c->given || (r->starts.count && !memcmp(r->starts.configs[0], c->config, bytes))) return;
+    memcpy(r->starts.configs[r->starts.count++], c->config, sizeof c->config);
+}
+
+// Those that the job names come first, so that a short run has them too.
+static void add_own(struct run *r)
+{
+    if (r->job->current.own.given && !r->job->current.source) add_named(r, &r->job->current.own);
+    add_named(r, &r->job->fallback);
 }
 
 void run_collect_starts(struct run *r)
 {
     struct error err;
-    add_fallback(r);
+    add_own(r);
     size_t before = r->starts.count;
     if (r->options->start_from) add_recorded(r, r->options->start_from);
     for (size_t i = 0; i < r->options->start_count; i++) add_start(r, r->options->starts[i]);
     if (store_each_elsewhere(r->store, 4 * TUNE_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     size_t winners = r->starts.count - before;
-    if (before) run_log(r, "the search begins with the job's fallback, for its header");
+    if (before)
+        run_log(r, "the search begins with the job's %s",
+                before > 1               ? "present kernel and its fallback"
+                : r->job->fallback.given ? "fallback, for its header"
+                                         : "present kernel");
     if (winners) run_log(r, "the search begins with %zu winners of earlier jobs", winners);
     if (r->starts.left_out) run_log(r, "%zu more winners were found and left out", r->starts.left_out);
 }

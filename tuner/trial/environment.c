@@ -36,6 +36,8 @@ static const struct environment_setting settings[] = {
     {"problems.#.buffers.#.cols", true, "how many elements a row has"},
     {"problems.#.buffers.#.ld", true, "elements from one row to the next"},
     {"problems.#.buffers.#.direction", true, "in, out, inout or scratch"},
+    {"problems.#.buffers.#.absolute", true, "the error that this output alone may have"},
+    {"problems.#.buffers.#.relative", true, "the same as a share of the expected value"},
     {"problems.#.buffers.#.fill.kind", true, "what it is filled with"},
     {"problems.#.buffers.#.fill.value", true, "the constant that it is filled with"},
     {"problems.#.buffers.#.fill.low", true, "the lower end of the values that it is filled with"},

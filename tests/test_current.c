@@ -1,0 +1,179 @@
+// A job's present kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
+// whether the search finds it or not.
+#include "tests/e2e.h"
+
+#define WORKERS \
+    "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker;"
+
+static char *write_job(const char *current)
+{
+    char *folder = e2e_folder("current");
+    char *job = text_format(
+        "name = \"some\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"X\"; values = [1, 2, 3, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\", "
+        "\"wrong\"]; } );\n"
+        "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n"
+        "problems = ( { N = 1024; }, { N = 4096; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+        "%s\n"
+        "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; tie = 0.001; }; };\n"
+        "search = { strategy = \"exhaustive\"; };\n",
+        current);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu", "\n");
+    e2e_write(folder, "old.cu", "\n");
+    free(job);
+    return folder;
+}
+
+static void a_mistaken_present_kernel_is_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *current, *message; // NULL: it is sound
+    } cases[] = {
+        {"current = { X = 1; MODE = \"good\"; };", NULL},
+        {"current = { X = 1; };", "job.cfg:6: 'current' lacks parameter 'MODE'\n"},
+        {"current = { X = 4; MODE = \"good\"; };", "'X' has no such value (it has: 1, 2, 3, 5, 6, 7, 8)\n"},
+        {"\ncurrent = { X = 7; MODE = \"wrong\"; };",
+         "job.cfg:7: 'current' violates the constraint \"X < 7 || MODE == \"good\"\"\n"},
+        {"current = { template = \"old.cu\"; entry = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };", NULL},
+        {"current = { entry = \"k\"; defines = { A = 3; B = 0.5; C = \"x\"; }; launch = { grid = [ \"N\" ]; block = [ "
+         "64 ]; }; arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"u32\"; shape = [ \"N\" ]; direction = "
+         "\"scratch\"; } ); };",
+         NULL},
+        {"current = { entry = \"k\"; };", "job.cfg:6: 'launch' is missing"},
+        {"current = { template = \"old.cu\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: 'current' lacks 'entry', the kernel's name\n"},
+        {"current = { template = \"older.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: cannot read 'older.cu'\n"},
+        {"current = { entry = \"k\"; X = 1; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: unknown setting 'X' in 'current'"},
+        {"current = { entry = \"k\"; launch = { grid = [ \"N / X\" ]; block = [ 64 ]; }; };",
+         "job.cfg:6: 'current' depends on 'X', but another kernel has no parameters of the job: \"N / X\"\n"},
+        {"current = { entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; arguments = ( { buffer = \"z\"; type "
+         "= "
+         "\"f32\"; shape = [ \"N\" ]; direction = \"out\"; } ); };",
+         "job.cfg:6: 'current' declares the output 'z', which the job does not have\n"},
+        {"current = { entry = \"k\"; defines = { A = true; }; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: the value of macro 'A' must be a string or a number\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = write_job(cases[i].current);
+        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg", folder);
+        if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].current, r.err);
+        if (cases[i].message) e2e_expect(r.err, cases[i].message);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+static struct outcome_of_command tune(const char *folder)
+{
+    return e2e_run(folder,
+                   "cd %s && " WORKERS
+                   " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -j 1 -q 2>&1 && head -n 1 log",
+                   folder);
+}
+
+// X = 2 takes 1.25 ms, X = 7, which wins, 1 ms.
+static void a_configuration_is_measured_first_and_compared_with_the_winner(void **state)
+{
+    (void)state;
+    char *folder = write_job("current = { X = 2; MODE = \"good\"; };");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, "  1.250 times current (95% interval 1.250 to 1.250, 20 rounds)\n");
+    e2e_expect(r.out, "\nX=2,MODE=good\n"); // the log's first trial
+    e2e_done(&r);
+    r = e2e_run(
+        folder,
+        "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot compare job.cfg --store job.db "
+        "--format csv | grep -c ,current, && $BIN/sweetspot compare job.cfg --store job.db --format json && "
+        "$BIN/sweetspot status job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && "
+        "cat x.h",
+        folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_expect(r.out, "ratio to current");
+    e2e_expect(r.out, "1.250 [1.250, 1.250]");
+    e2e_expect(r.out, "\n2\n"); // a line for each problem
+    e2e_expect(r.out, "\"current\": [");
+    e2e_expect(r.out, "against current");
+    e2e_expect(r.out, "times the speed of current");
+    e2e_expect(r.out, "SOME_RATIO_CURRENT 1.25");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void one_that_the_search_finds_races_once_and_is_shown_as_both(void **state)
+{
+    (void)state;
+    char *folder = write_job("current = { X = 7; MODE = \"good\"; };");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, "  1.000 times current (95% interval 1.000 to 1.000, 20 rounds)\n");
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format csv | cut -d, -f 4-6,8",
+                folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_expect(r.out, "\ncandidate,1,1,0.001001\n"); // the winner, measured first
+    e2e_expect(r.out, "\ncurrent,,0,0.001001\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void another_kernel_is_compiled_from_its_own_file_with_its_own_macros(void **state)
+{
+    (void)state;
+    char *folder =
+        write_job("current = { template = \"old.cu\"; entry = \"k_old\"; defines = { WIDTH = 3; }; launch = { "
+                  "grid = [ \"N / 2\" ]; block = [ 64 ]; }; };");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && " WORKERS
+                " FAKE_HELPERS=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
+                folder);
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, "helper reference {\"WIDTH\":\"3\"}\n");
+    e2e_expect(r.out, "  1.490 times current (95% interval 1.490 to 1.490, 20 rounds)\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void one_that_is_wrong_is_named_and_left_out(void **state)
+{
+    (void)state;
+    char *folder = write_job("current = { X = 2; MODE = \"wrong\"; };");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, "baseline current: not available: wrong: scripted\n");
+    assert_null(strstr(r.out, "times current"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void one_that_does_not_compile_ends_the_run_with_its_name(void **state)
+{
+    (void)state;
+    char *folder = write_job("current = { entry = \"k_old\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };");
+    struct outcome_of_command r = e2e_run(
+        folder, "cd %s && " WORKERS " FAKE_HELPER_ERROR=reference $BIN/sweetspot tune job.cfg --store job.db -q",
+        folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "present kernel 'k_old': scripted");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mistaken_present_kernel_is_refused_with_file_and_line),
+        cmocka_unit_test(a_configuration_is_measured_first_and_compared_with_the_winner),
+        cmocka_unit_test(one_that_the_search_finds_races_once_and_is_shown_as_both),
+        cmocka_unit_test(another_kernel_is_compiled_from_its_own_file_with_its_own_macros),
+        cmocka_unit_test(one_that_is_wrong_is_named_and_left_out),
+        cmocka_unit_test(one_that_does_not_compile_ends_the_run_with_its_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+// A job's present kernel on a GPU: a configuration, another kernel of another file, and kernels that do not pass.
+#include "tests/gpu.h"
+
+// y is twice x. `body` is the loop of the present kernel, which has a file of its own.
+static char *write_job(const char *current, const char *body)
+{
+    char *folder = e2e_folder("gpu_current");
+    char *job = text_format(
+        "name = \"twice\"; kernel = { template = \"x.cu\"; entry = \"twice\"; };\n"
+        "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; } );\n"
+        "problems = ( { N = 4194304; } );\n"
+        "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n"
+        "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; }, "
+        "{ buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; } );\n"
+        "reference = { kernel = \"twice\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; };\n"
+        "verification = { problems = ( { N = 1001; } ); };\n%s\n",
+        current);
+    char *old = text_format("extern \"C\" __global__ void k_old(int n, const float *x, float *y)\n{\n    for (int i = "
+                            "threadIdx.x; i < n; i += STEP) { %s }\n}\n",
+                            body);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu",
+              "extern \"C\" __global__ void twice(int n, const float *x, float *y)\n{\n"
+              "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = 2 * x[i];\n}\n");
+    e2e_write(folder, "old.cu", old);
+    free(job);
+    free(old);
+    return folder;
+}
+
+static struct outcome_of_command tune(const char *folder)
+{
+    return e2e_run(folder,
+                   "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && "
+                   "$BIN/sweetspot compare job.cfg --store job.db",
+                   folder);
+}
+
+static void a_configuration_that_wins_is_in_the_final_as_both(void **state)
+{
+    NEEDS_GPU();
+    char *folder = write_job("current = { BLOCK = 128; };", "");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_expect(r.out, " times current (95% interval ");
+    e2e_expect(r.out, "ratio to current");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+#define OLD                                                                                              \
+    "current = { template = \"old.cu\"; entry = \"k_old\"; defines = { STEP = 1024; }; launch = { grid " \
+    "= [ 1 ]; block = [ 1024 ]; }; };"
+
+// One block does the work of four thousand.
+static void a_slow_kernel_of_another_file_is_verified_and_many_times_slower(void **state)
+{
+    NEEDS_GPU();
+    char *folder = write_job(OLD, "y[i] = 2 * x[i];");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    const char *at = strstr(r.out, " times current (95% interval ");
+    if (!at) fail_msg("%s", r.out);
+    while (at > r.out && at[-1] != ' ') at--;
+    if (!(atof(at) > 5)) fail_msg("only %s", at);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void one_that_is_wrong_or_writes_astray_is_left_out_and_named(void **state)
+{
+    NEEDS_GPU();
+    static const struct {
+        const char *body, *status;
+    } cases[] = {{"y[i] = 2 * x[i] + (i == 1000);", "wrong: "}, {"y[i] = 2 * x[i]; y[n] = 1;", "out_of_bounds: "}};
+    for (size_t i = 0; i < 2; i++) {
+        char *folder = write_job(OLD, cases[i].body), *message;
+        struct outcome_of_command r = tune(folder);
+        if (r.status) fail_msg("%s%s", r.out, r.err);
+        message = text_format("baseline current: not available: %s", cases[i].status);
+        e2e_expect(r.out, message);
+        assert_null(strstr(r.out, "times current"));
+        free(message);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+// Half the registers: the same results, and another kernel, whose registers are in the store.
+static void an_option_is_tuned_like_any_parameter(void **state)
+{
+    NEEDS_GPU();
+    char *folder = write_job("current = { BLOCK = 128; LIMIT = 0; FAST = 0; };", "");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && sed -i 's/parameters = (/parameters = ( { name = \"LIMIT\"; option = \"--maxrregcount=%%\"; values "
+        "= [0, 16]; }, { name = \"FAST\"; option = \"-use_fast_math\"; values = [0, 1]; },/' job.cfg && "
+        "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && $BIN/sweetspot status "
+        "job.cfg "
+        "--store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && grep OPTIONS_NV x.h",
+        folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_expect(r.out, "12 in all");
+    e2e_expect(r.out, "TWICE_OPTIONS_NVRTC");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_configuration_that_wins_is_in_the_final_as_both),
+        cmocka_unit_test(a_slow_kernel_of_another_file_is_verified_and_many_times_slower),
+        cmocka_unit_test(one_that_is_wrong_or_writes_astray_is_left_out_and_named),
+        cmocka_unit_test(an_option_is_tuned_like_any_parameter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+// The integer types on a GPU: inputs, scalars and results of each, and one element that is off by one.
+#include "tests/gpu.h"
+
+static const struct {
+    const char *type, *c, *offset; // results are about `offset`
+} types[] = {{"i8", "signed char", "-100"},        {"u8", "unsigned char", "200"},
+             {"i16", "short", "-30000"},           {"u16", "unsigned short", "60000"},
+             {"i32", "int", "-2000000000"},        {"u32", "unsigned", "4000000000u"},
+             {"i64", "long long", "-(1ll << 62)"}, {"u64", "unsigned long long", "(3ull << 62)"}};
+
+static struct outcome_of_command tune(const char *type, const char *c, const char *offset, const char *wrong)
+{
+    char *folder = e2e_folder("gpu_types");
+    char *job = text_format(
+        "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 100003; } );\n"
+        "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n"
+        "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { scalar = \"step\"; type = \"%s\"; value = 3; }, "
+        "{ buffer = \"a\"; type = \"%s\"; shape = [ \"N\" ]; }, "
+        "{ buffer = \"y\"; type = \"%s\"; shape = [ \"N\" ]; direction = \"out\"; } );\n"
+        "reference = { kernel = \"right\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; };\n",
+        type, type, type);
+    char *source = text_format(
+        "extern \"C\" __global__ void x(int n, %s step, const %s *a, %s *y)\n{\n    int i = blockIdx.x * blockDim.x + "
+        "threadIdx.x;\n    if (i < n) y[i] = (%s)(a[i] * step + %s%s);\n}\n"
+        "extern \"C\" __global__ void right(int n, %s step, const %s *a, %s *y)\n{\n    int i = blockIdx.x * "
+        "blockDim.x + "
+        "threadIdx.x;\n    if (i < n) y[i] = (%s)(a[i] * step + %s);\n}\n",
+        c, c, c, c, offset, wrong, c, c, c, c, offset);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu", source);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
+                "$BIN/sweetspot status job.cfg --store job.db",
+                folder);
+    free(job);
+    free(source);
+    e2e_remove(folder);
+    return r;
+}
+
+static void every_integer_type_is_right_and_one_element_off_by_one_is_wrong(void **state)
+{
+    NEEDS_GPU();
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct outcome_of_command r = tune(types[i].type, types[i].c, types[i].offset, "");
+        if (strstr(r.out, "wrong") || !strstr(r.out, "2 ok")) fail_msg("%s: %s", types[i].type, r.out);
+        e2e_done(&r);
+        r = tune(types[i].type, types[i].c, types[i].offset, " + (i == 70001)");
+        if (!strstr(r.out, "2 wrong")) fail_msg("%s: %s", types[i].type, r.out);
+        e2e_done(&r);
+    }
+}
+
+// Two outputs that are both off by a thousandth; one of them may be.
+static void each_output_has_its_own_tolerance(void **state)
+{
+    NEEDS_GPU();
+    static const struct {
+        const char *y, *z, *found;
+    } cases[] = {{"relative = 0.01;", "relative = 0.01;", "2 ok"},
+                 {"relative = 0.01;", "", "2 wrong"},
+                 {"", "relative = 0.01;", "2 wrong"},
+                 {"relative = 0.01;", "relative = 0.0001;", "2 wrong"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("gpu_tolerance");
+        char *job = text_format(
+            "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+            "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 100003; } );\n"
+            "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n"
+            "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"a\"; type = \"f32\"; shape = [ \"N\" ]; "
+            "fill = { kind = \"uniform\"; low = 1; high = 2; }; }, { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" "
+            "]; "
+            "direction = \"out\"; %s }, { buffer = \"z\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; %s } "
+            ");\nreference = { kernel = \"right\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; };\n",
+            cases[i].y, cases[i].z);
+        e2e_write(folder, "job.cfg", job);
+        e2e_write(
+            folder, "x.cu",
+            "#define KERNEL(name, factor) extern \"C\" __global__ void name(int n, const float *a, float *y, float "
+            "*z) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { y[i] = factor * a[i]; z[i] = factor "
+            "/ a[i]; } }\nKERNEL(x, 1.001f)\nKERNEL(right, 1.0f)\n");
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
+            "$BIN/sweetspot status job.cfg --store job.db",
+            folder);
+        if (!strstr(r.out, cases[i].found)) fail_msg("case %zu: %s", i, r.out);
+        e2e_done(&r);
+        free(job);
+        e2e_remove(folder);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_integer_type_is_right_and_one_element_off_by_one_is_wrong),
+        cmocka_unit_test(each_output_has_its_own_tolerance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+// Names with values in a job file: a macro, and a configuration, which has a value for every parameter and is checked
+// against the constraints once the space is built.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/job/header_names.h"
+#include "tuner/job/job_parts.h"
+
+void load_define(struct reader *r, const struct node *n, struct macro **list, size_t *count)
+{
+    char *value = node_is_string(n)    ? text_copy(node_string(n))
+                  : node_is_integer(n) ? text_format("%" PRId64, node_integer(n))
+                  : node_is_number(n)  ? text_format("%.17g", node_real(n))
+                                       : NULL;
+    const char *refused = node_is_string(n) ? header_refuse_value(node_string(n)) : NULL;
+    if (refused) reader_mistake(r, n, "the value of macro '%s' %s", node_name(n), refused);
+    if (!value) {
+        reader_mistake(r, n, "the value of macro '%s' must be a string or a number", node_name(n));
+        return;
+    }
+    *list = memory_grow(*list, *count + 1, sizeof **list);
+    (*list)[(*count)++] = (struct macro){text_copy(node_name(n)), value};
+}
+
+static bool is_value(const struct node *n, const struct space *space, size_t parameter, size_t value)
+{
+    char digits[32];
+    const char *text = space_value_text(space, parameter, value, digits);
+    if (node_is_string(n))
+        return space_parameter(space, parameter)->kind == PARAMETER_STRING && !strcmp(text, node_string(n));
+    return node_is_integer(n) && space_parameter(space, parameter)->kind != PARAMETER_STRING &&
+           strtoll(text, NULL, 10) == node_integer(n);
+}
+
+// A parameter's values, for a message. malloc'ed.
+static char *values_of(const struct space *space, size_t parameter)
+{
+    const struct parameter *p = space_parameter(space, parameter);
+    char *list = text_copy(""), digits[32];
+    for (size_t v = 0; v < p->count; v++) {
+        char *longer = text_format("%s%s%s", list, v ? ", " : "", space_value_text(space, parameter, v, digits));
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+static void load_value(struct reader *r, const struct job *job, const struct node *group, const char *what,
+                       size_t parameter, uint16_t *config)
+{
+    const struct parameter *p = space_parameter(job->space, parameter);
+    const struct node *n = node_member(group, p->name);
+    if (!n) {
+        reader_mistake(r, group, "%s lacks parameter '%s'", what, p->name);
+        return;
+    }
+    for (size_t v = 0; v < p->count; v++) {
+        if (!is_value(n, job->space, parameter, v)) continue;
+        config[parameter] = (uint16_t)v;
+        return;
+    }
+    char *list = values_of(job->space, parameter);
+    reader_mistake(r, n, "parameter '%s' has no such value (it has: %s)", p->name, list);
+    free(list);
+}
+
+void load_configuration(struct reader *r, const struct job *job, const struct node *group, const char *what,
+                        struct named_configuration *out)
+{
+    size_t count = space_parameter_count(job->space);
+    const char **names = memory_new(count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[i] = space_parameter(job->space, i)->name;
+    reader_check_members(r, group, what, names);
+    free(names);
+    for (size_t i = 0; i < count; i++) load_value(r, job, group, what, i, out->config);
+}
+
+void note_configuration(struct reader *r, const struct node *group, struct named_configuration *out)
+{
+    out->given = true;
+    out->line = node_line(group);
+    out->file = reader_file(r, group);
+}
+
+// Why it is not a valid configuration.
+static int blame_constraint(const struct job *job, const uint16_t *config, const char *what, struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    const char *broken = NULL;
+    for (size_t i = 0; i < space_constraint_count(job->space) && !broken; i++) {
+        const char *text = space_constraint_text(job->space, i);
+        struct expr *e = expr_parse(text, job->symbols, err);
+        int64_t holds = 0;
+        if (e && (space_values(job->space, config, values, err) || expr_eval(e, values, &holds, err) || !holds))
+            broken = text;
+        expr_free(e);
+    }
+    free(values);
+    return broken ? error_set(err, "%s violates the constraint \"%s\"", what, broken)
+                  : error_set(err, "%s is not a valid configuration", what);
+}
+
+int job_check_configuration(const struct job *job, const struct named_configuration *c, const char *what,
+                            struct error *err)
+{
+    return space_index(job->space, c->config) < 0 ? blame_constraint(job, c->config, what, err) : 0;
+}
+
+int job_blame_configuration(const struct job *job, const struct named_configuration *c, struct error *err)
+{
+    return error_prefix(err, "%s:%d", c->file ? c->file : job->path, c->line);
+}

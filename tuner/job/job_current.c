@@ -1,0 +1,116 @@
+// A job's `current`: the kernel that the user has today, a baseline of the job. It is a configuration of the space, or
+// a kernel of another name or file with a launch of its own, whose expressions read sizes and device limits alone.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+// An expression of a kernel without parameters.
+static void check_expression(struct reader *r, const struct job *job, const struct node *group, const struct expr *e)
+{
+    size_t count = 0;
+    const int *slots = e ? expr_slots(e, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = symbols_name(job->symbols, slots[i]);
+        bool known = !strncmp(name, "device.", 7);
+        for (size_t k = 0; k < job->size_count; k++) known |= !strcmp(name, job->size_names[k]);
+        for (size_t k = 0; k < job->define_count; k++) known |= !strcmp(name, job->defines[k].name);
+        if (!known)
+            reader_mistake(r, group,
+                           "'current' depends on '%s', but another kernel has no parameters of the job: \"%s\"", name,
+                           expr_text(e));
+    }
+}
+
+static void check_map(struct reader *r, const struct job *job, const struct node *group, const struct tensor_map *m)
+{
+    for (size_t i = 0; m && i < TENSOR_MAP_RANK_MAX; i++) {
+        check_expression(r, job, group, m->view[i]);
+        check_expression(r, job, group, m->stride[i]);
+        check_expression(r, job, group, m->box[i]);
+    }
+    if (!m) return;
+    check_expression(r, job, group, m->swizzle);
+    check_expression(r, job, group, m->interleave);
+    check_expression(r, job, group, m->promotion);
+}
+
+static void check_stage(struct reader *r, const struct job *job, const struct node *group, const struct stage *s)
+{
+    for (int i = 0; i < 3; i++) {
+        check_expression(r, job, group, s->grid[i]);
+        check_expression(r, job, group, s->block[i]);
+        check_expression(r, job, group, s->cluster[i]);
+    }
+    check_expression(r, job, group, s->shared);
+    for (size_t i = 0; i < s->argument_count; i++) {
+        check_expression(r, job, group, s->arguments[i].value);
+        check_map(r, job, group, s->arguments[i].map);
+    }
+}
+
+struct stage job_current_stage(const struct job *job)
+{
+    struct stage stage = job->current.stage;
+    if (!stage.argument_count && job->stage_count == 1) {
+        stage.arguments = job->stages[0].arguments;
+        stage.argument_count = job->stages[0].argument_count;
+    }
+    return stage;
+}
+
+// The results of a kernel are the job's outputs.
+static void check_outputs(struct reader *r, const struct job *job, const struct node *group, size_t known)
+{
+    for (size_t i = known; i < job->buffer_count; i++)
+        if (job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT)
+            reader_mistake(r, group, "'current' declares the output '%s', which the job does not have",
+                           job->buffers[i].name);
+}
+
+static void load_kernel(struct reader *r, struct job *job, const struct node *group)
+{
+    struct current_kernel *c = &job->current;
+    const char *entry = reader_string(r, group, "current.entry"), *source = reader_string(r, group, "current.template");
+    const struct node *defines = reader_group(r, group, "current.defines");
+    size_t known = job->buffer_count;
+    reader_check_group(r, group, "'current'", "current", "kernel");
+    if (!node_member(group, "entry")) reader_mistake(r, group, "'current' lacks 'entry', the kernel's name");
+    c->source = source ? text_join_path(job->directory, source) : text_copy(job->source ? job->source : "");
+    if (source && access(c->source, R_OK))
+        reader_mistake(r, node_member(group, "template"), "cannot read '%s'", source);
+    c->stage.entry = text_copy(entry ? entry : "");
+    c->stage.name = text_copy(c->stage.entry);
+    for (size_t i = 0; defines && i < node_count(defines); i++)
+        load_define(r, node_at(defines, i), &c->defines, &c->define_count);
+    load_launch(r, job, group, &c->stage);
+    if (c->stage.overlap)
+        reader_mistake(r, group, "'overlap' is not possible in 'current': there is no launch before it");
+    if (node_member(group, "arguments"))
+        load_arguments(r, job, group, &c->stage);
+    else if (job->stage_count != 1)
+        reader_mistake(r, group, "'current' needs 'arguments', because the job has several stages");
+    check_outputs(r, job, group, known);
+    struct stage stage = job_current_stage(job);
+    check_stage(r, job, group, &stage);
+}
+
+void load_current(struct reader *r, struct job *job, const struct node *root)
+{
+    const struct node *group = reader_group(r, root, "current");
+    if (!group) return;
+    note_configuration(r, group, &job->current.own);
+    if (node_member(group, "entry") || node_member(group, "template"))
+        load_kernel(r, job, group);
+    else
+        load_configuration(r, job, group, "'current'", &job->current.own);
+}
+
+int job_check_current(const struct job *job, struct error *err)
+{
+    const struct current_kernel *c = &job->current;
+    if (!c->own.given || c->source || !job_check_configuration(job, &c->own, "'current'", err)) return 0;
+    return job_blame_configuration(job, &c->own, err);
+}

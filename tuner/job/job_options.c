@@ -1,0 +1,97 @@
+// Compiler options of a job: those of `kernel.options`, and parameters that are options instead of macros. An option
+// belongs to the configuration, and so to the key of the compile cache and to the header.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+// What the program decides itself.
+static const struct {
+    const char *option, *why;
+} refused[] = {
+    {"-o", "the program names the output"},
+    {"--output-file", "the program names the output"},
+    {"-arch", "the architecture is the device's"},
+    {"--gpu-architecture", "the architecture is the device's"},
+    {"-gencode", "the architecture is the device's"},
+    {"--generate-code", "the architecture is the device's"},
+    {"-code", "the architecture is the device's"},
+    {"--gpu-code", "the architecture is the device's"},
+    {"-I", "use 'kernel.include', whose files count in the source's hash"},
+    {"--include-path", "use 'kernel.include', whose files count in the source's hash"},
+    {"-include", "include the file in the template, so that it counts in the source's hash"},
+    {"--pre-include", "include the file in the template, so that it counts in the source's hash"},
+    {"-optf", "write the options into the job file"},
+    {"--options-file", "write the options into the job file"},
+};
+
+bool check_option(struct reader *r, const struct node *n, const char *option)
+{
+    if (*option != '-') {
+        reader_mistake(r, n, "'%s' is not an option of the compiler: it does not begin with '-'", option);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        size_t length = strlen(refused[i].option);
+        bool joined = !strcmp(refused[i].option, "-I"); // -Ifolder
+        if (strncmp(option, refused[i].option, length) || !(joined || !option[length] || strchr("= ", option[length])))
+            continue;
+        reader_mistake(r, n, "the option '%s' is refused: %s", option, refused[i].why);
+        return false;
+    }
+    return true;
+}
+
+// A parameter's option with one of its values; NULL where the value leaves it out. malloc'ed.
+static char *option_with(const struct job *job, size_t parameter, size_t value)
+{
+    const char *option = job->parameter_options[parameter], *place = strchr(option, '%');
+    char digits[32];
+    const char *text = space_value_text(job->space, parameter, value, digits);
+    if (!*text || (space_parameter(job->space, parameter)->kind == PARAMETER_INT && !strcmp(text, "0"))) return NULL;
+    return place ? text_format("%.*s%s%s", (int)(place - option), option, text, place + 1) : text_copy(option);
+}
+
+void load_parameter_option(struct reader *r, struct job *job, const struct node *parameter)
+{
+    const char *option = reader_string(r, parameter, "parameters[].option");
+    const struct node *n = node_member(parameter, "option");
+    size_t last = space_parameter_count(job->space) - 1;
+    const struct parameter *p = space_parameter(job->space, last);
+    if (!option) return;
+    const char *place = strchr(option, '%');
+    if (p->kind == PARAMETER_UNROLL) {
+        reader_mistake(r, n, "'%s' is a pragma and cannot be an 'option' too", p->name);
+        return;
+    }
+    if (place && strchr(place + 1, '%')) {
+        reader_mistake(r, n, "the option of '%s' has more than one '%%' for its value", p->name);
+        return;
+    }
+    job->parameter_options[last] = text_copy(option);
+    for (size_t v = 0; v < p->count; v++) {
+        if (!place && (p->kind != PARAMETER_INT || p->values[v] < 0 || p->values[v] > 1)) {
+            reader_mistake(r, n,
+                           "the option of '%s' has no '%%' for its value: the values can only be 0, without it, "
+                           "and 1, with it",
+                           p->name);
+            return;
+        }
+        char *text = option_with(job, last, v);
+        bool good = !text || check_option(r, n, text);
+        free(text);
+        if (!good) return;
+    }
+}
+
+void job_options(const struct job *job, const uint16_t *config, void (*add)(void *user, const char *option), void *user)
+{
+    for (size_t i = 0; i < job->option_count; i++) add(user, job->options[i]);
+    for (size_t i = 0; config && i < space_parameter_count(job->space); i++) {
+        char *option = job->parameter_options[i] ? option_with(job, i, config[i]) : NULL;
+        if (option) add(user, option);
+        free(option);
+    }
+}
