@@ -1,0 +1,12 @@
+// A matrix product with a square of threads in a row, by its template's parameter.
+template <const unsigned int BLOCKSIZE>
+__global__ void sgemm_coalesced(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C)
+{
+    const int cRow = blockIdx.x * BLOCKSIZE + (threadIdx.x / BLOCKSIZE);
+    const int cCol = blockIdx.y * BLOCKSIZE + (threadIdx.x % BLOCKSIZE);
+    if (cRow < M && cCol < N) {
+        float sum = 0.0;
+        for (int i = 0; i < K; ++i) sum += A[cRow * K + i] * B[i * N + cCol];
+        C[cRow * N + cCol] = alpha * sum + beta * C[cRow * N + cCol];
+    }
+}
