@@ -12,7 +12,8 @@
 #include "search/expr_node.h"
 #include "tuner/base/memory.h"
 
-enum { MAX_DEPTH = 256 };
+// What is nested, and what is a long chain: both are evaluated by recursion.
+enum { MAX_DEPTH = 256, MAX_NODES = 36000 };
 
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_SIGN };
 
@@ -108,6 +109,7 @@ static int expect(struct parser *p, const char *sign, const char *what)
 static int add_node(struct parser *p, struct expr_node node)
 {
     struct expr *e = p->expr;
+    if (e->count == MAX_NODES) return fail_at(p, p->start, "the expression is too long");
     if (e->count == p->room) {
         p->room = p->room ? 2 * p->room : 16;
         e->nodes = memory_grow(e->nodes, (size_t)p->room, sizeof *e->nodes);

@@ -10,6 +10,7 @@
 
 #include "search/space_internal.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
 static char *copy_text(const char *text)
 {
@@ -96,6 +97,14 @@ static int check_values(struct space *s, const char *name, enum parameter_kind k
         result = error_set(err, "parameter '%s' has the value %s twice", name, value_text(s, &one, 0, digits));
     }
     free(sorted);
+    for (size_t i = 0; i < count && is_text(kind) && result == 0; i++) {
+        const char *text = symbols_text(s->symbols, values[i]);
+        if (text && text_next_item(text, NULL))
+            result = error_set(err,
+                               "parameter '%s' has the value '%s', which a configuration's text, "
+                               "NAME=VALUE,NAME=VALUE, could not be told apart from two parameters",
+                               name, text);
+    }
     return result;
 }
 
@@ -259,43 +268,35 @@ char *space_text(const struct space *s, const uint16_t *config)
     return text;
 }
 
-// Which value the text begins with, followed by a comma or the end; *length is its length. -1 if none.
-static int match_value(const struct space *s, const struct parameter *p, const char *text, size_t *length)
+// The number of the value with this text, or -1.
+static int find_value(const struct space *s, const struct parameter *p, const char *text, size_t length)
 {
-    int found = -1;
-    *length = 0;
     for (size_t i = 0; i < p->count; i++) {
         char digits[32];
         const char *value = value_text(s, p, i, digits);
-        size_t n = strlen(value);
-        if (strncmp(text, value, n) != 0 || (text[n] && text[n] != ',')) continue;
-        if (found >= 0 && n <= *length) continue;
-        found = (int)i;
-        *length = n;
+        if (strlen(value) == length && memcmp(value, text, length) == 0) return (int)i;
     }
-    return found;
+    return -1;
 }
 
 int space_parse(const struct space *s, const char *text, uint16_t *config, struct error *err)
 {
     bool given[SPACE_MAX_PARAMETERS] = {false};
-    const char *at = text;
-    while (*at) {
-        const char *equals = strchr(at, '=');
-        if (!equals) return error_set(err, "expected NAME=VALUE at '%s'", at);
-        size_t n = (size_t)(equals - at);
+    for (const char *at = *text ? text : NULL, *next; at; at = next) {
+        size_t length, n = strcspn(at, "=");
+        next = text_next_item(at, &length);
+        if (n >= length) return error_set(err, "expected NAME=VALUE at '%s'", at);
         int i = 0;
         while (i < s->count && !(strlen(s->parameters[i].name) == n && memcmp(s->parameters[i].name, at, n) == 0)) i++;
         if (i == s->count) return error_set(err, "unknown parameter '%.*s'", (int)n, at);
         if (given[i]) return error_set(err, "parameter '%s' is given twice", s->parameters[i].name);
-        int value = match_value(s, &s->parameters[i], equals + 1, &n);
-        if (value < 0)
-            return error_set(err, "parameter '%s' has no value '%.*s'", s->parameters[i].name,
-                             (int)strcspn(equals + 1, ","), equals + 1);
-        config[i] = (uint16_t)value;
+        const char *value = at + n + 1;
+        int found = find_value(s, &s->parameters[i], value, length - n - 1);
+        if (found < 0)
+            return error_set(err, "parameter '%s' has no value '%.*s'", s->parameters[i].name, (int)(length - n - 1),
+                             value);
+        config[i] = (uint16_t)found;
         given[i] = true;
-        at = equals + 1 + n;
-        if (*at == ',' && !*++at) return error_set(err, "nothing follows the last comma");
     }
     for (int i = 0; i < s->count; i++)
         if (!given[i]) return error_set(err, "parameter '%s' is missing", s->parameters[i].name);

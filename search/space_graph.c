@@ -10,6 +10,8 @@
 
 // Sums and products below this bound overflow in no order of evaluation.
 static const double safe_bound = 4611686018427387904.0; // 2^62
+// A list of operands is copied for each that is added, so that longer sums become sums of sums.
+enum { MOST_OPERANDS = 256 };
 // Bounds below this are exact as doubles.
 static const double exact_bound = 9007199254740992.0; // 2^53
 
@@ -329,7 +331,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
         magnitude = op == OP_ADD ? magnitude + largest(o) : magnitude * fmax(1, largest(o));
         total += o->op == op ? o->count : 1;
     }
-    if (magnitude >= safe_bound) {
+    if (magnitude >= safe_bound || total > MOST_OPERANDS) {
         struct graph_node n = {.op = op, .parameter = -1, .count = count};
         bound(g, &n, operands);
         return share(g, n, operands);

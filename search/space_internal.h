@@ -52,6 +52,9 @@ struct limits {
     double low, high, sure_low, sure_high;
 };
 
+// Limits help where they are known, and are needed nowhere: of a comparison, so many nodes are looked at.
+enum { LIMITS_VISITS = 10000 };
+
 // For the node that is compared; .node is -1 when nothing is known.
 void limits_of(const struct graph *, int comparison, struct limits *);
 // From a node to its j-th operand, through what is monotone: sums, products of positive numbers. False when nothing is

@@ -39,14 +39,15 @@ static double log_range(const struct estimate *e, int node)
 }
 
 // What a constraint of the form `... <= constant` leaves of the ranges of the nodes below it.
-static void narrow(struct estimate *e, const struct limits *limits)
+static void narrow(struct estimate *e, const struct limits *limits, int *visits)
 {
+    if (++*visits > LIMITS_VISITS) return;
     int node = limits->node;
     e->low[node] = fmax(e->low[node], limits->low);
     e->high[node] = fmin(e->high[node], limits->high);
     for (int j = 0; j < e->graph->nodes[node].count; j++) {
         struct limits below;
-        if (limits_below(e->graph, limits, j, &below)) narrow(e, &below);
+        if (limits_below(e->graph, limits, j, &below)) narrow(e, &below, visits);
     }
 }
 
@@ -65,9 +66,10 @@ static void prepare(struct estimate *e, const struct constraint_graph *cg)
     }
     for (size_t r = 0; r < cg->root_count; r++) {
         struct limits limits;
+        int visits = 0;
         if (g->nodes[cg->roots[r]].count != 2) continue;
         limits_of(g, cg->roots[r], &limits);
-        if (limits.node >= 0 && g->nodes[cg->roots[r]].op != OP_UNEQUAL) narrow(e, &limits);
+        if (limits.node >= 0 && g->nodes[cg->roots[r]].op != OP_UNEQUAL) narrow(e, &limits, &visits);
     }
     for (int i = 0; i < g->count; i++) {
         const struct graph_node *n = &g->nodes[i];

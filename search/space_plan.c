@@ -10,9 +10,10 @@
 struct leaf_context {
     const struct space *space;
     struct graph *graph;
+    int *derived; // the node of each derived name that was added, or -1
 };
 
-static int add_derived(const struct space *s, struct graph *g, const struct derived *d);
+static int add_derived(struct leaf_context *c, size_t number);
 
 static int leaf_node(void *user, int slot)
 {
@@ -30,16 +31,17 @@ static int leaf_node(void *user, int slot)
         return graph_parameter(c->graph, p, (double)low, (double)high);
     }
     for (size_t i = 0; i < s->derived_count; i++)
-        if (s->derived[i].slot == slot) return add_derived(s, c->graph, &s->derived[i]);
+        if (s->derived[i].slot == slot) return add_derived(c, i);
     for (size_t i = 0; i < s->constant_count; i++)
         if (s->constants[i].slot == slot) return graph_constant(c->graph, s->constants[i].value);
     return graph_constant(c->graph, MARK_FAILED); // space_add_constraint() lets no such name in
 }
 
-static int add_derived(const struct space *s, struct graph *g, const struct derived *d)
+// Once each: names that use the one before twice would take twice as long each.
+static int add_derived(struct leaf_context *c, size_t number)
 {
-    struct leaf_context context = {s, g};
-    return graph_add(g, d->expr, leaf_node, &context);
+    if (c->derived[number] < 0) c->derived[number] = graph_add(c->graph, c->space->derived[number].expr, leaf_node, c);
+    return c->derived[number];
 }
 
 void constraint_graph_init(struct constraint_graph *cg, const struct space *s, const int *constraints, size_t count)
@@ -47,7 +49,8 @@ void constraint_graph_init(struct constraint_graph *cg, const struct space *s, c
     graph_init(&cg->graph);
     cg->roots = memory_grow(NULL, count, sizeof *cg->roots);
     cg->root_count = count;
-    struct leaf_context context = {s, &cg->graph};
+    struct leaf_context context = {s, &cg->graph, memory_new(s->derived_count, sizeof *context.derived)};
+    for (size_t i = 0; i < s->derived_count; i++) context.derived[i] = -1;
     for (size_t i = 0; i < count; i++) {
         size_t number = (size_t)constraints[i];
         if (number < s->constraint_count) {
@@ -56,11 +59,12 @@ void constraint_graph_init(struct constraint_graph *cg, const struct space *s, c
         } else {
             // A derived name: all that is asked is that it can be evaluated. Where it always can, this folds to 1.
             int zero = graph_constant(&cg->graph, 0);
-            int product[] = {add_derived(s, &cg->graph, &s->derived[number - s->constraint_count]), zero};
+            int product[] = {add_derived(&context, number - s->constraint_count), zero};
             int equal[] = {graph_operation(&cg->graph, OP_MULTIPLY, product, 2, true), zero};
             cg->roots[i] = graph_operation(&cg->graph, OP_EQUAL, equal, 2, false);
         }
     }
+    free(context.derived);
     graph_mark_live(&cg->graph, cg->roots, count);
 }
 
@@ -234,8 +238,9 @@ static int64_t to_value(double x)
 }
 
 // Watches on every node below `limits->node` whose value can decide the comparison.
-static void watch_below(struct plan *plan, const struct limits *limits, int *room)
+static void watch_below(struct plan *plan, const struct limits *limits, int *room, int *visits)
 {
+    if (++*visits > LIMITS_VISITS) return;
     const struct graph *g = &plan->graph;
     const struct graph_node *n = &g->nodes[limits->node];
     bool telling =
@@ -251,7 +256,7 @@ static void watch_below(struct plan *plan, const struct limits *limits, int *roo
     }
     for (int j = 0; j < n->count; j++) {
         struct limits below;
-        if (limits_below(g, limits, j, &below)) watch_below(plan, &below, room);
+        if (limits_below(g, limits, j, &below)) watch_below(plan, &below, room, visits);
     }
 }
 
@@ -264,11 +269,12 @@ static void find_watches(struct plan *plan)
         struct limits limits;
         plan->watch_begin[i] = plan->watch_count;
         if (!g->nodes[i].live || !is_comparison(g->nodes[i].op)) continue;
+        int visits = 0;
         limits_of(g, i, &limits);
         // The compared value itself needs no watch: with it the comparison is evaluated.
         for (int j = 0; limits.node >= 0 && j < g->nodes[limits.node].count; j++) {
             struct limits below;
-            if (limits_below(g, &limits, j, &below)) watch_below(plan, &below, &room);
+            if (limits_below(g, &limits, j, &below)) watch_below(plan, &below, &room, &visits);
         }
     }
     plan->watch_begin[g->count] = plan->watch_count;

@@ -13,12 +13,19 @@ struct symbol {
     enum expr_type type;
 };
 
-// Both tables are searched linearly: a job has a few dozen names and texts.
+// Numbers of names or texts by hash, open addressing.
+struct lookup {
+    size_t *slots; // number + 1; 0: free
+    size_t size;   // a power of two, at most half full
+};
+
 struct symbols {
     struct symbol *names;
     size_t name_count, name_room;
+    struct lookup by_name;
     char **texts;
     size_t text_count, text_room;
+    struct lookup by_text;
 };
 
 static void *grow(void *array, size_t *room, size_t count, size_t size)
@@ -36,6 +43,48 @@ static char *copy_text(const char *text)
     return copy;
 }
 
+static const char *name_at(const struct symbols *s, size_t i)
+{
+    return s->names[i].name;
+}
+
+static const char *text_at(const struct symbols *s, size_t i)
+{
+    return s->texts[i];
+}
+
+// Where a word is, or would be put.
+static size_t *find_slot(const struct lookup *l, const struct symbols *s,
+                         const char *(*word_at)(const struct symbols *, size_t), const char *word)
+{
+    uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+    for (const char *c = word; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    size_t at = (size_t)(hash ^ hash >> 32) & (l->size - 1);
+    while (l->slots[at] && strcmp(word_at(s, l->slots[at] - 1), word) != 0) at = (at + 1) & (l->size - 1);
+    return &l->slots[at];
+}
+
+// Enters the word with the number `count`; the ones before are entered.
+static void enter(struct lookup *l, const struct symbols *s, const char *(*word_at)(const struct symbols *, size_t),
+                  size_t count)
+{
+    size_t first = count;
+    if (2 * count >= l->size) {
+        free(l->slots);
+        l->size = l->size ? 4 * l->size : 64;
+        l->slots = memory_new(l->size, sizeof *l->slots);
+        first = 0;
+    }
+    for (size_t i = first; i <= count; i++) *find_slot(l, s, word_at, word_at(s, i)) = i + 1;
+}
+
+// The word's number, or -1.
+static int64_t look_up(const struct lookup *l, const struct symbols *s,
+                       const char *(*word_at)(const struct symbols *, size_t), const char *word)
+{
+    return l->size ? (int64_t)*find_slot(l, s, word_at, word) - 1 : -1;
+}
+
 struct symbols *symbols_new(void)
 {
     struct symbols *s = memory_new(1, sizeof *s);
@@ -49,6 +98,8 @@ void symbols_free(struct symbols *s)
     for (size_t i = 0; i < s->text_count; i++) free(s->texts[i]);
     free(s->names);
     free(s->texts);
+    free(s->by_name.slots);
+    free(s->by_text.slots);
     free(s);
 }
 
@@ -71,14 +122,13 @@ int symbols_add(struct symbols *s, const char *name, enum expr_type type, struct
     if (symbols_find(s, name) >= 0) return error_set(err, "the name '%s' is already taken", name);
     s->names = grow(s->names, &s->name_room, s->name_count, sizeof *s->names);
     s->names[s->name_count] = (struct symbol){copy_text(name), type};
+    enter(&s->by_name, s, name_at, s->name_count);
     return (int)s->name_count++;
 }
 
 int symbols_find(const struct symbols *s, const char *name)
 {
-    for (size_t i = 0; i < s->name_count; i++)
-        if (strcmp(s->names[i].name, name) == 0) return (int)i;
-    return -1;
+    return (int)look_up(&s->by_name, s, name_at, name);
 }
 
 size_t symbols_count(const struct symbols *s)
@@ -137,10 +187,11 @@ const char *symbols_nearest(const struct symbols *s, const char *name)
 
 int64_t symbols_intern(struct symbols *s, const char *text)
 {
-    for (size_t i = 0; i < s->text_count; i++)
-        if (strcmp(s->texts[i], text) == 0) return (int64_t)i;
+    int64_t known = look_up(&s->by_text, s, text_at, text);
+    if (known >= 0) return known;
     s->texts = grow(s->texts, &s->text_room, s->text_count, sizeof *s->texts);
     s->texts[s->text_count] = copy_text(text);
+    enter(&s->by_text, s, text_at, s->text_count);
     return (int64_t)s->text_count++;
 }
 

@@ -72,6 +72,33 @@ static json_t *hello(void)
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
+// What no worker can have found: by the configuration's mode, in a trial and, with "final_" before it, in a final.
+static const struct {
+    const char *mode, *member, *value;
+} impossible[] = {
+    {"time_zero", "time", "0"},          {"time_negative", "time", "-1e-3"},    {"time_huge", "time", "1e308"},
+    {"time_text", "time", "\"soon\""},   {"error_negative", "error", "-1"},     {"sample_zero", "samples", "[1e-3, 0]"},
+    {"count_real", "count", "2.5"},      {"problem_far", "problem", "1000000"}, {"problem_none", "problem", "null"},
+    {"energy_text", "energy", "[1, 2]"},
+};
+
+// The problems of an answer, one of them spoilt where the mode says so. In a final "time" is that of a round.
+static void spoil(const json_t *object, bool in_final, json_t *problems)
+{
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        char *mode = text_format("%s%s", in_final ? "final_" : "", impossible[i].mode);
+        json_t *problem = json_array_get(problems, 0);
+        if (mode_is(object, mode)) {
+            json_t *value = json_loads(impossible[i].value, JSON_DECODE_ANY, NULL);
+            if (in_final && !strcmp(impossible[i].member, "time"))
+                json_array_set_new(json_object_get(problem, "times"), 0, value);
+            else
+                json_object_set_new(problem, impossible[i].member, value);
+        }
+        free(mode);
+    }
+}
+
 // How many lines of $FAKE_LOG begin with "helper".
 static int helpers_noted(void)
 {
@@ -129,16 +156,19 @@ static json_t *compile(const json_t *request)
     if (mode_is(request, "compile_hang")) pause();
     if (mode_is(request, "source_changed")) return json_pack("{s:s}", "status", "source_changed");
     if (mode_is(request, "compile_nonsense")) return json_pack("[s]", "what?");
-    bool huge = mode_is(request, "registers");
+    bool huge = mode_is(request, "registers"), impossibly = mode_is(request, "registers_impossible");
     size_t i;
     json_t *entry, *entries = json_array();
     json_array_foreach(json_object_get(request, "entries"), i, entry)
     {
         bool second = !strcmp(json_string_value(entry), "second"); // short code, but static shared memory
-        json_array_append_new(entries, json_pack("{s:O, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
-                                                 entry, "registers", huge ? 255 : 32, "spill_loads", 0, "spill_stores",
-                                                 0, "shared", second ? 40960 : 0, "stack", 0, "code_bytes",
-                                                 second ? 500 : 1000 + x_of(request)));
+        json_array_append_new(entries, json_pack("{s:O, s:O, s:I, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
+                                                 entry, "registers",
+                                                 (json_int_t)(huge         ? 255
+                                                              : impossibly ? INT64_MAX
+                                                                           : 32),
+                                                 "spill_loads", 0, "spill_stores", 0, "shared", second ? 40960 : 0,
+                                                 "stack", 0, "code_bytes", second ? 500 : 1000 + x_of(request)));
     }
     const char *cubin = getenv("FAKE_CUBIN"); // a file
     return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o, s:s*}", "status", "ok", "cubin", cubin ? cubin : "/fake.cubin",
@@ -193,9 +223,9 @@ static json_t *job(const json_t *request)
         json_decref(line);
     }
     if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
-    json_t *answer =
-        json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas",
-                  "problems", "time", 1.1e-3, "low", 1.0e-3, "high", 1.2e-3, "metrics", metrics, "missing", missing);
+    json_t *answer = json_pack("{s:s, s:[{s:s, s:[{s:i, s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines",
+                               "name", "cublas", "problems", "problem", 0, "time", 1.1e-3, "low", 1.0e-3, "high",
+                               1.2e-3, "metrics", metrics, "missing", missing);
     if (json_object_get(request, "guide"))
         json_object_set_new(answer, "guide",
                             guide_is("refused") ? json_pack("{s:s, s:s}", "status", "error", "reason", "no memory")
@@ -213,6 +243,7 @@ static json_t *problems_of(const json_t *request)
                                         "time", t, "low", 0.99 * t, "high", 1.01 * t, "samples", t, 0.99 * t, 1.01 * t,
                                         "count", 3, "error", 0.1, "energy", 512 * t, "bad", 0));
     }
+    spoil(request, false, problems);
     return problems;
 }
 
@@ -360,6 +391,8 @@ static json_t * final(const json_t *request)
     json_array_foreach(candidates, i, one)
     {
         if (places == 0) break;
+        if (mode_is(one, "final_blames_unknown"))
+            return json_pack("{s:s, s:s, s:i}", "status", "crashed", "reason", "scripted", "trial", 4711);
         if (mode_is(one, "final_names_itself")) { // as the GPU worker does before each entry's turn
             json_t *sign = json_pack("{s:O, s:f, s:O}", "id", json_object_get(request, "id"), "progress", 0.1, "trial",
                                      json_object_get(one, "trial"));
@@ -373,10 +406,14 @@ static json_t * final(const json_t *request)
         const char *status = final_status(one, is_nvcc(one), races, process);
         bool ok = !strcmp(status, "ok");
         places -= ok;
+        json_t *times = final_problems(one, rounds, factor);
+        spoil(one, true, times);
+        if (mode_is(one, "final_untimed")) json_array_clear(times);
         json_t *entry = json_pack("{s:s, s:O, s:s, s:s, s:s, s:f, s:o}", "name", "candidate", "trial",
                                   json_object_get(one, "trial"), "binary", json_get_string(one, "binary", "nvrtc"),
-                                  "status", status, "reason", ok ? "" : "scripted", "error", 0.1, "problems",
-                                  final_problems(one, rounds, factor));
+                                  "status", status, "reason", ok ? "" : "scripted", "error", 0.1, "problems", times);
+        if (mode_is(one, "final_unknown")) json_object_set_new(entry, "trial", json_integer(INT64_MAX));
+        if (mode_is(one, "final_twice")) json_array_append(entries, entry);
         say_cubin(entry, one);
         json_array_append_new(entries, entry);
     }
@@ -434,6 +471,16 @@ static void suffer(const char *op)
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }
 
+// $FAKE_SPOIL, "OP JSON": members that answers to these requests have besides, or instead.
+static void spoil_answer(const char *op, json_t *answer)
+{
+    const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;
+    if (!json || strlen(op) != (size_t)(json - how) || strncmp(how, op, strlen(op)) != 0) return;
+    json_t *members = json_loads(json, 0, NULL);
+    json_object_update_recursive(answer, members);
+    json_decref(members);
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
@@ -456,6 +503,7 @@ int main(int argc, char **argv)
                  : !strcmp(op, "ceilings") ? ceilings()
                  : !strcmp(op, "sanitize") ? sanitize(request)
                                            : json_pack("{s:s}", "status", "error");
+        spoil_answer(op, answer);
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             json_write_line(STDOUT_FILENO, answer, &err);

@@ -85,7 +85,7 @@ static inline void finished_trials_on(const struct finished *f, const char *devi
     struct error err = {""};
     struct store *store;
     char hash[HASH_TEXT_SIZE], *key = text_format("key of %s", device);
-    if (source_hash(f->template, NULL, 0, hash, NULL, &err)) fail_msg("%s", err.message);
+    if (source_hash(&(struct source_request){.path = f->template}, hash, &err)) fail_msg("%s", err.message);
     struct environment environment = {.key = key,
                                       .job = "mini-gemm",
                                       .source_hash = hash,

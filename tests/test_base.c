@@ -1,4 +1,5 @@
 // tuner/base: durations, edit distances, paths, and files that may be packed or cut off.
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "search/random.h"
 #include "tuner/base/gzip.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/text.h"
 
 static void durations_are_read_in_every_unit(void **state)
@@ -25,7 +28,7 @@ static void durations_are_read_in_every_unit(void **state)
         {"90", 90},          {"0.5", 0.5},  {"90s", 90},     {"8h", 28800},   {"1h30m", 5400}, {"2d", 172800},
         {"1d1h1m1s", 90061}, {"3min", 180}, {"250ms", 0.25}, {"20us", 20e-6}, {"5ns", 5e-9},   {"1.5h", 5400},
         {"1m250ms", 60.25},  {"", NAN},     {"h", NAN},      {"5x", NAN},     {"-3s", NAN},    {"5s ", NAN},
-        {" 5s", NAN},        {"5s6", NAN},  {"inf", NAN},    {"1e999", NAN},  {"1h-30m", NAN},
+        {" 5s", NAN},        {"5s6", NAN},  {"inf", NAN},    {"1e999", NAN},  {"1h-30m", NAN}, {"1e305d", NAN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double seconds = -1;
@@ -42,8 +45,10 @@ static void durations_are_shown_short(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"}, {42, "42s"},        {59.5, "59.5s"}, {90, "1m30s"},
-                 {3599, "59m59s"},    {5400, "1h30m"}, {180000, "50h00m"}, {NAN, "-"},      {INFINITY, "-"}};
+    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"},    {42, "42s"},
+                 {59.5, "59.5s"},     {90, "1m30s"},      {3599, "59m59s"},
+                 {5400, "1h30m"},     {180000, "50h00m"}, {7.2e12 + 1800, "2000000000h30m"},
+                 {1e300, "1e+300s"},  {NAN, "-"},         {INFINITY, "-"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char shown[32];
         assert_string_equal(text_show_duration(cases[i].seconds, shown, sizeof shown), cases[i].text);
@@ -83,6 +88,43 @@ static void paths_are_joined_and_normalised(void **state)
         assert_string_equal(joined, cases[i][2]);
         free(joined);
     }
+}
+
+static void only_a_regular_file_of_bounded_size_is_read(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/sweetspot-base-XXXXXX", pipe[64], file[64];
+    struct error err = {""};
+    size_t size;
+    assert_non_null(mkdtemp(folder));
+    snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+    snprintf(file, sizeof file, "%s/file", folder);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    alarm(10); // ends a program that waits for the pipe
+    const char *const others[] = {pipe, "/dev/zero", "/dev/null"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_null(input_file_read(others[i], 0, NULL, &err));
+        if (!strstr(err.message, "is not a regular file")) fail_msg("%s", err.message);
+        assert_null(gzip_read_file(others[i], NULL, &err));
+        if (!strstr(err.message, "is not a regular file")) fail_msg("%s", err.message);
+    }
+    alarm(0);
+    assert_null(input_file_read(folder, 0, NULL, &err));
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    for (int i = 0; i < 100000; i++) fputc('x', out);
+    fclose(out);
+    char *text = input_file_read(file, 100000, &size, &err);
+    assert_non_null(text);
+    assert_true(size == 100000 && strlen(text) == size);
+    free(text);
+    assert_null(input_file_read(file, 99999, NULL, &err));
+    if (!strstr(err.message, "File too large")) fail_msg("%s", err.message);
+    assert_null(input_file_read("/nothing/here", 0, NULL, &err));
+    assert_int_equal(errno, ENOENT);
+    unlink(pipe);
+    unlink(file);
+    rmdir(folder);
 }
 
 static void a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error(void **state)
@@ -137,6 +179,7 @@ int main(void)
         cmocka_unit_test(durations_are_shown_short),
         cmocka_unit_test(distances_count_edits_and_swaps),
         cmocka_unit_test(paths_are_joined_and_normalised),
+        cmocka_unit_test(only_a_regular_file_of_bounded_size_is_read),
         cmocka_unit_test(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,6 +167,30 @@ static void deep_nesting_is_refused_instead_of_overflowing_the_stack(void **stat
     symbols_free(s);
 }
 
+// A chain is evaluated by recursion, as what is nested is.
+static void a_chain_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct symbols *s = make_symbols();
+    struct error err;
+    size_t n = 100000;
+    char *text = malloc(2 * n + 2);
+    assert_non_null(text);
+    for (size_t i = 0; i < n; i++) memcpy(text + 2 * i, "1+", 2);
+    strcpy(text + 2 * n, "1");
+    assert_null(expr_parse(text, s, &err));
+    assert_non_null(strstr(err.message, "the expression is too long at column "));
+    strcpy(text + 2 * 17000, "1");
+    struct expr *e = expr_parse(text, s, &err);
+    assert_non_null(e);
+    int64_t values[6] = {0}, result;
+    assert_int_equal(expr_eval(e, values, &result, &err), 0);
+    assert_int_equal(result, 17001);
+    expr_free(e);
+    free(text);
+    symbols_free(s);
+}
+
 static void evaluation_errors_name_the_operation(void **state)
 {
     (void)state;
@@ -299,6 +323,7 @@ int main(void)
         cmocka_unit_test(expressions_have_the_values_of_c),
         cmocka_unit_test(mistakes_are_reported_with_their_place),
         cmocka_unit_test(deep_nesting_is_refused_instead_of_overflowing_the_stack),
+        cmocka_unit_test(a_chain_that_is_too_long_is_refused),
         cmocka_unit_test(evaluation_errors_name_the_operation),
         cmocka_unit_test(slots_are_listed_once_and_ascending),
         cmocka_unit_test(names_must_be_new_identifiers),

@@ -107,15 +107,16 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
     }
 }
 
+// Each of the eight takes two with it.
 static void who_takes_two_workers_with_it_is_to_blame(void **state)
 {
     (void)state;
     char *folder = job_folder("twice");
-    struct outcome_of_command r = RUN(folder, "export FAKE_FAULT=trial:kill:2\n" TUNE);
-    assert_int_equal(r.status, EXIT_DONE);
+    struct outcome_of_command r = RUN(folder, "export FAKE_FAULT=trial:kill:16\n" TUNE);
+    assert_int_equal(r.status, EXIT_NOTHING);
     struct statuses s = statuses(folder, "job.db");
-    assert_int_equal(s.ok, 7);
-    assert_int_equal(s.others, 1);
+    assert_int_equal(s.ok, 0);
+    assert_int_equal(s.others, 8);
     e2e_expect(s.reason, "killed by signal 9");
     free(s.reason);
     e2e_done(&r);
@@ -234,14 +235,13 @@ static void readers_leave_a_running_tuners_log_alone(void **state)
         RUN(folder, "export FAKE_DELAY=200000\n" TUNE "& first=$!\n"
                     "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
                     "log=$(stat -c %%i $at/job.db-wal)\n"
-                    "for i in 1 2 3; do $BIN/sweetspot status $at/job.cfg --store $at/job.db; done\n"
+                    "for i in $(seq 200); do\n"
+                    "  $BIN/sweetspot status $at/job.cfg --store $at/job.db | grep '^trials *[2-9] of' && break\n"
+                    "done\n"
                     "[ $log = \"$(stat -c %%i $at/job.db-wal)\" ] && echo same\n"
-                    "kill -9 $first; wait $first\n"
-                    "wc -l <$FAKE_LOG");
+                    "kill -9 $first; wait $first\n");
     e2e_expect(r.out, "same\n");
-    int measured = atoi(strstr(r.out, "same\n") + 5);
-    assert_true(measured >= 1);
-    assert_in_range(statuses(folder, "job.db").ok, measured - 1, measured); // the last may have been under way
+    assert_in_range(statuses(folder, "job.db").ok, 2, 8);
     e2e_done(&r);
     e2e_remove(folder);
 }

@@ -355,6 +355,63 @@ static void a_kernel_of_two_times_is_named_and_does_not_win(void **state)
     e2e_remove(folder);
 }
 
+// A worker that tells of the final what cannot be is killed, and the final has no winner; the search's results stay.
+static void what_no_final_can_find_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode, *reason;
+    } spoilt[] = {
+        {"final_time_zero", "the time of a round is 0 s"},
+        {"final_time_negative", "the time of a round is -0.001 s"},
+        {"final_time_huge", "the time of a round is 1e+308 s"},
+        {"final_time_text", "the time of a round is not a number"},
+        {"final_problem_far", "'problem' is not an integer from 0 to 63"},
+        {"final_untimed", "a candidate passed the final without times"},
+        {"final_unknown", "it tells of the trial 9223372036854775807, which it was not given"},
+        {"final_twice", "a candidate has two entries in the final"},
+        {"final_blames_unknown", "it tells of the trial 4711, which it was not given"},
+    };
+    for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
+        char *folder = e2e_folder("impossible"), *mode = text_format("\"%s\"", spoilt[i].mode);
+        struct outcome_of_command r = tune_modes(folder, "7", mode);
+        if (r.status != 1) fail_msg("%s: status %d: %s", spoilt[i].mode, r.status, r.out);
+        char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
+        e2e_expect(log ? log : r.out, "the worker sends invalid messages: its answer to 'final': ");
+        e2e_expect(log ? log : r.out, spoilt[i].reason);
+        e2e_done(&r);
+        free(log);
+        free(path);
+        free(mode);
+        e2e_remove(folder);
+    }
+}
+
+// As many as a job may ask for: twice as many candidates, of which the places are taken.
+static void the_most_candidates_that_a_job_may_name_have_room(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("room");
+    e2e_write(folder, "job.cfg",
+              "name = \"room\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+              "parameters = ( { name = \"X\"; range = [1, 210]; } ); problems = ( { N = 1024; } );\n"
+              "launch = { grid = [\"N\"]; block = [32]; };\n"
+              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+              "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+              "measure = { final = { candidates = 100; rounds = 10; processes = 1; }; };\n");
+    e2e_write(folder, "x.cu", "\n");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+                "FAKE_LOG=log FAKE_LOG_FINALS=1; $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
+                folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    e2e_expect(r.out, "winner: trial ");
+    e2e_expect(r.out, "final 0: 10 rounds, 200 candidates");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +426,8 @@ int main(void)
         cmocka_unit_test(three_processes_share_the_rounds),
         cmocka_unit_test(a_candidate_that_fails_in_a_later_process_is_out),
         cmocka_unit_test(a_kernel_of_two_times_is_named_and_does_not_win),
+        cmocka_unit_test(what_no_final_can_find_is_refused),
+        cmocka_unit_test(the_most_candidates_that_a_job_may_name_have_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,10 @@ static const struct {
     {12, "description = \"\xc3\x28\";", 12, "a string is not UTF-8"},
     {12, "measure = { slow_factor = 1e999; };", 12, "a number is too large"},
     {8, "arguments = ( { scalar = \"a\"; type = \"f32\"; value = 1e999; } );", 8, "a number is too large"},
+    {8, "arguments = ( { scalar = \"a\"; type = \"f32\"; value = 1e39; } );", 8,
+     "'a' is 1e+39, more than an f32 holds"},
+    {8, "arguments = ( { scalar = \"a\"; type = \"f16\"; value = 65536.0; } );", 8,
+     "'a' is 65536, more than an f16 holds"},
     {2, "kernel = { template = \"x.cu\"; entry = \"x\"; options = [\"-DA\\x00B\"]; };", 2,
      "a string cannot hold the character \\x00"},
     {6, "problems = ( { N = 5; held = true; holdout = true; } );", 6,
@@ -194,6 +198,17 @@ static const struct {
     {6, "problems = ( { N = 5; held = true; } );", 6, "'holdout' needs objective"},
     {6, "problems = ( { N = 5; held = 3; } );", 6, "'holdout' must be true or false"},
     {13, "verification = { problems = ( { M = 7; } ); };", 13, "lacks size 'N'"},
+    // What no configuration's text, no macro and no file could hold.
+    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; } );",
+     3, "parameter 'P' has the value '1,Q=1', which a configuration's text"},
+    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"a\\nb\"]; } );", 3, "a value of 'P' has a line break"},
+    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"/*\"]; } );", 3, "a value of 'P' has a comment's beginning"},
+    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"x */\"]; } );", 3,
+     "a value of 'P' has a comment's beginning"},
+    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"a\\\\\"]; } );", 3, "a value of 'P' ends in '\\'"},
+    {2, "kernel = { template = \"x.cu\"; entry = \"x\"; defines = { D = \"1\\n\"; }; };", 2,
+     "the value of macro 'D' has a line break"},
+    {1, "name = \"-t\";", 1, "not begin with '-'"},
 };
 
 static char *write_job(const char *folder, int line, const char *text)
@@ -414,8 +429,80 @@ static void a_path_that_is_not_utf_8_is_refused(void **state)
         e2e_run(folder, "cp tests/golden/job.cfg \"$(printf '%s/j\\366b.cfg')\" && $BIN/sweetspot check %s/*.cfg",
                 folder, folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "the path of a job file must be UTF-8");
+    e2e_expect(r.err, "sweetspot: argument 2 is not UTF-8: '");
     e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void text_from_outside_that_is_not_utf_8_is_refused(void **state)
+{
+    (void)state;
+    static const char *const commands[][2] = {
+        {"$BIN/sweetspot space tests/golden/job.cfg --device \"$(printf 'caf\\351')\"",
+         "argument 4 is not UTF-8: 'caf?'"},
+        {"$BIN/sweetspot \"$(printf 'caf\\351')\"", "argument 1 is not UTF-8: 'caf?'"},
+        {"SWEETSPOT_NVCC=\"$(printf '/\\351')\" $BIN/sweetspot list",
+         "an environment variable is not UTF-8: 'SWEETSPOT_NVCC=/?'"},
+        {"CUDA_HOME=\"$(printf '/\\351')\" $BIN/sweetspot list",
+         "an environment variable is not UTF-8: 'CUDA_HOME=/?'"},
+        {"mkdir -p \"$(printf '%s/\\351' $FOLDER)\" && cd \"$(printf '%s/\\351' $FOLDER)\" && $BIN/sweetspot list",
+         "the path of the working folder is not UTF-8"},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char *folder = e2e_folder("utf8");
+        struct outcome_of_command r = e2e_run(folder, "FOLDER='%s'; %s", folder, commands[i][0]);
+        if (r.status != 2) fail_msg("%s: status %d", commands[i][0], r.status);
+        e2e_expect(r.err, commands[i][1]);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+// The file's name stands for a name that the job does not give.
+static void a_file_whose_name_is_none_of_a_job_needs_a_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"-dash", "a b", "line\nbreak", "a;b", "\xc3\xbc", ".", "a.b"};
+    char *folder = e2e_folder("names"), longest[JOB_MAX_NAME + 2];
+    memset(longest, 'a', JOB_MAX_NAME + 1);
+    longest[JOB_MAX_NAME + 1] = 0;
+    for (size_t i = 0; i <= sizeof names / sizeof *names; i++) {
+        char *name = text_format("%s.cfg", i < sizeof names / sizeof *names ? names[i] : longest),
+             *path = write_job(folder, 1, ""), *to = text_format("%s/%s", folder, name);
+        struct job *job;
+        struct mistakes m = {0};
+        assert_int_equal(rename(path, to), 0);
+        assert_int_equal(job_load(to, &job, &m), -1);
+        assert_int_equal(m.count, 1);
+        e2e_expect(m.list[0].text, "there is no 'name', and the file's, ");
+        mistakes_release(&m);
+        free(name);
+        free(path);
+        free(to);
+    }
+    e2e_remove(folder);
+}
+
+// libconfig compares every name with all others of its group: 60,000 took half a minute.
+static void a_group_of_many_settings_is_refused(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("many"), *all = memory_new(1, 60001 * 16), *at = all;
+    struct job *job;
+    for (int deep = 0; deep < 2; deep++) {
+        at = all;
+        for (int i = 0; i < 60000; i++) at += sprintf(at, deep ? "a={" : "s%d = 1;\n", i);
+        char *path = write_job(folder, 13, all);
+        struct mistakes m = {0};
+        assert_int_equal(job_load(path, &job, &m), -1);
+        assert_int_equal(m.count, 1);
+        e2e_expect(m.list[0].text,
+                   deep ? "more than 64 groups within each other" : "a group has more than 1000 settings");
+        assert_int_equal(m.list[0].line, deep ? 13 : 13 + 988);
+        mistakes_release(&m);
+        free(path);
+    }
+    free(all);
     e2e_remove(folder);
 }
 
@@ -910,6 +997,9 @@ int main(void)
         cmocka_unit_test(what_there_is_too_much_of_is_refused_by_name),
         cmocka_unit_test(names_that_are_too_long_are_refused),
         cmocka_unit_test(a_path_that_is_not_utf_8_is_refused),
+        cmocka_unit_test(text_from_outside_that_is_not_utf_8_is_refused),
+        cmocka_unit_test(a_file_whose_name_is_none_of_a_job_needs_a_name),
+        cmocka_unit_test(a_group_of_many_settings_is_refused),
         cmocka_unit_test(integers_are_read_as_they_are_written),
         cmocka_unit_test(an_integer_that_an_included_file_would_lose_is_refused_there),
         cmocka_unit_test(a_file_with_a_nul_byte_is_refused),

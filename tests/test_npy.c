@@ -1,6 +1,8 @@
 // The reader of .npy files (tuner/gpu/npy.c), on files written here byte by byte.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -131,6 +133,9 @@ static void what_cannot_be_read_is_refused_with_the_file_s_name(void **state)
     } table[] = {
         {"'<f8'", "(3,)", "cut off"},        {"'>f8'", "(2,)", "big-endian"},
         {"'<c16'", "(1,)", "not supported"}, {"[('a', '<f8')]", "(2,)", "not supported"},
+        {"'", "(2,)", "not supported"},      {"'<", "(2,)", "not supported"},
+        {"'<f'", "(2,)", "not supported"},   {"'<f4294967300'", "(2,)", "not supported"},
+        {"'<f8'", "(-1,)", "strange shape"}, {"'<f8'", "(99999999999999999999, 0)", "strange shape"},
         {"'<f8'", "(x,)", "strange shape"},  {"'<f8'", "(4294967296, 4294967296, 2)", "strange shape"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -155,6 +160,72 @@ static void what_cannot_be_read_is_refused_with_the_file_s_name(void **state)
     npy_release(&npy);
 }
 
+// A header that ends within what is looked for, with nothing behind it.
+static void a_header_is_not_read_beyond_its_end(void **state)
+{
+    (void)state;
+    static const char whole[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
+    for (size_t length = 0; length < sizeof whole - 1; length++) {
+        struct npy npy;
+        struct error err = {""};
+        FILE *f = fopen(path, "wb");
+        fwrite("\x93NUMPY\x01\x00", 1, 8, f);
+        fputc((int)length, f);
+        fputc(0, f);
+        fwrite(whole, 1, length, f);
+        fclose(f);
+        assert_int_not_equal(npy_read(&npy, path, &err), 0);
+        assert_non_null(strstr(err.message, path));
+        npy_release(&npy);
+    }
+}
+
+static void numbers_that_the_elements_cannot_hold_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        enum element type;
+        bool fits;
+    } table[] = {
+        {127, ELEMENT_I8, true},
+        {128, ELEMENT_I8, false},
+        {-129, ELEMENT_I8, false},
+        {0.5, ELEMENT_I32, false},
+        {-1, ELEMENT_U32, false},
+        {4294967295.0, ELEMENT_U32, true},
+        {2147483648.0, ELEMENT_I32, false},
+        {0x1p62, ELEMENT_I64, true},
+        {0x1p63, ELEMENT_I64, false},
+        {-0x1p63, ELEMENT_I64, true},
+        {1e300, ELEMENT_I64, false},
+        {NAN, ELEMENT_I64, false},
+        {1e300, ELEMENT_F32, true},
+        {NAN, ELEMENT_F64, true},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct npy npy;
+        struct error err = {""};
+        write_npy(1, "'<f8'", "False", "(1,)", &table[i].value, sizeof table[i].value);
+        assert_int_equal(npy_read(&npy, path, &err), 0);
+        if (!npy_check(&npy, path, table[i].type, &err) != table[i].fits) fail_msg("case %zu", i);
+        if (!table[i].fits) assert_non_null(strstr(err.message, "element 0 is "));
+        npy_release(&npy);
+    }
+    struct npy npy;
+    struct error err;
+    const uint64_t large = UINT64_MAX, fits = INT64_MAX;
+    write_npy(1, "'<u8'", "False", "(1,)", &large, sizeof large);
+    assert_int_equal(npy_read(&npy, path, &err), 0);
+    assert_int_not_equal(npy_check(&npy, path, ELEMENT_I64, &err), 0);
+    npy_release(&npy);
+    write_npy(1, "'<u8'", "False", "(1,)", &fits, sizeof fits);
+    assert_int_equal(npy_read(&npy, path, &err), 0);
+    assert_int_equal(npy_check(&npy, path, ELEMENT_I64, &err), 0);
+    assert_true(npy_integer(&npy, 0) == INT64_MAX);
+    npy_release(&npy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +234,8 @@ int main(void)
         cmocka_unit_test(fortran_order_is_turned_around),
         cmocka_unit_test(a_scalar_has_one_element),
         cmocka_unit_test(what_cannot_be_read_is_refused_with_the_file_s_name),
+        cmocka_unit_test(a_header_is_not_read_beyond_its_end),
+        cmocka_unit_test(numbers_that_the_elements_cannot_hold_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -174,6 +174,8 @@ static const struct {
     {", \"?\"]", "]", "trial 0"},
     {"\"columns\": [\"B\", \"R\",", "\"columns\": [\"B\", \"Q\",", "R"},
     {"\"wrong\"", "\"dreadful\"", "dreadful"},
+    {"\"values\": [\"a\", \"b\"]", "\"values\": [\"a\", \"b\", \"a,B=64\"]", "could not be told apart"},
+    {"\"values\": [\"a\", \"b\"]", "\"values\": [\"a\", \"b\", \"\xff\"]", "space.json"},
 };
 
 static void a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong(void **state)

@@ -36,7 +36,7 @@ static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
 {
     struct error err;
     char *path = text_format("%s/kernel.cu", folder);
-    assert_int_equal(source_hash(path, NULL, 0, hash, NULL, &err), 0);
+    assert_int_equal(source_hash(&(struct source_request){.path = path}, hash, &err), 0);
     free(path);
 }
 

@@ -62,6 +62,16 @@ static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
     assert_string_not_equal(path, other);
     p.operation.value[0] = 0;
 
+    FILE *file = fopen(path, "r+b"); // one bit of a value
+    assert_non_null(file);
+    fseek(file, 40, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, 40, SEEK_SET);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    assert_false(reference_cache_read(path, &w, &p, back));
+    reference_cache_write(path, &w, &p, out);
+    assert_true(reference_cache_read(path, &w, &p, back));
     assert_int_equal(truncate(path, 20), 0); // cut off
     assert_false(reference_cache_read(path, &w, &p, back));
     json_decref(w.request);

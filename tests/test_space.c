@@ -1,6 +1,10 @@
 // The search space: on published spaces, on one of 10^12 combinations, and on mistakes.
 #include "tests/space_fixture.h"
+
+#include <time.h>
+
 #include "tuner/base/json.h"
+#include "tuner/base/memory.h"
 
 static void published_spaces_have_the_published_sizes(void **state)
 {
@@ -255,6 +259,101 @@ static void bad_parameters_and_names_are_refused(void **state)
     close_space(&f);
 }
 
+// "P=1,Q=1,Q=2" would be two configurations. A comma alone is none's business.
+static void values_that_read_like_another_parameter_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        bool refused;
+    } table[] = {{"1,Q=1", true}, {"1,Q=", true},  {"a,b=c", true}, {"a, Q=1", false}, {"1,2", false},
+                 {"Q=1", false},  {"a,=b", false}, {",", false},    {"=", false},      {"", false}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct fixture f = open_space();
+        struct error err;
+        int64_t values[] = {symbols_intern(f.symbols, "1"), symbols_intern(f.symbols, table[i].value)};
+        int failed = space_add_parameter(f.space, "P", PARAMETER_STRING, values, 2, &err);
+        if (!failed == table[i].refused) fail_msg("'%s': %d", table[i].value, failed);
+        if (table[i].refused) assert_non_null(strstr(err.message, "could not be told apart from two parameters"));
+        if (!failed) {
+            ADD(&f, "Q", 1, 2);
+            build(&f);
+            for (uint64_t k = 0; k < space_size(f.space); k++) {
+                uint16_t config[2], back[2];
+                space_get(f.space, k, config);
+                char *text = space_text(f.space, config);
+                assert_int_equal(space_parse(f.space, text, back, &err), 0);
+                assert_memory_equal(config, back, sizeof config);
+                free(text);
+            }
+        }
+        close_space(&f);
+    }
+}
+
+// Two values that differ behind their 3,000th character.
+static void long_values_keep_their_ends(void **state)
+{
+    (void)state;
+    struct fixture f = open_space();
+    struct error err;
+    char text[2][3002];
+    int64_t values[2];
+    for (int i = 0; i < 2; i++) {
+        memset(text[i], 'x', 3000);
+        text[i][3000] = (char)('1' + i);
+        text[i][3001] = 0;
+        values[i] = symbols_intern(f.symbols, text[i]);
+    }
+    assert_int_equal(space_add_parameter(f.space, "P", PARAMETER_STRING, values, 2, &err), 0);
+    build(&f);
+    for (uint16_t i = 0; i < 2; i++) {
+        uint16_t config[1] = {i}, back[1];
+        char *whole = space_text(f.space, config);
+        assert_string_equal(whole + 2, text[i]);
+        assert_int_equal(space_parse(f.space, whole, back, &err), 0);
+        assert_int_equal(back[0], i);
+        free(whole);
+    }
+    close_space(&f);
+}
+
+// A list of `count` times `term`.
+static char *sum_of(const char *term, size_t count)
+{
+    size_t length = strlen(term) + 3;
+    char *text = memory_new(count * length + 16, 1), *at = text;
+    for (size_t i = 0; i < count; i++) at += sprintf(at, "%s%s", i ? " + " : "", term);
+    return text;
+}
+
+// Each sum used to be copied for each of its terms, and each derived name worked out wherever it is named.
+static void long_sums_and_names_of_names_take_no_time(void **state)
+{
+    (void)state;
+    struct fixture f = open_space();
+    char name[2][8] = {"D0"}, text[32];
+    ADD(&f, "A", 1, 2, 3);
+    ADD(&f, "B", 1, 2);
+    char *sum = sum_of("A", 8000), *whole = memory_new(strlen(sum) + 32, 1);
+    sprintf(whole, "%s + 8000 * B <= 32000", sum); // A + B <= 4
+    add_constraint(&f, whole);
+    assert_int_equal(space_add_derived(f.space, "D0", "A", NULL), 0);
+    for (int i = 1; i <= 40; i++) {
+        sprintf(name[i % 2], "D%d", i);
+        sprintf(text, "%s + %s", name[(i + 1) % 2], name[(i + 1) % 2]);
+        assert_int_equal(space_add_derived(f.space, name[i % 2], text, NULL), 0);
+    }
+    add_constraint(&f, "D40 >= 2 * 1099511627776"); // A >= 2
+    clock_t before = clock();
+    build(&f);
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 3);
+    assert_int_equal(space_size(f.space), 3);
+    free(sum);
+    free(whole);
+    close_space(&f);
+}
+
 static void a_space_of_one_is_a_space(void **state)
 {
     (void)state;
@@ -288,7 +387,7 @@ static void configurations_have_a_text_that_reads_back(void **state)
     (void)state;
     struct fixture f = open_space();
     struct error err;
-    int64_t texts[] = {symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "a,b=c"),
+    int64_t texts[] = {symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "a,b"),
                        symbols_intern(f.symbols, "a")};
     ADD(&f, "BLOCK", 64, 128, -3);
     assert_int_equal(space_add_parameter(f.space, "MODE", PARAMETER_STRING, texts, 3, &err), 0);
@@ -311,7 +410,8 @@ static void configurations_have_a_text_that_reads_back(void **state)
         {"BLOCK=65,MODE=a", "parameter 'BLOCK' has no value '65'"},
         {"BLOCK=64,BLOCK=64", "parameter 'BLOCK' is given twice"},
         {"BLOK=64", "unknown parameter 'BLOK'"},
-        {"BLOCK=64,", "nothing follows the last comma"},
+        {"BLOCK=64,", "parameter 'BLOCK' has no value '64,'"},
+        {"BLOCK=64,=a", "parameter 'BLOCK' has no value '64,=a'"},
         {"BLOCK", "expected NAME=VALUE at 'BLOCK'"},
         {"BLOCK=640", "parameter 'BLOCK' has no value '640'"},
     };
@@ -423,6 +523,9 @@ int main(void)
         cmocka_unit_test(contradicting_constraints_are_named),
         cmocka_unit_test(a_constraint_that_cannot_be_evaluated_is_named_with_the_configuration),
         cmocka_unit_test(bad_parameters_and_names_are_refused),
+        cmocka_unit_test(values_that_read_like_another_parameter_are_refused),
+        cmocka_unit_test(long_values_keep_their_ends),
+        cmocka_unit_test(long_sums_and_names_of_names_take_no_time),
         cmocka_unit_test(a_space_of_one_is_a_space),
         cmocka_unit_test(configurations_have_a_text_that_reads_back),
         cmocka_unit_test(values_include_constants_and_derived_names),

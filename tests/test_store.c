@@ -188,6 +188,61 @@ static void raw(const char *text)
     sqlite3_close(db);
 }
 
+static int see_trial(void *user, const struct trial *trial)
+{
+    json_t *shown = trial_json(FIELD_TRIAL, trial);
+    free(*(char **)user);
+    *(char **)user = json_dumps(shown, JSON_COMPACT);
+    json_decref(shown);
+    return 0;
+}
+
+// A store may have been damaged, or written by somebody else.
+static void numbers_of_trials_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"9223372036854775807", "9007199254740993", "0", "-1"};
+    struct error err = {""};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct store *store = open_store();
+        char *seen = NULL, *change = text_format("UPDATE trials SET id = %s", ids[i]);
+        add(store, 1, STATUS_OK);
+        raw(change);
+        assert_int_equal(store_each(store, false, 0, see_trial, &seen, &err), -1);
+        assert_non_null(strstr(err.message, "a trial has the number "));
+        assert_non_null(strstr(err.message, ids[i]));
+        assert_null(seen);
+        store_close(store);
+        free(change);
+        remove_all();
+        mkdir(folder, 0777);
+    }
+    struct store *store = open_store(); // the last number is taken by a trial that is gone
+    raw("INSERT INTO sqlite_sequence (name, seq) VALUES ('trials', 9007199254740992)");
+    struct trial trial;
+    trial_clear(FIELD_TRIAL, &trial);
+    trial.config = "BLOCK_M=1";
+    trial.status = STATUS_CRASHED;
+    assert_int_equal(store_add(store, &trial, &err), -1);
+    assert_non_null(strstr(err.message, "no numbers of trials are left behind 9007199254740992"));
+    store_close(store);
+}
+
+static void texts_that_are_not_utf_8_are_shown_all_the_same(void **state)
+{
+    (void)state;
+    struct store *store = open_store();
+    struct error err = {""};
+    char *seen = NULL;
+    add(store, 1, STATUS_OK);
+    raw("UPDATE trials SET reason = CAST(x'ff41' AS TEXT); UPDATE trial_problems SET name = CAST(x'c3' AS TEXT)");
+    assert_int_equal(store_each(store, false, 0, see_trial, &seen, &err), 0);
+    assert_non_null(strstr(seen, "\"reason\":\"?A\""));
+    assert_non_null(strstr(seen, "\"problems\":[{\"name\":\"?\""));
+    free(seen);
+    store_close(store);
+}
+
 static int see_elsewhere(void *user, const char *config, const char *device)
 {
     (void)config;
@@ -803,7 +858,7 @@ static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
         {few_bytes, "not a sweetspot store"},
         {empty, "it is empty"},
         {rubbish, "is damaged"},
-        {folder_in_its_place, "is not a file"},
+        {folder_in_its_place, "Is a directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};
@@ -884,6 +939,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_trial_comes_back_as_it_was_committed),
         CASE(a_trial_is_stored_whole_or_not_at_all),
+        CASE(numbers_of_trials_that_cannot_be_are_refused),
+        CASE(texts_that_are_not_utf_8_are_shown_all_the_same),
         CASE(a_configuration_is_never_stored_twice),
         CASE(what_was_screened_out_gives_way_to_its_trial),
         CASE(queries_answer_in_the_promised_order),

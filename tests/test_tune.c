@@ -73,6 +73,17 @@ static const struct {
     {"compile_crash", STATUS_COMPILE_ERROR, "signal 11"},
     {"compile_nonsense", STATUS_COMPILE_ERROR, "not a JSON object"},
     {"registers", STATUS_PRUNED, "255 registers"},
+    {"registers_impossible", STATUS_COMPILE_ERROR, "the figure 'registers' of a stage is 9.22337e+18"},
+    {"time_zero", STATUS_CRASHED, "sends invalid messages: its answer to 'trial': the figure 'time' of a problem is 0"},
+    {"time_negative", STATUS_CRASHED, "the figure 'time' of a problem is -0.001, outside more than 0 to 1e+19"},
+    {"time_huge", STATUS_CRASHED, "the figure 'time' of a problem is 1e+308"},
+    {"time_text", STATUS_CRASHED, "the figure 'time' of a problem is not of its kind"},
+    {"error_negative", STATUS_CRASHED, "the figure 'error' of a problem is -1"},
+    {"sample_zero", STATUS_CRASHED, "the figure 'samples' of a problem is 0"},
+    {"count_real", STATUS_CRASHED, "the figure 'count' of a problem is not of its kind"},
+    {"problem_far", STATUS_CRASHED, "'problem' is not an integer from 0 to 63"},
+    {"problem_none", STATUS_CRASHED, "'problem' is not an integer from 0 to 63"},
+    {"energy_text", STATUS_CRASHED, "the figure 'energy' of a problem is not of its kind"},
 };
 
 static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **state)
@@ -733,6 +744,47 @@ static void all_trials_that_a_killed_run_left_uncounted_are_counted(void **state
     e2e_remove(folder);
 }
 
+// Of requests that are no trials: the worker is killed, and what it said counts for nothing.
+static void impossible_answers_to_other_requests_end_the_worker(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spoil;
+        int status;
+        const char *says; // in the log, or on stderr where there is none yet
+    } cases[] = {
+        {"hello {\"device\":{\"warp_size\":0}}", 3, "the GPU worker says of its device that 'warp_size' is 0"},
+        {"job {\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"problem\":0,\"time\":-1}]}]}", 3,
+         "its answer to 'job': the figure 'time' of a problem is -1"},
+        {"compile {\"seconds\":-1}", 3, "its answer to 'compile': 'seconds' is -1"},
+        {"compile {\"entries\":[7]}", 3, "its answer to 'compile': a compiled entry has no name or no symbol"},
+        {"ceilings {\"bytes_per_second\":-1}", 0, "its answer to 'ceilings': 'bytes_per_second' is -1"},
+        {"ceilings {\"lasting\":{\"x\":{\"first\":1e308}}}", 0, "its answer to 'ceilings': 'first' is 1e+308"},
+        {"count {\"wall\":-1}", 0, "its answer to 'count': 'wall' is -1"},
+        {"count {\"trials\":[{\"trial\":99}]}", 0, "its answer to 'count': it tells of the trial 99"},
+        {"count {\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":64,\"stage\":0,\"values\":[]}]}]}", 0,
+         "its answer to 'count': 'problem' is not an integer from 0 to 63"},
+        {"count {\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":0,\"stage\":0,\"values\":[\"x\"]}]}]}", 0,
+         "its answer to 'count': a counter is not a number"},
+        {"final {\"entries\":7}", 1, "its answer to 'final': 'entries' is not a list"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("spoilt"), *before = text_format("export FAKE_SPOIL='%s';", cases[i].spoil),
+             *path = text_format("%s/job.log", folder);
+        write_job(folder, "7", "\"good\"", "32");
+        struct outcome_of_command r = run_tune(folder, before, "");
+        char *log = text_read_file(path, NULL), *all = text_format("%s%s", r.err, log ? log : "");
+        if (r.status != cases[i].status) fail_msg("%s: status %d:\n%s", cases[i].spoil, r.status, all);
+        e2e_expect(all, cases[i].says);
+        e2e_done(&r);
+        free(before);
+        free(path);
+        free(log);
+        free(all);
+        e2e_remove(folder);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -764,6 +816,7 @@ int main(void)
         cmocka_unit_test(configurations_of_any_length_are_whole_everywhere),
         cmocka_unit_test(winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned),
         cmocka_unit_test(all_trials_that_a_killed_run_left_uncounted_are_counted),
+        cmocka_unit_test(impossible_answers_to_other_requests_end_the_worker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

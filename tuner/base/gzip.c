@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 
 static const size_t most_bytes = (size_t)4 << 30;
@@ -25,9 +26,12 @@ static const char *reason(gzFile file, int saved)
 
 char *gzip_read_file(const char *path, size_t *size, struct error *err)
 {
-    gzFile file = gzopen(path, "rb");
+    int fd = input_file_open(path, err);
+    if (fd < 0) return NULL;
+    gzFile file = gzdopen(fd, "rb");
     if (!file) {
         error_set(err, "cannot open '%s': %s", path, strerror(errno ? errno : ENOMEM));
+        close(fd);
         return NULL;
     }
     gzbuffer(file, 1 << 18);

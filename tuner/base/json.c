@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/memory.h"
-
 double json_get_number(const json_t *object, const char *key, double fallback)
 {
     const json_t *value = json_object_get(object, key);
@@ -19,7 +17,8 @@ int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback
 {
     const json_t *value = json_object_get(object, key);
     if (json_is_integer(value)) return (int64_t)json_integer_value(value);
-    return json_is_real(value) ? (int64_t)json_real_value(value) : fallback;
+    double real = json_is_real(value) ? json_real_value(value) : (double)NAN;
+    return fabs(real) < 0x1p63 ? (int64_t)real : fallback;
 }
 
 bool json_get_bool(const json_t *object, const char *key, bool fallback)
@@ -36,44 +35,7 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 
 json_t *json_real_or_null(double value)
 {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-// Bytes of the UTF-8 character at `at` (RFC 3629, table 3-7 of the Unicode standard), or 0 if there is none.
-static size_t character(const unsigned char *at, size_t left)
-{
-    unsigned char lead = *at;
-    size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    if (bytes > left) return 0;
-    for (size_t i = 1; i < bytes; i++)
-        if ((at[i] & 0xc0) != 0x80) return 0;
-    bool overlong = (lead == 0xe0 && at[1] < 0xa0) || (lead == 0xf0 && at[1] < 0x90);
-    bool outside = (lead == 0xed && at[1] > 0x9f) || (lead == 0xf4 && at[1] > 0x8f);
-    return overlong || outside ? 0 : bytes;
-}
-
-bool json_takes(const char *text)
-{
-    size_t left = strlen(text);
-    for (size_t n; left; text += n, left -= n)
-        if (!(n = character((const unsigned char *)text, left))) return false;
-    return true;
-}
-
-json_t *json_text(const char *bytes, size_t length)
-{
-    json_t *string = json_stringn(bytes, length);
-    char *copy = string ? NULL : memory_try(length, 1, NULL);
-    if (!copy) return string;
-    memcpy(copy, bytes, length);
-    for (size_t i = 0, n; i < length; i += n)
-        if (!(n = character((const unsigned char *)copy + i, length - i))) {
-            copy[i] = '?';
-            n = 1;
-        }
-    string = json_stringn(copy, length);
-    free(copy);
-    return string;
+    return json_real(value);
 }
 
 json_t *json_parse(const char *text, struct error *err)
@@ -100,8 +62,7 @@ void json_print_document(const char *format, int version, const json_t *members,
 
 int json_write_line(int fd, const json_t *value, struct error *err)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY);
-    if (!text) return error_set(err, "cannot encode JSON");
+    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9));
     size_t length = strlen(text), done = 0;
     text[length++] = '\n';
     int result = 0;

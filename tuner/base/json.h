@@ -1,5 +1,6 @@
-// JSON through jansson, included here and nowhere else. jansson's own types are used as they are: a wrapper around
-// every accessor would add names and no safety. What is here are readers that fall back to a default, and one-line I/O.
+// JSON through jansson, included here and nowhere else. jansson's own types and readers are used as they are. What
+// makes values is replaced, under the library's names, by functions that always make one (json_make.c). Besides them
+// there are readers that fall back to a default, and one-line I/O.
 #ifndef SWEETSPOT_JSON_H
 #define SWEETSPOT_JSON_H
 
@@ -19,11 +20,43 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 // A real, or null for NaN and infinities (which JSON lacks). New reference.
 json_t *json_real_or_null(double value);
 
-// Whether a text is UTF-8, as JSON's strings must be: for any other text the library returns NULL.
+// Whether a text is UTF-8, as JSON's strings are. A text that must not change on its way is refused where it comes in.
 bool json_takes(const char *text);
 // A string from bytes that may not be UTF-8 (a compiler's log quotes any source): invalid bytes become '?'. New
 // reference.
 json_t *json_text(const char *bytes, size_t length);
+
+// The makers: no result is NULL, and memory that is exhausted ends the program. NULL for a text is null; of texts and
+// keys that are not UTF-8, those bytes become '?'; NaN and infinities are null.
+json_t *json_make_object(void);
+json_t *json_make_array(void);
+json_t *json_make_string(const char *text);
+json_t *json_make_integer(int64_t value);
+json_t *json_make_real(double value);
+json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 1, 2))); // as json_sprintf
+// As json_pack: of the formats there are {, [, s, o, O, n, b, i, I and f, with ? and * behind s, o and O. A value that
+// is NULL is null.
+json_t *json_make(const char *format, ...);
+// Set and append, taking the reference. A value that is NULL sets no member, and is null in an array. -1 where there is
+// no object or array to put it into.
+int json_put(json_t *object, const char *key, json_t *value);
+int json_add(json_t *array, json_t *value);
+// As json_dumps, of any value.
+char *json_make_text(const json_t *value, size_t flags);
+
+#define json_object() json_make_object()
+#define json_array() json_make_array()
+#define json_string(text) json_make_string(text)
+#define json_stringn(bytes, length) json_text(bytes, length)
+#define json_real(value) json_make_real(value)
+#define json_integer(value) json_make_integer(value)
+#define json_sprintf(...) json_make_format(__VA_ARGS__)
+#define json_pack(...) json_make(__VA_ARGS__)
+#define json_object_set_new(object, key, value) json_put(object, key, value)
+#define json_object_set(object, key, value) json_put(object, key, json_incref(value))
+#define json_array_append_new(array, value) json_add(array, value)
+#define json_array_append(array, value) json_add(array, json_incref(value))
+#define json_dumps(value, flags) json_make_text(value, flags)
 
 // Parses one line. NULL with a message that quotes the beginning of the text.
 json_t *json_parse(const char *text, struct error *err);

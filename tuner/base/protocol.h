@@ -23,17 +23,21 @@
 //   <- {"id":1,"compiler":"nvrtc 13.0"}
 //
 //   {"id":2,"op":"compile","arch":"sm_90a","source":"/t/gemm.cu","source_hash":"..32 hex..","include":["/t"],
-//    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},"cache":"out/cache","deadline":60.0}
+//    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},"macros":["HEADER=\"a.h\"", ..],
+//    "cache":"out/cache","deadline":60.0,"memory":4294967296}
 //   <- {"id":2,"status":"ok","cubin":"out/cache/ab/...cubin","cached":false,"seconds":0.23,"warnings":["C7508 ..."],
 //       "entries":[{"entry":"gemm_simt","symbol":"gemm_simt",FIGURES of a stage: registers, spills, code ...}]}
 //   <- {"id":2,"status":"compile_error"|"compile_timeout","reason":"gemm.cu(12): error: ..."}
 //   <- {"id":2,"status":"source_changed","reason":"/t/gemm.cu"}
 //     "text" may stand for "source": the program itself (the worker's support kernels).
 //     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
-//     meanwhile, and is not compiled.
+//     meanwhile, and is not compiled. "macros" are those of the job by which a header may be included, with each of
+//     their values; they may be missing.
+//     "memory": bytes that the compiler may take; what takes more is a "compile_error". Missing: as many as there are.
 //     "compiler":"nvcc" has nvcc build it by the header's instructions (nvcc_recipe.h), from a "source"; without it, or
 //     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
-//     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given.
+//     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given. The
+//     figures are those of the cubin, and of ptxas where the cubin does not have them (spills).
 //
 // sweetspot-gpu
 //

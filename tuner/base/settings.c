@@ -58,7 +58,7 @@ const struct setting measure_table[] = {
     {0},
 };
 const struct setting final_table[] = {
-    ROW("candidates", INTEGER, JOB, final_candidates, 5, 1, 100, "candidates that take part"),
+    ROW("candidates", INTEGER, JOB, final_candidates, 5, 1, FINAL_CANDIDATES_MAX, "candidates that take part"),
     ROW("rounds", INTEGER, JOB, final_rounds, 40, 5, FINAL_ROUNDS_MAX, "rounds in which each runs once"),
     ROW("processes", INTEGER, JOB, final_processes, 3, 1, FINAL_PROCESSES_MAX,
         "GPU workers, one after another, that share the rounds"),

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 
 static void out_of_memory(void)
@@ -124,7 +125,7 @@ int text_duration(const char *text, double *seconds)
         p = end + strlen(units[i].unit);
     }
     *seconds = total;
-    return 0;
+    return isfinite(total) ? 0 : -1;
 }
 
 char *text_show_duration(double s, char *out, size_t size)
@@ -139,8 +140,10 @@ char *text_show_duration(double s, char *out, size_t size)
         snprintf(out, size, "%.3gs", s);
     else if (s < 3600)
         snprintf(out, size, "%dm%02ds", (int)(s / 60), (int)s % 60);
+    else if (s < 1e15)
+        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(fmod(s, 3600) / 60));
     else
-        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(s / 60) % 60);
+        snprintf(out, size, "%.3gs", s);
     return out;
 }
 
@@ -187,6 +190,19 @@ char *text_join_path(const char *directory, const char *path)
     return joined;
 }
 
+const char *text_next_item(const char *text, size_t *length)
+{
+    for (const char *comma = text; (comma = strchr(comma, ',')); comma++) {
+        const char *end = comma + 1;
+        while (isalnum((unsigned char)*end) || *end == '_' || *end == '.') end++;
+        if (*end != '=' || end == comma + 1) continue;
+        if (length) *length = (size_t)(comma - text);
+        return comma + 1;
+    }
+    if (length) *length = strlen(text);
+    return NULL;
+}
+
 // In single quotes, where only a single quote itself needs escaping.
 static char *quote_word(const char *word)
 {
@@ -226,24 +242,5 @@ char *text_directory(const char *path)
 
 char *text_read_file(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    size_t used = 0, room = 1 << 16;
-    char *text = memory_try(room, 1, NULL), *grown = text;
-    while (grown) {
-        used += fread(text + used, 1, room - used - 1, file);
-        if (used < room - 1) break;
-        room *= 2;
-        if ((grown = memory_try_grow(text, room, 1, NULL))) text = grown;
-    }
-    int failed = !grown ? ENOMEM : ferror(file) ? (errno ? errno : EIO) : 0;
-    fclose(file);
-    if (failed) {
-        free(text);
-        errno = failed;
-        return NULL;
-    }
-    text[used] = 0;
-    if (size) *size = used;
-    return text;
+    return input_file_read(path, 0, size, NULL);
 }

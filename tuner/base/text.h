@@ -20,6 +20,11 @@ char *text_join(const char *const *words, const char *separator);
 // random)", or without a near one "unknown strategy 'x' (known: default, random)". malloc'ed.
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
+// In the text of a configuration, "A=1,B=x": where the next NAME=VALUE begins, behind a comma that a name and '='
+// follow; NULL: none does. No value of a parameter has one in it (space_add_parameter), so that such texts can be taken
+// apart without a list of the names. *length (may be NULL) is that of what stands before.
+const char *text_next_item(const char *text, size_t *length);
+
 // A command line of the words of a NULL-terminated list, quoted for the shell where they need it. malloc'ed.
 char *text_command(const char *const *words);
 
@@ -36,7 +41,8 @@ char *text_join_path(const char *directory, const char *path);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);
 
-// The file's bytes with a NUL behind them, malloc'ed; NULL with errno set. *size may be NULL.
+// The bytes of a regular file with a NUL behind them, malloc'ed; NULL with errno set. *size may be NULL. What a user
+// names is read by input_file.h, which says what is wrong with it.
 char *text_read_file(const char *path, size_t *size);
 
 #endif

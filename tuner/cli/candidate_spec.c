@@ -1,6 +1,7 @@
 // See candidate_spec.h.
 #include "tuner/cli/candidate_spec.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,39 +90,47 @@ static int nothing_known(const struct candidate_source *c, const char *what)
 static int set_parameter(const struct job *job, uint16_t *config, const char *item, size_t length, struct error *err)
 {
     size_t name_length = strcspn(item, "=");
-    const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL};
-    char name[128], value[128], known[256];
+    const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL}, *nearest;
     if (name_length >= length) return error_set(err, "'%.*s' is not of the form NAME=value", (int)length, item);
-    snprintf(name, sizeof name, "%.*s", (int)name_length, item);
-    snprintf(value, sizeof value, "%.*s", (int)(length - name_length - 1), item + name_length + 1);
+    char *name = text_format("%.*s", (int)name_length, item), *known = text_copy(""),
+         *value = text_format("%.*s", (int)(length - name_length - 1), item + name_length + 1);
+    int failed = -1;
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         const struct parameter *p = space_parameter(job->space, i);
         names[i] = p->name;
         if (strcmp(p->name, name)) continue;
-        *known = 0;
         for (size_t k = 0; k < p->count; k++) {
             char digits[32];
             const char *text = space_value_text(job->space, i, k, digits);
             if (!strcmp(text, value)) {
                 config[i] = (uint16_t)k;
-                return 0;
+                failed = 0;
+                goto out;
             }
-            size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", text);
+            if (strlen(known) > sizeof err->message) continue; // enough to tell
+            char *longer = text_format("%s%s%s", known, k ? ", " : "", text);
+            free(known);
+            known = longer;
         }
-        return error_set(err, "%s cannot be %s; its values are %s", name, value, known);
+        error_set(err, "%s cannot be %s; its values are %s", name, value, known);
+        goto out;
     }
-    const char *nearest = text_nearest(name, names);
-    return error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-                     nearest ? nearest : "", nearest ? "'?" : "");
+    nearest = text_nearest(name, names);
+    error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+              nearest ? nearest : "", nearest ? "'?" : "");
+out:
+    free(name);
+    free(value);
+    free(known);
+    return failed;
 }
 
 static int set_parameters(const struct job *job, uint16_t *config, const char *text, struct error *err)
 {
-    while (*text) {
-        size_t length = strcspn(text, ",");
+    for (const char *next = *text ? text : NULL; (text = next);) {
+        size_t length;
+        next = text_next_item(text, &length);
         if (set_parameter(job, config, text, length, err)) return -1;
-        text += length + (text[length] == ',');
     }
     return 0;
 }
@@ -131,7 +140,9 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     struct error err = {""};
     struct ranking r = {.skip = c->best_trial};
     char *end;
+    errno = 0;
     long long id = strtoll(text, &end, 10);
+    if (errno) end = (char *)text; // no number of a trial
     if (!strcmp(text, "best")) {
         if (!c->best) return nothing_known(c, "best");
         snprintf(s->name, sizeof s->name, "trial %" PRId64, c->best_trial);

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernels/operation.h"
 #include "search/random.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -15,6 +17,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
+#include "tuner/run/job_setup.h"
 #include "tuner/run/request.h"
 #include "tuner/run/worker.h"
 
@@ -48,6 +51,18 @@ static void print_compiled(const struct job *job, const struct sample *s, const 
     free(text);
 }
 
+// What is said of a configuration whose compiler died or was late, as in a run.
+static json_t *lost(const struct worker *w, bool late, const struct error *why)
+{
+    struct error text;
+    if (late)
+        error_set(&text, "worker '%s' did not answer in time", w->name);
+    else
+        error_set(&text, "the compiler failed: %s", why->message);
+    return json_pack("{s:s, s:s}", "status", status_name(late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR),
+                     "reason", text.message);
+}
+
 // Compiles the reference kernel, if the job has one, and `count` random configurations (all of a small space), one
 // worker per core. Returns how many fail, or -1.
 static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache,
@@ -61,6 +76,7 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
     struct worker pool[MAX_WORKERS];
     struct sample current[MAX_WORKERS];
     bool busy[MAX_WORKERS] = {false};
+    double limit[MAX_WORKERS]; // when it is killed
     struct random random;
     int64_t failed = 0;
     char *program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
@@ -82,8 +98,9 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
                     space_get(job->space,
                               samples - reference == total ? sent - reference : random_below(&random, total),
                               current[i].config);
-                worker_send(&pool[i], request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL,
-                                                      cache));
+                worker_send(&pool[i],
+                            request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL, cache));
+                limit[i] = clock_now() + job->compile_timeout + COMPILE_GRACE;
                 busy[i] = true;
                 sent++;
             }
@@ -93,13 +110,25 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
         for (size_t i = 0; i < workers && i < samples; i++) {
             json_t *answer;
             int dead = worker_io(&pool[i], err), got = worker_receive(&pool[i], &answer, err);
+            bool late = !got && !dead && busy[i] && clock_now() > limit[i];
+            // One that ended by itself cannot work here at all.
+            bool killed = dead && !got && busy[i] && WIFSIGNALED(pool[i].exit_status);
+            if (late || killed) {
+                answer = lost(&pool[i], late, err);
+                got = 1;
+                worker_kill(&pool[i]);
+            }
             if (got > 0) {
                 print_compiled(job, &current[i], answer);
                 failed += strcmp(json_get_string(answer, "status", ""), "ok") != 0;
                 json_decref(answer);
                 busy[i] = false;
                 done++;
-            } else if (got < 0 || dead) {
+            } else if (got < 0 || (dead && busy[i])) {
+                failed = -1;
+                goto out;
+            }
+            if (!worker_running(&pool[i]) && sent < samples && worker_start(&pool[i], "compiler", argv, err)) {
                 failed = -1;
                 goto out;
             }

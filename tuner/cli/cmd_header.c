@@ -13,7 +13,6 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/several.h"
-#include "tuner/compile/source.h"
 #include "tuner/output/builds_summary.h"
 #include "tuner/output/header.h"
 #include "tuner/output/header_embed.h"
@@ -21,6 +20,7 @@
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_text.h"
 #include "tuner/output/sanitized.h"
+#include "tuner/run/request.h"
 #include "tuner/run/sanitize.h"
 #include "tuner/store/builds.h"
 
@@ -33,9 +33,7 @@ struct header_options {
 static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
 {
     struct error err = {""};
-    return source_hash(job->source, job->includes, job->include_count, hash, NULL, &err)
-               ? session_complain(EXIT_USAGE, &err)
-               : 0;
+    return request_source_hash(job, hash, &err) ? session_complain(EXIT_USAGE, &err) : 0;
 }
 
 // With the job's name in front if there are several jobs.

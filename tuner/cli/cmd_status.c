@@ -12,8 +12,8 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/several.h"
 #include "tuner/cli/status_table.h"
-#include "tuner/compile/source.h"
 #include "tuner/output/flat_csv.h"
+#include "tuner/run/request.h"
 #include "tuner/trial/trial_field.h"
 
 struct status {
@@ -136,9 +136,8 @@ static int gather(struct status *status)
         total += counts[i];
     }
     char hash[HASH_TEXT_SIZE];
-    bool changed =
-        !source_hash(session->job->source, session->job->includes, session->job->include_count, hash, NULL, NULL) &&
-        *environment->source_hash && strcmp(hash, environment->source_hash) != 0;
+    bool changed = !request_source_hash(session->job, hash, NULL) && *environment->source_hash &&
+                   strcmp(hash, environment->source_hash) != 0;
     const struct {
         const char *key;
         json_t *value;

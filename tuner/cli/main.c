@@ -3,8 +3,12 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "tuner/base/installation.h"
+#include "tuner/base/json.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -63,13 +67,49 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
+// What becomes part of requests, results and documents has to be UTF-8, as JSON is.
+static bool refuse(const char *text, const char *what)
+{
+    if (!text || json_takes(text)) return false;
+    json_t *shown = json_string(text);
+    fprintf(stderr, "sweetspot: %s is not UTF-8: '%s'\n", what, json_string_value(shown));
+    json_decref(shown);
+    return true;
+}
+
+static bool refuse_variables(void)
+{
+    static const char *const read[] = {"SWEETSPOT_", "CUDA_HOME=", "CUDA_PATH=", "TMPDIR="};
+    for (char **variable = environ; *variable; variable++)
+        for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+            if (!strncmp(*variable, read[i], strlen(read[i])) && refuse(*variable, "an environment variable"))
+                return true;
+    return false;
+}
+
+// Everything that comes from outside besides files.
+static int check_text(int argc, char **argv)
+{
+    char what[32], *here = getcwd(NULL, 0), *program = installation_program("sweetspot");
+    bool refused = refuse_variables() || refuse(here, "the path of the working folder") ||
+                   refuse(program, "the path of the program");
+    for (int i = 1; i < argc && !refused; i++) {
+        snprintf(what, sizeof what, "argument %d", i);
+        refused = refuse(argv[i], what);
+    }
+    free(here);
+    free(program);
+    return refused ? EXIT_USAGE : EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
     // A command goes on when the reader of its output stops (`| head`), so that it does the rest of its work.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file beyond the limit (ulimit -f) is a failed write, which is reported
     commands_hand_over(commands);
-    int status = run(argc, argv);
+    int status = check_text(argc, argv);
+    if (status == EXIT_DONE) status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
         // The exit status that a shell gives a command ended by the signal.

@@ -15,7 +15,7 @@ struct entry_facts {
 };
 
 struct compilation {
-    enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT } result;
+    enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT, COMPILE_NO_MEMORY } result;
     char *log;      // compiler and ptxas
     char *warnings; // C75xx lines of the log; ""
     void *cubin;

@@ -12,9 +12,11 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/compile/cache.h"
+#include "tuner/compile/compile_job.h"
+#include "tuner/compile/memory_limit.h"
 #include "tuner/compile/nvcc.h"
 #include "tuner/compile/nvrtc.h"
-#include "tuner/compile/source.h"
+#include "tuner/compile/source_text.h"
 #include "tuner/trial/trial_field.h"
 
 #ifndef SWEETSPOT_CUDA_HOME
@@ -47,70 +49,10 @@ static json_t *refuse_with_log(const char *log)
     return answer;
 }
 
-// The strings of a request's list, borrowed from it. NULL with a message; the caller frees.
-static const char **strings(const json_t *request, const char *key, size_t *count, struct error *err)
-{
-    const json_t *list = json_object_get(request, key);
-    const char **out = memory_try(json_array_size(list), sizeof *out, err);
-    size_t i;
-    json_t *value;
-    *count = json_array_size(list);
-    if (out && list && !json_is_array(list)) {
-        error_set(err, "'%s' is not a list", key);
-        goto fail;
-    }
-    json_array_foreach(list, i, value)
-    {
-        if (!out) return NULL;
-        if (!json_is_string(value)) {
-            error_set(err, "entry %zu of '%s' is not a string", i, key);
-            goto fail;
-        }
-        out[i] = json_string_value(value);
-    }
-    return out;
-fail:
-    free(out);
-    return NULL;
-}
-
 static const char *cuda_home(void)
 {
     const char *home = getenv("CUDA_HOME");
     return home && *home ? home : SWEETSPOT_CUDA_HOME;
-}
-
-// NVRTC's options, as a list like the request's.
-static json_t *all_options(const json_t *request, struct error *err)
-{
-    json_t *all = json_array(), *value, *defines = json_object_get(request, "defines");
-    size_t i;
-    const char *name, *home = cuda_home();
-    json_array_append_new(all, json_sprintf("--gpu-architecture=%s", json_get_string(request, "arch", "sm_90a")));
-    json_array_append_new(all, json_string("-std=" PROTOCOL_CXX_STANDARD));
-    json_array_append_new(all, json_string("--ptxas-options=-v"));
-    json_array_append_new(all, json_string("-lineinfo"));
-    json_array_extend(all, json_object_get(request, "options"));
-    json_array_foreach(json_object_get(request, "include"), i, value)
-        json_array_append_new(all, json_sprintf("-I%s", json_string_value(value)));
-    json_array_append_new(all, json_sprintf("-I%s/include", home));
-    json_array_append_new(all, json_sprintf("-I%s/include/cccl", home));
-    json_object_foreach(defines, name, value)
-    {
-        if (!json_is_string(value)) {
-            error_set(err, "the value of macro '%s' is not a string", name);
-            json_decref(all);
-            return NULL;
-        }
-        json_array_append_new(all, json_sprintf("-D%s=%s", name, json_string_value(value)));
-    }
-    // An element that jansson could not make (no memory, not UTF-8) is missing.
-    size_t expected = 6 + json_array_size(json_object_get(request, "options")) +
-                      json_array_size(json_object_get(request, "include")) + json_object_size(defines);
-    if (json_array_size(all) == expected) return all;
-    error_set(err, "an option for the compiler is not UTF-8, or memory is exhausted");
-    json_decref(all);
-    return NULL;
 }
 
 static json_t *describe(const struct compilation *c)
@@ -125,65 +67,6 @@ static json_t *describe(const struct compilation *c)
     if (*c->warnings) json_array_append_new(warnings, json_text(c->warnings, strlen(c->warnings)));
     return json_pack("{s:s, s:f, s:o, s:o}", "status", status_name(STATUS_OK), "seconds", c->seconds, "entries",
                      entries, "warnings", warnings);
-}
-
-// What a request asks to be compiled, checked.
-struct compile_job {
-    char *text;                // the program
-    char hash[HASH_TEXT_SIZE]; // of it and what it includes
-    const char *name;          // for messages
-    json_t *options;           // what `option` points to
-    const char **option, **entry, **include;
-    size_t option_count, entry_count, include_count;
-};
-
-static void compile_job_release(struct compile_job *j)
-{
-    free(j->text);
-    free(j->option);
-    free(j->entry);
-    free(j->include);
-    json_decref(j->options);
-}
-
-static int read_source(struct compile_job *j, const json_t *request, struct error *err)
-{
-    const char *source = json_get_string(request, "source", NULL), *given = json_get_string(request, "text", NULL);
-    const char *base = source ? strrchr(source, '/') : NULL;
-    j->name = base ? base + 1 : source ? source : "text.cu";
-    if (!given && !source) return error_set(err, "the request has neither 'source' nor 'text'");
-    if (!given) return source_hash(source, (char *const *)j->include, j->include_count, j->hash, &j->text, err);
-    j->text = text_copy(given);
-    struct hash *h = hash_new();
-    hash_text(h, given);
-    hash_finish(h, j->hash);
-    return 0;
-}
-
-static int read_job(struct compile_job *j, const json_t *request, struct error *err)
-{
-    json_t *list;
-    size_t unused;
-    const char **given = strings(request, "options", &unused, err); // checks them
-    free(given);
-    if (!given || !(j->include = strings(request, "include", &j->include_count, err)) ||
-        !(j->entry = strings(request, "entries", &j->entry_count, err)) || !(j->options = all_options(request, err)))
-        return -1;
-    list = json_pack("{s:O}", "options", j->options);
-    j->option = strings(list, "options", &j->option_count, err);
-    json_decref(list);
-    return j->option ? read_source(j, request, err) : -1;
-}
-
-// The key of what the cubin depends on.
-static void cache_key(const struct compile_job *j, const char *version, char key[HASH_TEXT_SIZE])
-{
-    struct hash *h = hash_new();
-    hash_text(h, j->hash);
-    hash_text(h, version);
-    for (size_t i = 0; i < j->option_count; i++) hash_text(h, j->option[i]);
-    for (size_t i = 0; i < j->entry_count; i++) hash_text(h, j->entry[i]);
-    hash_finish(h, key);
 }
 
 // The answer about what a compiler made, which is kept in the cache.
@@ -202,6 +85,10 @@ static json_t *take(struct compilation *c, const char *cache, const char *key)
     case COMPILE_TIMED_OUT:
         answer = refuse(status_name(STATUS_COMPILE_TIMEOUT),
                         "still compiling at the deadline: raise the job's compile.timeout if it is too short");
+        break;
+    case COMPILE_NO_MEMORY:
+        answer =
+            refuse(status_name(STATUS_COMPILE_ERROR), "the compiler took more memory than it may (compile.memory)");
         break;
     case COMPILE_FAILED:
         answer = refuse_with_log(c->log);
@@ -227,11 +114,33 @@ static json_t *compile_anew(const struct compile_job *j, double deadline, const 
 {
     struct error err;
     struct compilation c;
-    int failed =
-        nvrtc_compile(j->text, j->name, j->option_count, j->option, j->entry_count, j->entry, deadline, &c, &err);
+    struct source_texts texts;
+    json_t *answer;
+    if (source_texts_make(&texts, &j->source, &err)) {
+        source_texts_release(&texts);
+        return refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    }
+    size_t count;
+    char **options = compile_job_options(j, &count);
+    const struct nvrtc_program program = {.text = texts.program,
+                                          .name = j->name,
+                                          .header_count = texts.header_count,
+                                          .header = (const char *const *)texts.text,
+                                          .header_name = (const char *const *)texts.name,
+                                          .option_count = count,
+                                          .option = (const char *const *)options,
+                                          .entry_count = j->entry_count,
+                                          .entry = j->entry,
+                                          .deadline = deadline};
+    int failed = nvrtc_compile(&program, &c, &err);
     if (failed)
-        return refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
-    return take(&c, cache, key);
+        answer = refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
+    else
+        answer = take(&c, cache, key);
+    for (size_t i = 0; i < count; i++) free(options[i]);
+    free(options);
+    source_texts_release(&texts);
+    return answer;
 }
 
 static json_t *compile_by_nvrtc(const json_t *request, const char *version)
@@ -240,13 +149,13 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
     struct compile_job job = {0};
     const char *cache = json_get_string(request, "cache", NULL), *hash = json_get_string(request, "source_hash", NULL);
     json_t *answer = NULL;
-    if (read_job(&job, request, &err)) {
+    if (compile_job_read(&job, request, cuda_home(), &err)) {
         answer = refuse(PROTOCOL_ERROR, err.message);
-    } else if (hash && strcmp(hash, job.hash)) {
+    } else if (hash && strcmp(hash, job.source.hash)) {
         answer = refuse(PROTOCOL_SOURCE_CHANGED, json_get_string(request, "source", ""));
     } else {
         char key[HASH_TEXT_SIZE];
-        cache_key(&job, version, key);
+        compile_job_key(&job, version, key);
         answer = cache ? cache_find(cache, key) : NULL;
         bool cached = answer != NULL;
         if (!cached) answer = compile_anew(&job, json_get_number(request, "deadline", 0), cache, key);
@@ -294,11 +203,11 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
     json_t *list = nvcc_options(json_get_string(request, "arch", "sm_90a"), json_object_get(request, "options")),
            *entry;
     size_t i;
-    for (i = 0; i < j->include_count; i++) json_array_append_new(list, json_sprintf("-I%s", j->include[i]));
+    for (i = 0; i < j->request.include_count; i++) json_array_append_new(list, json_sprintf("-I%s", j->include[i]));
     const char **options = memory_new(json_array_size(list), sizeof *options),
                **symbols = memory_new(j->entry_count, sizeof *symbols);
     struct hash *h = hash_new();
-    hash_text(h, j->hash);
+    hash_text(h, j->source.hash);
     hash_text(h, nvcc->version);
     hash_text(h, unit);
     for (i = 0; i < json_array_size(list); i++) hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
@@ -321,6 +230,15 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
     return complete(answer, cache, key, cached);
 }
 
+// nvcc reads the files itself: what it made counts if they are still those that were hashed.
+static json_t *unless_changed(json_t *answer, const struct compile_job *j)
+{
+    char hash[HASH_TEXT_SIZE];
+    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash)) return answer;
+    json_decref(answer);
+    return refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
+}
+
 // NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin.
 static json_t *compile_by_nvcc(const json_t *request, const char *version)
 {
@@ -331,12 +249,12 @@ static json_t *compile_by_nvcc(const json_t *request, const char *version)
     if (status_find(json_get_string(own, "status", "")) != STATUS_OK) return own;
     if (!json_object_get(request, "source"))
         answer = refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
-    else if (read_job(&job, request, &err))
+    else if (compile_job_read(&job, request, cuda_home(), &err))
         answer = refuse(PROTOCOL_ERROR, err.message);
     else if (nvcc_find(&nvcc, cuda_home(), &err))
         answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else
-        answer = build(&nvcc, request, &job, own);
+        answer = unless_changed(build(&nvcc, request, &job, own), &job);
     if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
     nvcc_release(&nvcc);
     compile_job_release(&job);
@@ -346,6 +264,8 @@ static json_t *compile_by_nvcc(const json_t *request, const char *version)
 
 static json_t *compile(const json_t *request, const char *version)
 {
+    struct error err;
+    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
     const char *compiler = json_get_string(request, "compiler", PROTOCOL_NVRTC);
     if (!strcmp(compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
     if (!strcmp(compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);

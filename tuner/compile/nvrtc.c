@@ -52,20 +52,18 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
     return 0;
 }
 
-int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options,
-                  size_t entry_count, const char *const *entries, double deadline, struct compilation *c,
-                  struct error *err)
+int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)
 {
     nvrtcProgram program;
-    double start = clock_now(), limit = start + deadline;
+    double start = clock_now(), limit = start + p->deadline;
     int result = 0;
     *c = (struct compilation){.result = COMPILE_FAILED};
-    nvrtcResult said = nvrtcCreateProgram(&program, text, name, 0, NULL, NULL);
+    nvrtcResult said = nvrtcCreateProgram(&program, p->text, p->name, (int)p->header_count, p->header, p->header_name);
     if (said != NVRTC_SUCCESS) return error_set(err, "NVRTC: %s", nvrtcGetErrorString(said));
-    for (size_t i = 0; i < entry_count && said == NVRTC_SUCCESS; i++)
-        said = nvrtcAddNameExpression(program, entries[i]);
-    if (said == NVRTC_SUCCESS && deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
-    if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)option_count, options);
+    for (size_t i = 0; i < p->entry_count && said == NVRTC_SUCCESS; i++)
+        said = nvrtcAddNameExpression(program, p->entry[i]);
+    if (said == NVRTC_SUCCESS && p->deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
+    if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)p->option_count, p->option);
     c->seconds = clock_now() - start;
     c->log = read_log(program, err);
     if (!c->log) {
@@ -75,9 +73,11 @@ int nvrtc_compile(const char *text, const char *name, size_t option_count, const
     c->warnings = compilation_warnings(c->log);
     if (said == NVRTC_SUCCESS) {
         c->result = COMPILED;
-        result = take_result(program, entry_count, entries, c, err);
-    } else if (deadline > 0 && clock_now() > limit) {
+        result = take_result(program, p->entry_count, p->entry, c, err);
+    } else if (p->deadline > 0 && clock_now() > limit) {
         c->result = COMPILE_TIMED_OUT;
+    } else if (said == NVRTC_ERROR_OUT_OF_MEMORY || strstr(c->log, ": catastrophic error: out of memory")) {
+        c->result = COMPILE_NO_MEMORY;
     } else if (!*c->log) {
         free(c->log);
         c->log = text_copy(nvrtcGetErrorString(said));

@@ -198,6 +198,7 @@ static int fill_from_file(struct buffers *s, const struct device_buffer *b, stru
                   (long long)v->cols);
         goto out;
     }
+    if (npy_check(&npy, b->path, v->type, err)) goto out;
     if (!(row = memory_try((size_t)v->cols, size, err))) goto out;
     for (int64_t i = 0; i < v->rows; i++) {
         for (int64_t j = 0; j < v->cols; j++)

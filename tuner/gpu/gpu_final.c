@@ -18,6 +18,8 @@
 // baselines.
 enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
 
+_Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8, "room for all candidates of a job and the libraries");
+
 struct race_entry {
     int64_t trial; // -1: a baseline
     const json_t *request;

@@ -1,14 +1,16 @@
 // See npy.h. The header is a Python literal; it is searched for its three keys, as every writer prints it the same way.
 #include "tuner/gpu/npy.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 // What follows "'key':" in the header, without leading blanks; NULL if there is no such key.
 static const char *value_of(const char *header, const char *key)
@@ -26,9 +28,11 @@ static int parse_type(struct npy *npy, const char *text, const char *path, struc
 {
     if (!text || (*text != '\'' && *text != '"'))
         return error_set(err, "'%s': structured types are not supported", path);
+    int length = (int)strcspn(text + 1, "'\""); // order, kind, size
+    if (length < 3) return error_set(err, "'%s': elements of type '%.*s' are not supported", path, length, text + 1);
     char order = text[1];
     npy->kind = text[2];
-    npy->size = (size_t)strtoul(text + 3, NULL, 10);
+    npy->size = isdigit((unsigned char)text[3]) && !isdigit((unsigned char)text[4]) ? (size_t)(text[3] - '0') : 0;
     bool known = (npy->kind == 'f' && (npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
                  (strchr("iu", npy->kind) && npy->kind &&
                   (npy->size == 1 || npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
@@ -40,12 +44,13 @@ static int parse_type(struct npy *npy, const char *text, const char *path, struc
 
 static int parse_shape(struct npy *npy, const char *text, const char *path, struct error *err)
 {
-    if (!text || *text != '(') return error_set(err, "'%s' has no shape", path);
+    if (!text || *text != '(' || !strchr(text, ')')) return error_set(err, "'%s' has no shape", path);
     npy->count = 1;
     for (text++; *text && *text != ')';) {
         char *end;
+        errno = 0;
         unsigned long long n = strtoull(text, &end, 10);
-        if (end == text) return error_set(err, "'%s' has a strange shape", path);
+        if (!isdigit((unsigned char)*text) || errno) return error_set(err, "'%s' has a strange shape", path);
         if (npy->dimensions == NPY_DIMENSIONS_MAX) return error_set(err, "'%s' has too many dimensions", path);
         npy->shape[npy->dimensions++] = (size_t)n;
         if (__builtin_mul_overflow(npy->count, (size_t)n, &npy->count))
@@ -60,8 +65,8 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
 {
     memset(npy, 0, sizeof *npy);
     size_t size = 0, begin, length, bytes;
-    const unsigned char *data = npy->memory = text_read_file(path, &size);
-    if (!data) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    const unsigned char *data = npy->memory = input_file_read(path, 0, &size, err);
+    if (!data) return -1;
     if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3)
         return error_set(err, "'%s' is not a .npy file", path);
     length = (size_t)data[8] | (size_t)data[9] << 8;
@@ -108,7 +113,7 @@ static const unsigned char *locate(const struct npy *npy, size_t i)
 int64_t npy_integer(const struct npy *npy, size_t i)
 {
     const unsigned char *at = locate(npy, i);
-    if (npy->kind == 'f') return (int64_t)npy_number(npy, i);
+    if (npy->kind == 'f') return (int64_t)npy_number(npy, i); // npy_check has looked at it
     uint64_t bits = 0;
     memcpy(&bits, at, npy->size);
     unsigned unused = 64 - 8 * (unsigned)npy->size;
@@ -120,6 +125,26 @@ double npy_number(const struct npy *npy, size_t i)
     const unsigned char *at = locate(npy, i);
     if (npy->kind != 'f') return npy->kind == 'u' ? (double)(uint64_t)npy_integer(npy, i) : (double)npy_integer(npy, i);
     return element_load(npy->size == 2 ? ELEMENT_F16 : npy->size == 4 ? ELEMENT_F32 : ELEMENT_F64, at);
+}
+
+int npy_check(const struct npy *npy, const char *path, enum element type, struct error *err)
+{
+    static const struct {
+        double low, high; // the first above
+    } ranges[ELEMENT_COUNT] = {[ELEMENT_I8] = {-0x1p7, 0x1p7},
+                               [ELEMENT_I32] = {-0x1p31, 0x1p31},
+                               [ELEMENT_U32] = {0, 0x1p32},
+                               [ELEMENT_I64] = {-0x1p63, 0x1p63}};
+    if (element_is_float(type)) return 0;
+    for (size_t i = 0; i < npy->count; i++) {
+        double number = npy_number(npy, i);
+        if (npy->kind == 'f' && number != trunc(number)) number = NAN;
+        if (type == ELEMENT_I64 && npy->kind != 'f' && (npy->kind != 'u' || npy_integer(npy, i) >= 0)) continue;
+        if (number >= ranges[type].low && number < ranges[type].high) continue;
+        return error_set(err, "'%s': element %zu is %.17g, which %s cannot hold", path, i, npy_number(npy, i),
+                         element_name(type));
+    }
+    return 0;
 }
 
 void npy_element(const struct npy *npy, size_t i, enum element type, void *to)

@@ -22,6 +22,9 @@ struct npy {
 // The caller releases, also after a failure.
 int npy_read(struct npy *, const char *path, struct error *err);
 void npy_release(struct npy *);
+// Whether elements of this type can hold all that is in the file: of integers, whole numbers in their range. -1 with
+// the first that is not.
+int npy_check(const struct npy *, const char *path, enum element type, struct error *err);
 // Element number i in C order as double, as integer, or stored as one of ours.
 double npy_number(const struct npy *, size_t i);
 int64_t npy_integer(const struct npy *, size_t i);

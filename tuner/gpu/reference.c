@@ -342,6 +342,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         int failed = values ? npy_read(&npy, path, err) : -1;
         if (!failed && npy.count != n)
             failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
+        if (!failed) failed = npy_check(&npy, path, b->view.type, err);
         for (size_t j = 0; j < n && !failed; j++) {
             if (element_is_float(b->view.type))
                 ((double *)values)[j] = npy_number(&npy, j);

@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "tuner/base/hash.h"
+#include "tuner/base/input_file.h"
 
 // Reading more than this takes as long as computing it.
 static const size_t most_bytes = (size_t)128 << 20;
-static const char magic[16] = "sweetspot-ref-1";
+static const char magic[16] = "sweetspot-ref-2";
 
 static bool is_buffer(const struct operation_role *role)
 {
@@ -58,15 +59,21 @@ bool reference_cache_path(const struct workload *w, const struct device_problem 
            snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
 }
 
-// Reads or writes a file: `move` is fread or fwrite, on the same arrays in the same order.
-typedef size_t mover(void *data, size_t size, size_t count, FILE *file);
+// Both ways through a file: the same arrays in the same order, and their hash.
+struct stream {
+    FILE *file;
+    struct hash *hash;
+    bool write;
+};
 
-static size_t write_mover(void *data, size_t size, size_t count, FILE *file)
+static bool move(struct stream *s, void *data, size_t size, size_t count)
 {
-    return fwrite(data, size, count, file);
+    if ((s->write ? fwrite(data, size, count, s->file) : fread(data, size, count, s->file)) != count) return false;
+    hash_bytes(s->hash, data, size * count);
+    return true;
 }
 
-static bool move_all(mover *move, FILE *file, const struct workload *w, const struct device_problem *p,
+static bool move_all(struct stream *s, const struct workload *w, const struct device_problem *p,
                      struct operation_expected *expected)
 {
     const struct operation_role *role = w->operation->roles;
@@ -74,12 +81,11 @@ static bool move_all(mover *move, FILE *file, const struct workload *w, const st
         struct operation_expected *e = &expected[i];
         size_t n = elements(p, i);
         if (role[i].kind != ROLE_OUTPUT) continue;
-        if (move(&e->per_scale, sizeof e->per_scale, 1, file) != 1 ||
-            move(&e->per_value, sizeof e->per_value, 1, file) != 1 || move(&e->floor, sizeof e->floor, 1, file) != 1)
+        if (!move(s, &e->per_scale, sizeof e->per_scale, 1) || !move(s, &e->per_value, sizeof e->per_value, 1) ||
+            !move(s, &e->floor, sizeof e->floor, 1))
             return false;
-        if (e->host_exact && move(e->host_exact, 8, n, file) != n) return false;
-        if (e->host_expected &&
-            (move(e->host_expected, 8, n, file) != n || move(e->host_scale, sizeof(float), n, file) != n))
+        if (e->host_exact && !move(s, e->host_exact, 8, n)) return false;
+        if (e->host_expected && (!move(s, e->host_expected, 8, n) || !move(s, e->host_scale, sizeof(float), n)))
             return false;
     }
     return true;
@@ -88,25 +94,32 @@ static bool move_all(mover *move, FILE *file, const struct workload *w, const st
 bool reference_cache_read(const char *path, const struct workload *w, const struct device_problem *p,
                           struct operation_expected *expected)
 {
-    char seen[sizeof magic];
-    FILE *file = fopen(path, "rb");
+    char seen[sizeof magic], kept[HASH_TEXT_SIZE] = "", digest[HASH_TEXT_SIZE];
+    int fd = input_file_open(path, NULL);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (fd >= 0 && !file) close(fd);
     if (!file) return false;
+    struct stream s = {.file = file, .hash = hash_new()};
     bool good = fread(seen, sizeof seen, 1, file) == 1 && !memcmp(seen, magic, sizeof magic) &&
-                move_all(fread, file, w, p, expected) && fgetc(file) == EOF;
+                move_all(&s, w, p, expected) && fread(kept, sizeof kept, 1, file) == 1 && fgetc(file) == EOF;
+    hash_finish(s.hash, digest);
     fclose(file);
-    return good;
+    return good && !memcmp(kept, digest, sizeof kept);
 }
 
 void reference_cache_write(const char *path, const struct workload *w, const struct device_problem *p,
                            const struct operation_expected *expected)
 {
-    char temporary[REFERENCE_CACHE_PATH_MAX + 32];
+    char temporary[REFERENCE_CACHE_PATH_MAX + 32], digest[HASH_TEXT_SIZE];
     struct operation_expected copy[OPERATION_ROLES_MAX];
     snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(temporary, "wb");
     if (!file) return;
+    struct stream s = {.file = file, .hash = hash_new(), .write = true};
     memcpy(copy, expected, sizeof copy);
-    bool good = fwrite(magic, sizeof magic, 1, file) == 1 && move_all(write_mover, file, w, p, copy);
+    bool good = fwrite(magic, sizeof magic, 1, file) == 1 && move_all(&s, w, p, copy);
+    hash_finish(s.hash, digest);
+    good = good && fwrite(digest, sizeof digest, 1, file) == 1;
     good &= fclose(file) == 0;
     if (!good || rename(temporary, path)) unlink(temporary);
 }

@@ -15,7 +15,7 @@ enum { REFERENCE_CACHE_PATH_MAX = 4096 };
 bool reference_cache_path(const struct workload *, const struct device_problem *, char path[REFERENCE_CACHE_PATH_MAX]);
 
 // Reads the expected values of all output roles into the host arrays of `expected`, allocated by the caller. False if
-// there is no such file, or a bad one.
+// there is no such file, or it is not what was written: it ends in the hash of what it has.
 bool reference_cache_read(const char *path, const struct workload *, const struct device_problem *,
                           struct operation_expected *expected);
 

@@ -158,6 +158,17 @@ char *header_refuse_define(const struct job *job, size_t define)
     return refuse_macro(job, name);
 }
 
+const char *header_refuse_value(const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *p = text; *p; p++)
+        if (iscntrl((unsigned char)*p) && *p != '\t')
+            return "has a line break or another control character, which no macro can hold";
+    if (strstr(text, "/*") || strstr(text, "*/")) return "has a comment's beginning or end, which no macro can hold";
+    if (length && text[length - 1] == '\\') return "ends in '\\', which would join the line of the macro with the next";
+    return NULL;
+}
+
 char *header_refuse_stage(const struct job *job, size_t stage)
 {
     for (size_t i = 0; i < stage && job->stages[stage].name; i++)

@@ -179,6 +179,7 @@ struct job {
     char *strategy, *strategy_options;
     uint64_t seed;
     double compile_timeout;  // s
+    int64_t compile_memory;  // bytes that a compiler may take
     int64_t compile_workers; // 0: one per core
     struct measure_settings measure;
     struct verify_settings verify;

@@ -1,5 +1,6 @@
 // Reading launches, arguments and the reference of a job file: see job_load.c.
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,6 +151,14 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
     return (int)job->buffer_count++;
 }
 
+// A finite number that stays one in elements of this type.
+static bool fits(enum element type, double value)
+{
+    unsigned char bytes[8];
+    element_store(type, value, bytes);
+    return isfinite(element_load(type, bytes));
+}
+
 static void load_scalar(struct reader *r, struct job *job, const struct node *n, struct argument *a)
 {
     reader_check_group(r, n, "a scalar argument", "arguments[]", "scalar");
@@ -167,6 +176,8 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
         if (a->type >= ELEMENT_I8)
             reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name,
                            element_words[a->type]);
+        else if (!fits(a->type, a->real))
+            reader_mistake(r, value, "scalar '%s' is %g, more than an %s holds", name, a->real, element_words[a->type]);
     } else {
         a->value = reader_expression(r, value, job->symbols);
     }

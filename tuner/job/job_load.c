@@ -11,6 +11,7 @@
 #include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 #include "tuner/metrics/metrics.h"
 
@@ -36,6 +37,8 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
         const struct node *n = node_at(defines, i);
         char *value = NULL;
         if (node_is_string(n)) {
+            const char *refused = header_refuse_value(node_string(n));
+            if (refused) reader_mistake(r, n, "the value of macro '%s' %s", node_name(n), refused);
             value = text_copy(node_string(n));
         } else if (node_is_integer(n)) { // expressions can use it too
             struct error err;
@@ -147,6 +150,8 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
                                    " of '%s' is negative (0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`)",
                                    node_integer(v), name);
             } else if (node_is_string(v) && kind != PARAMETER_UNROLL && (i == 0 || kind == PARAMETER_STRING)) {
+                const char *refused = header_refuse_value(node_string(v));
+                if (refused) reader_mistake(r, v, "a value of '%s' %s", name, refused);
                 kind = PARAMETER_STRING;
                 values[count++] = symbols_intern(job->symbols, node_string(v));
             } else {
@@ -421,24 +426,36 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     g = reader_group(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");
+    job->compile_memory = reader_integer(r, g, "compile.memory") << 20;
     job->compile_workers = reader_integer(r, g, "compile.workers");
 }
 
 // The job's name becomes part of file names and C identifiers.
+static bool is_job_name(const char *name)
+{
+    size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
+    return *name && *name != '-' && !name[good] && good <= JOB_MAX_NAME;
+}
+
 static void load_name(struct reader *r, struct job *job, const struct node *root)
 {
     const char *name = reader_string(r, root, "name");
     if (name) {
         job->name = text_copy(name);
-        size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
-        if (!*name || name[good] || strlen(name) > JOB_MAX_NAME)
-            reader_mistake(r, node_member(root, "name"), "name \"%s\" must be 1 to %d letters, digits, '_' or '-'",
-                           name, JOB_MAX_NAME);
+        if (!is_job_name(name))
+            reader_mistake(r, node_member(root, "name"),
+                           "name \"%s\" must be 1 to %d letters, digits, '_' or '-', and not begin with '-'", name,
+                           JOB_MAX_NAME);
     } else {
         const char *base = strrchr(job->path, '/');
         job->name = text_copy(base ? base + 1 : job->path);
         char *dot = strrchr(job->name, '.');
         if (dot && dot > job->name) *dot = 0;
+        if (!is_job_name(job->name))
+            reader_mistake(r, NULL,
+                           "there is no 'name', and the file's, \"%s\", cannot stand for it: a name is letters, "
+                           "digits, '_' and '-', at most %d of them, and does not begin with '-'",
+                           job->name, JOB_MAX_NAME);
     }
     job->description = text_copy(reader_string(r, root, "description"));
 }

@@ -186,6 +186,8 @@ const struct job_setting job_setting_table[] = {
     {"counters.metrics", KIND_STRINGS, NONE, .meaning = "metric sets or hardware metrics beside the basic set"},
     {"compile", KIND_GROUP, NONE, .meaning = "how candidates are compiled"},
     {"compile.timeout", KIND_DURATION, "60s", .meaning = "a candidate that compiles longer is given up"},
-    {"compile.workers", KIND_INTEGER, "0", .high = 1024, .meaning = "compilers at once; 0: one a core"},
+    {"compile.memory", KIND_INTEGER, "4096", .low = 512, .high = 1 << 30,
+     .meaning = "MiB that a compiler may take for a candidate"},
+    {"compile.workers", KIND_INTEGER, "0", .high = 1024, .meaning = "compilers at once; 0: one per core"},
     {0},
 };

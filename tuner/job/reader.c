@@ -12,14 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
+// libconfig compares each name with all others of its group. No job comes near these.
+enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
+
 struct reader {
     config_t config;
     struct mistakes *mistakes, *notes;
-    char *folder; // of the job file
+    char *folder;                     // of the job file
+    size_t settings[MOST_GROUPS + 1]; // of the groups that are open, while the text is scanned
+    size_t depth;
 };
 
 static const config_setting_t *setting(const struct node *node)
@@ -156,6 +162,22 @@ static void scan_number(struct scan *s, const char *p, size_t length)
     }
 }
 
+static void scan_group(struct scan *s, char sign)
+{
+    struct reader *r = s->reader;
+    if (sign == '{' && r->depth == MOST_GROUPS) {
+        if (r->settings[r->depth] <= MOST_SETTINGS)
+            scan_mistake(s, "more than %d groups within each other", MOST_GROUPS);
+        r->settings[r->depth] = MOST_SETTINGS + 1; // once is enough
+    } else if (sign == '{') {
+        r->settings[++r->depth] = 0;
+    } else if (sign == '}') {
+        r->depth -= r->depth > 0;
+    } else if (++r->settings[r->depth] == MOST_SETTINGS + 1) {
+        scan_mistake(s, "a group has more than %d settings", MOST_SETTINGS);
+    }
+}
+
 static void scan_include(struct reader *r, const char *path, int depth);
 
 static void scan(struct scan *s, const char *text, int depth)
@@ -195,6 +217,8 @@ static void scan(struct scan *s, const char *text, int depth)
                 p += n;
                 continue;
             }
+        } else if (strchr("{}=:", *p)) {
+            scan_group(s, *p);
         }
         copy(s, p, n);
         line_start = p[n - 1] == '\n';
@@ -208,9 +232,13 @@ static void scan_include(struct reader *r, const char *path, int depth)
 {
     enum { MOST_DEPTH = 10 }; // libconfig's
     if (depth > MOST_DEPTH) return;
-    char *text = text_read_file(path, NULL);
+    struct error err;
+    char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err);
     struct scan s = {.reader = r, .file = path, .line = 1};
-    if (text) scan(&s, text, depth);
+    if (text)
+        scan(&s, text, depth);
+    else if (errno != ENOENT)
+        mistakes_add(r->mistakes, 0, "@include: %s", err.message);
     free(text);
 }
 
@@ -262,9 +290,9 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes, struct m
         mistakes_add(mistakes, 0, "the path of a job file must be UTF-8");
         goto fail;
     }
-    char *text = text_read_file(path, &size);
+    char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, &size, NULL);
     if (!text) {
-        mistakes_add(mistakes, 0, "cannot read: %s", strerror(errno));
+        mistakes_add(mistakes, 0, "cannot read: %s", errno == EINVAL ? "not a regular file" : strerror(errno));
         goto fail;
     }
     config_set_include_dir(&r->config, r->folder);

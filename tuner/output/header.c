@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_render.h"
@@ -17,12 +18,8 @@ static const char mark[] = "/* sweetspot-section ";
 
 json_t *header_read(const char *path, struct error *err)
 {
-    char *text = text_read_file(path, NULL);
-    if (!text && (errno == ENOENT || errno == ENOTDIR)) return json_array();
-    if (!text) {
-        error_set(err, "cannot read '%s': %s", path, strerror(errno));
-        return NULL;
-    }
+    char *text = input_file_read(path, 0, NULL, err);
+    if (!text) return errno == ENOENT || errno == ENOTDIR ? json_array() : NULL;
     json_t *sections = json_array();
     int line = 0;
     for (char *at = text, *next; sections && at; at = next) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tuner/base/hash.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
@@ -118,10 +119,9 @@ static unsigned char *parse(const char *text, size_t size)
 // Adds the binaries of an existing file, if there is one. -1 when the file is something else.
 static int read_file(struct binary_list *l, const char *path, struct error *err)
 {
-    char *text = text_read_file(path, NULL);
+    char *text = input_file_read(path, 0, NULL, err);
     const char *at = text ? strstr(text, mark) : NULL;
-    if (!text && errno != ENOENT && errno != ENOTDIR)
-        return error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    if (!text && errno != ENOENT && errno != ENOTDIR) return -1;
     int result = text && !at ? error_set(err, "'%s' was not written by sweetspot", path) : 0;
     for (; at; at = strstr(at + 1, mark)) {
         char hash[HASH_TEXT_SIZE];

@@ -11,9 +11,6 @@
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
-// Kernel Tuner writes 1e20 for failures.
-static const double longest_time = 1e19;
-
 struct recorded *recorded_new(void)
 {
     struct recorded *r = memory_new(1, sizeof *r);
@@ -194,7 +191,7 @@ void recorded_one_problem(struct recorded *r)
 
 bool recorded_is_time(double time)
 {
-    return time > 0 && time <= longest_time;
+    return time > 0 && time <= TRIAL_LONGEST_TIME;
 }
 
 // Index --------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/recorded/observation.h"
 
 static double number_of(const char *text, size_t length)
@@ -93,9 +94,10 @@ void transfer_add(struct transfer *t, const char *text, enum trial_status status
     const uint16_t *first = t->configs;
     bool said[SPACE_MAX_PARAMETERS] = {false};
     memset(config, 0, width * sizeof *config);
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, ","), name = strcspn(at, "=,");
-        int parameter = at[name] == '=' ? find_parameter(t->space, at, name) : -1;
+    for (const char *at = text, *next; at; at = next) {
+        size_t length, name = strcspn(at, "=");
+        next = text_next_item(at, &length);
+        int parameter = name < length ? find_parameter(t->space, at, name) : -1;
         if (parameter >= 0) {
             int value = value_index(t, (size_t)parameter, at + name + 1, length - name - 1);
             if (value < 0) {
@@ -105,7 +107,6 @@ void transfer_add(struct transfer *t, const char *text, enum trial_status status
             config[parameter] = (uint16_t)value;
             said[parameter] = true;
         }
-        at += length + (at[length] == ',');
     }
     for (size_t i = 0; i < width; i++) {
         t->known[i] |= said[i];

@@ -19,22 +19,11 @@ struct reading {
     struct error *err;
 };
 
-// Where the next parameter begins: after a comma that NAME= follows. NULL: none.
-static const char *next_name(const char *at)
-{
-    while ((at = strchr(at, ','))) {
-        const char *name = ++at;
-        while (isalnum((unsigned char)*at) || *at == '_') at++;
-        if (*at == '=' && at > name) return name;
-        at = name;
-    }
-    return NULL;
-}
-
 static void take_names(struct reading *r, const char *config)
 {
     struct trial_table *t = r->table;
-    for (const char *at = config; at && *at && t->parameter_count < SPACE_MAX_PARAMETERS; at = next_name(at)) {
+    const char *at = *config ? config : NULL;
+    for (; at && t->parameter_count < SPACE_MAX_PARAMETERS; at = text_next_item(at, NULL)) {
         size_t length = strcspn(at, "=");
         t->parameters = memory_grow(t->parameters, t->parameter_count + 1, sizeof *t->parameters);
         t->parameters[t->parameter_count++] = (struct tried_parameter){.name = text_format("%.*s", (int)length, at)};
@@ -53,7 +42,7 @@ static int take_values(struct reading *r, const char *config, uint16_t *values)
         if (!at || strncmp(at, name, length) != 0 || at[length] != '=')
             return error_set(r->err, "the configuration '%s' lacks %s, which the others have", config, name);
         const char *value = at + length + 1;
-        if (p + 1 < t->parameter_count) next = next_name(value);
+        if (p + 1 < t->parameter_count) next = text_next_item(value, NULL);
         size_t number = dictionary_put(&r->values[p], value, next ? (size_t)(next - 1 - value) : strlen(value));
         if (number >= SPACE_MAX_VALUES) return error_set(r->err, "the parameter %s has too many values", name);
         values[p] = (uint16_t)number;

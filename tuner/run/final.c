@@ -88,18 +88,17 @@ struct finalist {
 
 size_t run_final_objectives(const struct run *r, const json_t *entry, double **out)
 {
-    const json_t *problems = json_object_get(entry, "problems");
-    size_t rounds = SIZE_MAX;
+    const json_t *lists[JOB_MAX_PROBLEMS];
+    size_t rounds = r->job->tuned_count ? SIZE_MAX : 0;
     for (size_t p = 0; p < r->job->tuned_count; p++) {
-        size_t n = json_array_size(json_object_get(json_array_get(problems, p), "times"));
-        if (n < rounds) rounds = n;
+        lists[p] = json_object_get(run_final_problem(entry, p), "times");
+        if (json_array_size(lists[p]) < rounds) rounds = json_array_size(lists[p]);
     }
-    if (rounds == SIZE_MAX) rounds = 0;
     *out = memory_new(rounds, sizeof **out);
     for (size_t i = 0; i < rounds; i++) {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < r->job->tuned_count; p++) {
-            const json_t *time = json_array_get(json_object_get(json_array_get(problems, p), "times"), i);
+            const json_t *time = json_array_get(lists[p], i);
             times[p] = json_is_number(time) ? json_number_value(time) : NAN;
         }
         (*out)[i] = job_objective(r->job, times);

@@ -214,5 +214,5 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, struct
 
 double final_share(int64_t registers, int64_t threads, int64_t shared, int64_t registers_per_sm, int64_t shared_per_sm)
 {
-    return fmax((double)(registers * threads) / (double)registers_per_sm, (double)shared / (double)shared_per_sm);
+    return fmax((double)registers * (double)threads / (double)registers_per_sm, (double)shared / (double)shared_per_sm);
 }

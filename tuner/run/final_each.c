@@ -139,8 +139,7 @@ static void summarise_each(struct run *r, const struct kernel_set *set, const in
     printf("\n");
 }
 
-// An entry's result on a problem; NULL where it cannot compute it.
-static const json_t *find_problem(const json_t *entry, size_t problem)
+const json_t *run_final_problem(const json_t *entry, size_t problem)
 {
     const json_t *one;
     size_t i;
@@ -219,7 +218,7 @@ json_t *run_final_decide_each(struct run *r, const json_t *list)
         if (!json_get_integer(entry, "trial", 0)) continue;
         if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
         for (size_t p = 0; p < problems; p++) {
-            const json_t *samples = json_object_get(find_problem(entry, p), "times");
+            const json_t *samples = json_object_get(run_final_problem(entry, p), "times");
             times[count * problems + p] = median_time(samples, process, known);
             if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
         }

@@ -10,7 +10,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/source.h"
 #include "tuner/run/embedded.h"
 #include "tuner/run/job_ceilings.h"
 
@@ -25,9 +24,7 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
         error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
-    if (job_build_space(job, &pool->limits, err) ||
-        source_hash(job->source, job->includes, job->include_count, s->source_hash, NULL, err))
-        return EXIT_USAGE;
+    if (job_build_space(job, &pool->limits, err) || request_source_hash(job, s->source_hash, err)) return EXIT_USAGE;
     return 0;
 }
 

@@ -35,7 +35,7 @@ int launch_check(const struct device_limits *d, const struct launch_shape *l, in
                  struct error *reason)
 {
     static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
-    int64_t threads = 1, cluster = 1;
+    int64_t threads = 1, cluster = 1, shared;
     for (int i = 0; i < 3; i++) {
         if (l->grid[i] < 1 || l->grid[i] > grid_limits[i])
             return error_set(reason, "grid dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i,
@@ -57,10 +57,11 @@ int launch_check(const struct device_limits *d, const struct launch_shape *l, in
         return error_set(reason, "block of %" PRId64 " threads; the device allows %" PRId64, threads, d->max_threads);
     if (cluster > 1 && cluster > d->max_cluster)
         return error_set(reason, "cluster of %" PRId64 " blocks; the device allows %" PRId64, cluster, d->max_cluster);
-    if (l->shared < 0 || l->shared + (shared_static > 0 ? shared_static : 0) > d->max_shared)
-        return error_set(reason, "%" PRId64 " bytes of shared memory per block; the device allows %" PRId64,
-                         l->shared + (shared_static > 0 ? shared_static : 0), d->max_shared);
-    if (!blocks_per_sm(d, threads, registers, l->shared + (shared_static > 0 ? shared_static : 0)))
+    if (__builtin_add_overflow(l->shared, shared_static > 0 ? shared_static : 0, &shared)) shared = INT64_MAX;
+    if (l->shared < 0 || shared > d->max_shared)
+        return error_set(reason, "%" PRId64 " bytes of shared memory per block; the device allows %" PRId64, shared,
+                         d->max_shared);
+    if (!blocks_per_sm(d, threads, registers, shared))
         return error_set(reason,
                          "%" PRId64 " threads of %" PRId64 " registers do not fit the device's %" PRId64 " registers",
                          threads, registers, d->registers_per_sm);

@@ -1,10 +1,10 @@
 // See prior_file.h.
 #include "tuner/run/prior_file.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/store/store.h"
 
@@ -14,11 +14,11 @@ static const char store_magic[16] = "SQLite format 3";
 static int is_store(const char *path, struct error *err)
 {
     char head[sizeof store_magic] = "";
-    FILE *file = fopen(path, "rb");
-    if (!file) return error_set(err, "cannot open '%s': %s", path, strerror(errno));
-    size_t got = fread(head, 1, sizeof head, file);
-    fclose(file);
-    return got == sizeof head && !memcmp(head, store_magic, sizeof head);
+    int fd = input_file_open(path, err);
+    if (fd < 0) return -1;
+    ssize_t got = pread(fd, head, sizeof head, 0);
+    close(fd);
+    return got == (ssize_t)sizeof head && !memcmp(head, store_magic, sizeof head);
 }
 
 static int visit(void *user, const struct trial *trial)

@@ -9,6 +9,7 @@
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/compile/source.h"
 #include "tuner/trial/trial_field.h"
 
 // On the guide one launch that takes so many times the best there is enough.
@@ -97,6 +98,56 @@ static void define_for_reference(const struct job *job, json_t *defines)
     for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
 }
 
+// The folders in which headers are looked for. The strings in it are of the job and of `folder`.
+static const char **header_folders(const struct job *job, const char *folder, size_t *count)
+{
+    const char **list = memory_new(job->include_count + 1, sizeof *list);
+    list[0] = folder;
+    for (size_t i = 0; i < job->include_count; i++) list[i + 1] = job->includes[i];
+    *count = job->include_count + 1;
+    return list;
+}
+
+static void add_macro(json_t *macros, const char *name, const char *value)
+{
+    if (mention_is_header(value) || mention_is_identifier(value))
+        json_array_append_new(macros, json_sprintf("%s=%s", name, value));
+}
+
+// "NAME=value" of the job's macros by which an #include may name a header, with every value that a parameter has.
+static json_t *header_macros(const struct job *job)
+{
+    json_t *macros = json_array();
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const struct parameter *p = space_parameter(job->space, i);
+        for (size_t k = 0; p->kind == PARAMETER_STRING && k < p->count; k++)
+            add_macro(macros, p->name, symbols_text(job->symbols, p->values[k]));
+    }
+    for (size_t i = 0; i < job->define_count; i++) add_macro(macros, job->defines[i].name, job->defines[i].value);
+    return macros;
+}
+
+int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
+{
+    char *folder = text_directory(job->source);
+    json_t *macros = header_macros(job);
+    struct source_request request = {.path = job->source,
+                                     .option_count = job->option_count,
+                                     .option = (const char *const *)job->options,
+                                     .macro_count = json_array_size(macros)};
+    const char **folders = header_folders(job, folder, &request.include_count),
+               **names = memory_new(request.macro_count, sizeof *names);
+    for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
+    request.include = folders;
+    request.macro = names;
+    int result = source_hash(&request, hash, err);
+    free(folders);
+    free(names);
+    free(folder);
+    json_decref(macros);
+    return result;
+}
+
 json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache)
 {
@@ -109,14 +160,20 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
         json_array_append_new(entries, json_string(job->reference.stage.entry));
     }
     char *folder = text_directory(config ? job->source : job->reference.source);
-    json_array_append_new(include, json_string(folder));
+    size_t folder_count;
+    const char **folders = header_folders(job, folder, &folder_count);
+    for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
+    free(folders);
     free(folder);
-    for (size_t i = 0; i < job->include_count; i++) json_array_append_new(include, json_string(job->includes[i]));
+    json_t *macros = header_macros(job);
     for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
     json_t *request =
         json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source",
                   config ? job->source : job->reference.source, "include", include, "options", options, "entries",
                   entries, "defines", defines, "cache", cache, "deadline", job->compile_timeout);
+    if (json_array_size(macros)) json_object_set(request, "macros", macros);
+    json_decref(macros);
+    json_object_set_new(request, "memory", json_integer(job->compile_memory));
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
 }

@@ -4,6 +4,7 @@
 #define SWEETSPOT_REQUEST_H
 
 #include "tuner/base/arena.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/run/launch_check.h"
@@ -29,6 +30,9 @@ struct compiled {
 int compiled_read(const json_t *answer, struct compiled *, struct error *);
 void compiled_release(struct compiled *);
 const struct compiled_entry *compiled_find(const struct compiled *, const char *entry); // or NULL
+
+// The hash of the job's source, with every header that one of its configurations may include (tuner/compile/source.h).
+int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
 // {"op":"compile"} for one configuration, or (config NULL) for the reference's kernel.
 json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash,

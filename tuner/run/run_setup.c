@@ -195,6 +195,7 @@ static void measure_ceilings(struct run *r)
         r->ceilings = document;
         log_ceilings(r);
     } else {
+        if (!answer) pool_stop_gpu(&r->pool, 0); // it died, is late or sends invalid messages: another one is started
         run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
     }
     json_decref(answer);
@@ -299,13 +300,13 @@ int run_setup(struct run *r)
         if (r->job_answer) error_prefix(err, "%s", job->path);
         return status;
     }
-    policy_gpu_ready(&r->policy, 0);
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
     run_guide_begin(r);
     read_metrics(r);
     read_least(r);
     read_baselines(r);
     measure_ceilings(r);
+    if (r->pool.gpus[0].state == GPU_READY) policy_gpu_ready(&r->policy, 0);
     run_event_ceilings(r);
     run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
@@ -319,7 +320,7 @@ void run_release(struct run *r)
     pool_release(&r->pool);
     job_setup_release(&r->setup);
     sanitizer_close(r->sanitizer);
-    free(r->told.marks);
+    free(r->told.ids);
     strategy_free(r->strategy);
     run_release_priors(r);
     store_close(r->store);

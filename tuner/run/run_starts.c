@@ -15,9 +15,9 @@
 static const char *value_of(const char *text, const char *name, size_t *length)
 {
     size_t n = strlen(name);
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    for (const char *at = text; at; at = text_next_item(at, NULL)) {
         if (strncmp(at, name, n) || at[n] != '=') continue;
-        *length = strcspn(at + n + 1, ",");
+        text_next_item(at + n + 1, length);
         return at + n + 1;
     }
     return NULL;

@@ -128,20 +128,32 @@ static void note_best(struct run *r, double objective, const double *times, cons
             *ratio ? best->baseline_name : "", trial, text);
 }
 
+// Where a trial's number is, or would be put.
+static int64_t *told_slot(const struct told_trials *told, int64_t trial)
+{
+    size_t at = (size_t)((uint64_t)trial * 0x9e3779b97f4a7c15u >> 20) & (told->room - 1);
+    while (told->ids[at] && told->ids[at] != trial) at = (at + 1) & (told->room - 1);
+    return &told->ids[at];
+}
+
 static void mark_told(struct told_trials *told, int64_t trial)
 {
-    if ((size_t)trial >= told->room) {
-        size_t room = 2 * (size_t)trial + 256;
-        told->marks = memory_grow(told->marks, room, sizeof *told->marks);
-        memset(told->marks + told->room, 0, (room - told->room) * sizeof *told->marks);
-        told->room = room;
+    if (2 * told->count >= told->room) {
+        struct told_trials more = {.count = told->count, .room = told->room ? 2 * told->room : 1024};
+        more.ids = memory_new(more.room, sizeof *more.ids);
+        for (size_t i = 0; i < told->room; i++)
+            if (told->ids[i]) *told_slot(&more, told->ids[i]) = told->ids[i];
+        free(told->ids);
+        *told = more;
     }
-    told->marks[trial] = true;
+    int64_t *slot = told_slot(told, trial);
+    told->count += !*slot;
+    *slot = trial;
 }
 
 static bool was_told(const struct told_trials *told, int64_t trial)
 {
-    return (size_t)trial < told->room && told->marks[trial];
+    return told->room && *told_slot(told, trial);
 }
 
 static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times)

@@ -90,8 +90,11 @@ static void read_summary(const char *line, struct sanitizer_log *log)
 {
     const char *number = strchr(line, ':') + 1;
     log->ended = true;
-    if (strstr(line, "were not printed") || strstr(line, "was not printed"))
-        log->unprinted += strtoll(number, NULL, 10);
+    if (strstr(line, "were not printed") || strstr(line, "was not printed")) {
+        long long unprinted = strtoll(number, NULL, 10);
+        if (unprinted > 0 && __builtin_add_overflow(log->unprinted, unprinted, &log->unprinted))
+            log->unprinted = INT64_MAX;
+    }
 }
 
 static void read_headline(struct report *r, const char *line, struct sanitizer_log *log, const char *const *symbols,

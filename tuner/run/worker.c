@@ -16,6 +16,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/answer_check.h"
 #include "tuner/run/interrupt.h"
 
 enum { LONGEST_LINE = 256 << 20 }; // more than this without a newline is invalid
@@ -299,15 +300,23 @@ void worker_release(struct worker *w)
     *w = (struct worker){.to = -1, .from = -1, .errors = -1};
 }
 
-json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct error *err)
-{
-    return worker_wait(w, worker_send(w, request), seconds, err);
-}
-
 static json_t *give_up(struct worker *w, enum worker_failure why)
 {
     w->failure = why;
     return NULL;
+}
+
+json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct error *err)
+{
+    json_incref(request);
+    json_t *answer = worker_wait(w, worker_send(w, request), seconds, err);
+    if (answer && answer_check(request, answer, err)) {
+        json_decref(answer);
+        answer = give_up(w, WORKER_INVALID);
+        worker_kill(w);
+    }
+    json_decref(request);
+    return answer;
 }
 
 json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *err)

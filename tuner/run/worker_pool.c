@@ -2,6 +2,7 @@
 #include "tuner/run/worker_pool.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/answer_check.h"
 #include "tuner/run/interrupt.h"
 
 enum { HELLO_TIMEOUT = 120, MAX_FAILED_STARTS = 3 };
@@ -100,13 +102,24 @@ static int start_compiler(struct worker_pool *p, size_t i, struct error *err)
     return worker_start(&slot->worker, slot->name, argv, err);
 }
 
+static void forget_head(struct gpu_slot *slot)
+{
+    json_decref(slot->queue[0].request);
+    memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
+}
+
+static void forget_queue(struct gpu_slot *slot)
+{
+    while (slot->queued) forget_head(slot);
+}
+
 // Sends hello; the rest of the set-up follows from its answer.
 static int start_gpu(struct worker_pool *p, size_t i, struct error *err)
 {
     struct gpu_slot *slot = &p->gpus[i];
     char *argv[] = {p->gpu_program, p->replay ? p->replay_file : "--device", slot->device, NULL};
     slot->dead = slot->ending = false;
-    slot->queued = 0;
+    forget_queue(slot);
     if (worker_start(&slot->worker, slot->name, argv, err)) return -1;
     slot->state = GPU_HELLO;
     slot->stopped = 0;
@@ -122,8 +135,10 @@ static void set_uuid(struct gpu_slot *slot, const json_t *device)
     slot->uuid = text_copy(json_get_string(device, "uuid", ""));
 }
 
-static void read_limits(const json_t *device, struct device_limits *l)
+// What the driver divides by is at least 1.
+static int read_limits(const json_t *device, struct device_limits *l, struct error *err)
 {
+    static const char *const may_be_zero[] = {"l2_bytes", "memory_bytes", "max_cluster", "compute", NULL};
     const struct {
         const char *name;
         int64_t *value;
@@ -135,8 +150,14 @@ static void read_limits(const json_t *device, struct device_limits *l)
         {"l2_bytes", &l->l2_bytes},           {"memory_bytes", &l->memory_bytes},
         {"max_cluster", &l->max_cluster},     {"compute", &l->compute},
     };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        *members[i].value = json_get_integer(device, members[i].name, *members[i].value);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        int64_t value = json_get_integer(device, members[i].name, *members[i].value), low = 1;
+        for (size_t k = 0; may_be_zero[k]; k++) low -= !strcmp(may_be_zero[k], members[i].name);
+        if (value < low || value > (int64_t)1 << 50)
+            return error_set(err, "the GPU worker says of its device that '%s' is %" PRId64, members[i].name, value);
+        *members[i].value = value;
+    }
+    return 0;
 }
 
 // What the first workers say of themselves. One that dies meanwhile is started again.
@@ -185,7 +206,7 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     p->driver = json_get_string(device, "driver", "");
     set_uuid(&p->gpus[0], device);
     p->limits = device_limits_h200;
-    read_limits(device, &p->limits);
+    if (read_limits(device, &p->limits, err)) return EXIT_ENVIRONMENT;
     p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
     return 0;
 }
@@ -202,10 +223,12 @@ void pool_release(struct worker_pool *p)
         free(p->gpus[i].name);
         free(p->gpus[i].device);
         free(p->gpus[i].uuid);
+        forget_queue(&p->gpus[i]);
         free(p->gpus[i].queue);
     }
     for (size_t i = 0; p->compilers && i < p->compiler_count; i++) {
         worker_release(&p->compilers[i].worker);
+        json_decref(p->compilers[i].request);
         free(p->compilers[i].name);
     }
     free(p->gpus);
@@ -287,6 +310,8 @@ int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, 
     slot->busy = true;
     slot->stopped = 0;
     slot->deadline = clock_now() + seconds;
+    json_decref(slot->request);
+    slot->request = json_incref(request);
     slot->id = worker_send(&slot->worker, request);
     return 0;
 }
@@ -295,7 +320,8 @@ void pool_send_gpu(struct worker_pool *p, size_t gpu, json_t *request, double se
 {
     struct gpu_slot *slot = &p->gpus[gpu];
     slot->queue = memory_grow(slot->queue, slot->queued + 1, sizeof *slot->queue);
-    slot->queue[slot->queued++] = (struct gpu_request){worker_send(&slot->worker, request), seconds};
+    json_incref(request);
+    slot->queue[slot->queued++] = (struct gpu_request){worker_send(&slot->worker, request), request, seconds};
     if (slot->queued > 1) return;
     slot->stopped = 0;
     slot->deadline = clock_now() + seconds;
@@ -305,7 +331,7 @@ static void forget_gpu(struct gpu_slot *slot)
 {
     worker_kill(&slot->worker);
     slot->state = GPU_DOWN;
-    slot->queued = 0;
+    forget_queue(slot);
     slot->at = 0;
     slot->dead = slot->ending = false;
 }
@@ -413,37 +439,6 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     return true;
 }
 
-// One message of a GPU worker (takes the reference). True where there is an event in it.
-static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, double now, struct pool_event *event)
-{
-    struct gpu_slot *slot = &p->gpus[i];
-    int64_t id = json_get_integer(message, "id", -1);
-    bool progress = json_object_get(message, "progress") != NULL, happened = false;
-    if (slot->state != GPU_READY) {
-        if (id == slot->setup_id && progress)
-            slot->deadline = now + POOL_SETUP_TIMEOUT;
-        else if (id == slot->setup_id)
-            happened = take_setup(p, i, message, event);
-    } else if (slot->queued && id == slot->queue[0].id) {
-        if (progress) {
-            slot->deadline = now + slot->queue[0].timeout;
-            slot->at = json_get_integer(message, "trial", 0);
-        } else {
-            slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
-                           json_get_bool(message, "restart", false);
-            slot->at = 0;
-            memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
-            slot->stopped = 0;
-            if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
-            event->kind = POOL_GPU_ANSWER;
-            event->answer = json_incref(message);
-            happened = true;
-        }
-    }
-    json_decref(message);
-    return happened;
-}
-
 // The worker is gone, for the reason in event->why.
 static bool lose_gpu(struct gpu_slot *slot, struct pool_event *event)
 {
@@ -457,6 +452,41 @@ static bool lose_gpu(struct gpu_slot *slot, struct pool_event *event)
     }
     forget_gpu(slot);
     return true;
+}
+
+// One message of a GPU worker (takes the reference). True where there is an event in it.
+static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, double now, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    int64_t id = json_get_integer(message, "id", -1);
+    bool progress = json_object_get(message, "progress") != NULL, happened = false,
+         ready = slot->state == GPU_READY && slot->queued;
+    const json_t *request = ready ? slot->queue[0].request : slot->state == GPU_JOB ? p->job_request : NULL;
+    if (id == (ready ? slot->queue[0].id : slot->setup_id) && answer_check(request, message, &event->why)) {
+        happened = lose_gpu(slot, event);
+    } else if (slot->state != GPU_READY) {
+        if (id == slot->setup_id && progress)
+            slot->deadline = now + POOL_SETUP_TIMEOUT;
+        else if (id == slot->setup_id)
+            happened = take_setup(p, i, message, event);
+    } else if (slot->queued && id == slot->queue[0].id) {
+        if (progress) {
+            slot->deadline = now + slot->queue[0].timeout;
+            slot->at = json_get_integer(message, "trial", 0);
+        } else {
+            slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
+                           json_get_bool(message, "restart", false);
+            slot->at = 0;
+            forget_head(slot);
+            slot->stopped = 0;
+            if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
+            event->kind = POOL_GPU_ANSWER;
+            event->answer = json_incref(message);
+            happened = true;
+        }
+    }
+    json_decref(message);
+    return happened;
 }
 
 static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool_event *event)
@@ -511,6 +541,10 @@ static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct
     int got;
     while ((got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
         if (slot->busy && json_get_integer(message, "id", -1) == slot->id) {
+            if (answer_check(slot->request, message, &event->why)) {
+                json_decref(message);
+                return lose_compiler(slot, event);
+            }
             slot->busy = false;
             slot->failed_starts = 0;
             event->kind = POOL_COMPILER_ANSWER;

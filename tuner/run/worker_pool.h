@@ -14,7 +14,8 @@ enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 
 struct gpu_request {
     int64_t id;
-    double timeout; // s, from when it is at the head
+    json_t *request; // to hold the answer against
+    double timeout;  // s, from when it is at the head
 };
 
 struct gpu_slot {
@@ -38,6 +39,7 @@ struct compile_slot {
     char *name;
     bool busy;
     int64_t id;
+    json_t *request; // the newest one
     double deadline;
     double stopped; // as a GPU worker's
     int failed_starts;

@@ -71,7 +71,7 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     struct store *store = memory_new(1, sizeof *store);
     char *uri = NULL;
     int result = -1;
-    *store = (struct store){.path = text_copy(path), .lock = -1, .lock_name = -1};
+    *store = (struct store){.path = text_copy(path), .lock = -1, .lock_name = -1, .committed = store_check_presence};
     if (create && store_create(path, err)) goto out;
     if (store_find_file(path, err)) goto out;
     if (!create) uri = read_only_uri(path);

@@ -42,15 +42,16 @@ enum statement {
 struct store {
     sqlite3 *db;
     char *path;
-    char *lock_path;     // NULL until it is needed
-    char *kept;          // the copy made before the store was migrated; else NULL
-    bool *present;       // by field: the file has a column for it
-    bool incomplete;     // it lacks some
-    char *rescued;       // where the content went when the file was deleted or replaced; else NULL
-    bool lost;           // it was: nothing more is written
-    bool has_log;        // its write-ahead log was seen
-    int lock, lock_name; // file and socket while we hold the lock, else -1
-    int64_t environment; // row of the current one; 0: none
+    char *lock_path; // NULL until it is needed
+    char *kept;      // the copy made before the store was migrated; else NULL
+    bool *present;   // by field: the file has a column for it
+    bool incomplete; // it lacks some
+    char *rescued;   // where the content went when the file was deleted or replaced; else NULL
+    bool lost;       // it was: nothing more is written
+    bool has_log;    // its write-ahead log was seen
+    int (*committed)(struct store *, struct error *); // called after every commit, whose failure it can be; or NULL
+    int lock, lock_name;                              // file and socket while we hold the lock, else -1
+    int64_t environment;                              // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
     struct arena found, document, session; // what store_find, store_get_document, store_last_environment gave out
     struct arena blob;
@@ -76,8 +77,9 @@ int store_begin(struct store *, struct error *err);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
 int store_end(struct store *, int status, struct error *err);
 
-// Whether what was just committed is in the file that has the store's name (store_presence.c). -1 with a message when
-// the file was deleted, replaced, or taken by another tuner: what the store held is then in a new file beside it.
+// Whether what was just committed is in the file that has the store's name (store_presence.c); the store's `committed`.
+// -1 with a message when the file was deleted, replaced, or taken by another tuner: what the store held is then in a
+// new file beside it.
 int store_check_presence(struct store *, struct error *err);
 // Locks <store>.lock again where somebody removed it; -1 where another tuner was faster (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);

@@ -157,7 +157,8 @@ int store_find_file(const char *path, struct error *err)
     struct stat info;
     if (stat(path, &info) && errno == ENOENT) return error_set(err, "there is no store '%s'", path);
     if (stat(path, &info)) return error_set(err, "cannot open the store '%s': %s", path, strerror(errno));
-    return S_ISREG(info.st_mode) ? 0 : error_set(err, "'%s' is not a file", path);
+    if (S_ISDIR(info.st_mode)) return error_set(err, "cannot open the store '%s': %s", path, strerror(EISDIR));
+    return S_ISREG(info.st_mode) ? 0 : error_set(err, "the store '%s' is not a regular file", path);
 }
 
 // By SQLite's own descriptor: closing another one would drop the locks of every connection of this process to the file,

@@ -53,13 +53,18 @@ int store_failed(struct store *store, struct error *err)
     }
 }
 
+static int tell_committed(struct store *store, struct error *err)
+{
+    return store->committed ? store->committed(store, err) : 0;
+}
+
 int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
 {
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(statement);
     // Outside a transaction it is committed.
     if (!result && sqlite3_get_autocommit(store->db) && !sqlite3_stmt_readonly(statement))
-        result = store_check_presence(store, err);
+        result = tell_committed(store, err);
     return result;
 }
 
@@ -78,7 +83,7 @@ int store_end(struct store *store, int status, struct error *err)
     if (!status) status = store_execute(store, "COMMIT", err);
     // SQLite itself rolls back when the disk is full.
     if (status && !sqlite3_get_autocommit(store->db)) store_execute(store, "ROLLBACK", NULL);
-    return status ? status : store_check_presence(store, err);
+    return status ? status : tell_committed(store, err);
 }
 
 int store_prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)

@@ -12,6 +12,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/store/store_internal.h"
 
+static const int64_t most_id = (int64_t)1 << 53; // whole in whatever reads JSON
+
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
     sqlite3_bind_text(statement, column, text ? text : "", -1, SQLITE_STATIC);
@@ -60,6 +62,8 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
         store_failed(store, err);
     sqlite3_reset(add);
     *id = sqlite3_last_insert_rowid(store->db);
+    if (step == SQLITE_DONE && *id > most_id)
+        return error_set(err, "store '%s': no numbers of trials are left behind %" PRId64, store->path, *id - 1);
     return step == SQLITE_DONE ? 0 : -1;
 }
 
@@ -200,6 +204,8 @@ static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memo
     int column = 0;
     trial_clear(FIELD_TRIAL, trial);
     trial->id = sqlite3_column_int64(query, column++);
+    if (trial->id < 1 || trial->id > most_id)
+        return error_set(err, "store '%s': a trial has the number %" PRId64 ", as none can", store->path, trial->id);
     if (store_read_fields(store, query, &column, FIELD_TRIAL, trial, memory, err)) return -1;
     if (trial->status != STATUS_OK && trial->status != STATUS_SLOW) trial->objective = NAN; // by a later verdict
     return 0;

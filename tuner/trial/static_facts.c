@@ -4,9 +4,9 @@
 #include "tuner/trial/trial.h"
 #include "tuner/trial/trial_field.h"
 
-static double worse(double old, int64_t value)
+static double worse(double old, double value)
 {
-    return value < 0 ? old : fmax(old, (double)value); // fmax ignores a NaN
+    return value < 0 ? old : fmax(old, value); // fmax ignores a NaN
 }
 
 struct static_facts static_facts_of(const struct trial_stage *stages, size_t count)
@@ -14,13 +14,13 @@ struct static_facts static_facts_of(const struct trial_stage *stages, size_t cou
     struct static_facts facts = {NAN, NAN, NAN, NAN, NAN};
     for (size_t i = 0; i < count; i++) {
         const struct trial_stage *s = &stages[i];
-        facts.registers = worse(facts.registers, s->registers);
+        facts.registers = worse(facts.registers, (double)s->registers);
         if (s->spill_loads >= 0 && s->spill_stores >= 0)
-            facts.spill_bytes = worse(facts.spill_bytes, s->spill_loads + s->spill_stores);
+            facts.spill_bytes = worse(facts.spill_bytes, (double)s->spill_loads + (double)s->spill_stores);
         if (s->shared_static >= 0)
             facts.shared_bytes =
-                worse(facts.shared_bytes, s->shared_static + (s->shared_dynamic > 0 ? s->shared_dynamic : 0));
-        facts.code_bytes = worse(facts.code_bytes, s->code_bytes);
+                worse(facts.shared_bytes, (double)s->shared_static + fmax(0, (double)s->shared_dynamic));
+        facts.code_bytes = worse(facts.code_bytes, (double)s->code_bytes);
         facts.occupancy = fmin(facts.occupancy, s->occupancy);
     }
     return facts;

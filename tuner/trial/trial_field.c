@@ -42,14 +42,16 @@ static const struct trial_field fields[] = {
 
     {"name", "", PROBLEM(name), .kind = FIELD_TEXT, .meaning = "the problem's sizes, or its name in the job"},
     {"tuned", "", PROBLEM(tuned), .kind = FIELD_BOOL, .meaning = "whether it is measured; otherwise only verified"},
-    {"time", "s", PROBLEM(time), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "time",
-     .meaning = "median of the samples"},
-    {"low", "s", PROBLEM(low), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "low",
+    {"time", "s", PROBLEM(time), .kind = FIELD_REAL,
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "time", .meaning = "median of the samples"},
+    {"low", "s", PROBLEM(low), .kind = FIELD_REAL,
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "low",
      .meaning = "lower end of the median's 95% interval"},
-    {"high", "s", PROBLEM(high), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "high",
+    {"high", "s", PROBLEM(high), .kind = FIELD_REAL,
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "high",
      .meaning = "upper end of the median's 95% interval"},
     {"samples", "s", PROBLEM(samples), .count_place = offsetof(struct trial_problem, sample_count),
-     .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "samples",
+     .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "samples",
      .meaning = "some of the measured times"},
     {"samples_taken", "", PROBLEM(samples_taken), .kind = FIELD_COUNT, .flags = FIELD_GPU | FIELD_RECORDED,
      .answer = "count", .meaning = "how many times were measured"},
@@ -75,11 +77,18 @@ static const struct trial_field fields[] = {
      .meaning = "stack frame per thread"},
     {"code_bytes", "bytes", STAGE(code_bytes), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER,
      .answer = "code_bytes", .meaning = "machine code"},
-    {"occupancy", "", STAGE(occupancy), .kind = FIELD_REAL, .flags = FIELD_GPU, .answer = "occupancy",
+    {"occupancy", "", STAGE(occupancy), .kind = FIELD_REAL, .flags = FIELD_GPU, .most = 1, .answer = "occupancy",
      .meaning = "theoretical occupancy, 0 to 1"},
     {"warnings", "", STAGE(warnings), .kind = FIELD_TEXT, .meaning = "the compiler's warnings about performance"},
 };
 // clang-format on
+
+// What a figure can be by its unit: beyond that the answer is wrong, not the kernel.
+static const struct {
+    const char *unit;
+    double low, high;
+} ranges[] = {{"s", 0, TRIAL_LONGEST_TIME}, {"MHz", 0, 1e6}, {"C", -100, 1e4}, {"W", 0, 1e6}, {"J", 0, 1e300},
+              {"bytes", 0, 0x1p40},         {"", 0, 1e300}};
 
 const struct trial_field *trial_fields(size_t *count)
 {
@@ -217,6 +226,60 @@ void field_take(const struct trial_field *f, void *record, const json_t *value, 
     default:
         if (json_is_array(value)) take_samples(f, record, value, memory);
     }
+}
+
+static int refuse(const struct trial_field *f, const char *how, struct error *why)
+{
+    return error_set(why, "the figure '%s' of a %s is %s", f->answer, field_level_name(f->level), how);
+}
+
+static int check_number(const struct trial_field *f, const json_t *value, struct error *why)
+{
+    size_t i = 0;
+    bool integer = f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER;
+    while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
+    double low = ranges[i].low,
+           high = f->most > 0 ? f->most
+                  : integer   ? 0x1p40
+                              : ranges[i].high,
+           number = json_number_value(value);
+    if (integer ? !json_is_integer(value) : !json_is_number(value)) return refuse(f, "not of its kind", why);
+    if (number >= low && number <= high && (number > 0 || !(f->flags & FIELD_POSITIVE))) return 0;
+    error_set(why, "the figure '%s' of a %s is %g, outside %s%g to %g", f->answer, field_level_name(f->level), number,
+              f->flags & FIELD_POSITIVE ? "more than " : "", low, high);
+    return -1;
+}
+
+static int check_value(const struct trial_field *f, const json_t *value, struct error *why)
+{
+    const json_t *one;
+    size_t i;
+    if (!value || json_is_null(value)) return 0;
+    switch (f->kind) {
+    case FIELD_TEXT:
+    case FIELD_STATUS:
+        return json_is_string(value) ? 0 : refuse(f, "not a text", why);
+    case FIELD_BOOL:
+        return json_is_boolean(value) ? 0 : refuse(f, "neither true nor false", why);
+    case FIELD_SAMPLES:
+        if (!json_is_array(value)) return refuse(f, "not a list", why);
+        json_array_foreach((json_t *)(uintptr_t)value, i, one)
+        {
+            if (!json_is_null(one) && check_number(f, one, why)) return -1;
+        }
+        return 0;
+    default:
+        return check_number(f, value, why);
+    }
+}
+
+int trial_check_answer(enum field_level level, unsigned from, const json_t *answer, struct error *why)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const struct trial_field *f = &fields[i];
+        if (f->level == level && f->flags & from && check_value(f, json_object_get(answer, f->answer), why)) return -1;
+    }
+    return 0;
 }
 
 void trial_write_answer(enum field_level level, unsigned from, const void *record, json_t *answer)

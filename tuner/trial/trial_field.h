@@ -8,6 +8,8 @@
 #include "tuner/base/json.h"
 #include "tuner/trial/trial.h"
 
+#define TRIAL_LONGEST_TIME 1e19 // s; Kernel Tuner writes 1e20 for what failed
+
 enum field_level { FIELD_TRIAL, FIELD_PROBLEM, FIELD_STAGE, FIELD_LEVELS };
 
 enum field_kind {
@@ -22,11 +24,12 @@ enum field_kind {
 };
 
 enum field_flags {
-    FIELD_RECORDED = 1, // recorded spaces have it: a column of this name
-    FIELD_COMPILER = 2, // the compiler answers it, as `answer`
-    FIELD_GPU = 4,      // the GPU worker answers it, as `answer`
-    FIELD_DERIVED = 8,  // computed from other figures: not stored
-    FIELD_JUDGED = 16,  // a later verdict on the trial replaces it
+    FIELD_RECORDED = 1,  // recorded spaces have it: a column of this name
+    FIELD_COMPILER = 2,  // the compiler answers it, as `answer`
+    FIELD_GPU = 4,       // the GPU worker answers it, as `answer`
+    FIELD_DERIVED = 8,   // computed from other figures: not stored
+    FIELD_JUDGED = 16,   // a later verdict on the trial replaces it
+    FIELD_POSITIVE = 32, // no answer has 0
 };
 
 struct trial_field {
@@ -36,6 +39,7 @@ struct trial_field {
     enum field_kind kind;
     size_t place, count_place; // in the level's struct
     unsigned flags;
+    double most;         // in an answer, where it is not what the unit allows
     const char *answer;  // its name in a worker's answer
     const char *meaning; // one line
 };
@@ -61,7 +65,11 @@ void field_take(const struct trial_field *, void *record, const json_t *value, s
 // A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
 // those that it has.
 void trial_write_answer(enum field_level, unsigned from, const void *record, json_t *answer);
+// trial_check_answer looks at them before: -1 with a reason when one is of another kind or cannot be, such as a time of
+// 0, below 0 or above TRIAL_LONGEST_TIME. What is missing or null is unknown.
 void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
+
+int trial_check_answer(enum field_level, unsigned from, const json_t *answer, struct error *why);
 
 // All known fields of a record by their names; of a trial also its "problems" and "stages". New reference.
 json_t *trial_json(enum field_level, const void *record);

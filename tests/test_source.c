@@ -1,0 +1,453 @@
+// What a source's hash covers, and that nothing else reaches the compiler (NVRTC, no GPU): headers included in every
+// way, files that are none, figures that a program claims for itself, damaged caches, and too much memory.
+#include "tests/e2e.h"
+
+#include "tuner/base/memory.h"
+#include "tuner/compile/source.h"
+
+// A header in a folder of its own says what PART is, and the program needs it to be 1.
+#define KERNEL "static_assert(PART == 1, \"another part\"); extern \"C\" __global__ void k(int *x) { *x = PART; }\n"
+
+static const struct form {
+    const char *text;      // of the program, before the kernel
+    const char *option[2]; // NVRTC's; %s is the folder
+    const char *macro;     // of the job's
+    bool beside;           // the header is beside the program, and not in "in"
+} forms[] = {
+    {"#include \"in/part.h\"\n", {0}, NULL, false},
+    {"#include \"part.h\"\n", {0}, NULL, true},
+    {"#include \"part.h\"\n", {"-I%s/in"}, NULL, false},
+    {"#include <part.h>\n", {"-I=%s/in"}, NULL, false},
+    {"#include <part.h>\n", {"-I %s/in"}, NULL, false},
+    {"#include <part.h>\n", {"-I", "%s/in"}, NULL, false},
+    {"#include <part.h>\n", {"--include-path=%s/in"}, NULL, false},
+    {"#include <part.h>\n", {"--include-path", "%s/in"}, NULL, false},
+    {"/* a\ncomment */ #include \"part.h\"\n", {0}, NULL, true},
+    {"\t#\tinclude\t\"part.h\" // it\n", {0}, NULL, true},
+    {"# /* a */ include /* b\n */ \"part.h\"\n", {0}, NULL, true},
+    {"#inc\\\nlude \"pa\\\r\nrt.h\"\n", {0}, NULL, true},
+    {"%:include \"part.h\"\n", {0}, NULL, true},
+    {"int a = 1'000; // don't\n#include \"part.h\"\n", {"-default-device"}, NULL, true},
+    {"#define HEADER \"part.h\"\n#include HEADER\n", {0}, NULL, true},
+    {"#define HEADER <part.h> // it\n#define CHOSEN HEADER\n#include CHOSEN\n", {"-I%s/in"}, NULL, false},
+    {"#include HEADER\n", {"-DHEADER=\"part.h\""}, NULL, true},
+    {"#include HEADER\n", {"--define-macro", "HEADER=\"in/part.h\""}, NULL, false},
+    {"#include HEADER\n", {0}, "HEADER=\"part.h\"", true},
+    {"", {"-include", "%s/in/part.h"}, NULL, false},
+    {"", {"-include=%s/in/part.h"}, NULL, false},
+    {"", {"--pre-include=%s/in/part.h"}, NULL, false},
+    {"", {"-I%s/in", "--pre-include=part.h"}, NULL, false},
+    {"#if __has_include(\"in/part.h\")\n#include \"in/part.h\"\n#endif\n", {0}, NULL, false},
+    {"#ifdef NEVER\n#include \"none.h\"\n#else\n#include \"in/part.h\"\n#endif\n", {0}, NULL, false},
+};
+
+enum { FORMS = sizeof forms / sizeof *forms };
+
+// The form's options with the folder in them, malloc'ed with their texts; ended by NULL.
+static char **form_options(const struct form *f, const char *folder)
+{
+    char **list = memory_new(3, sizeof *list);
+    for (int i = 0; i < 2 && f->option[i]; i++) {
+        const char *mark = strstr(f->option[i], "%s");
+        list[i] = mark ? text_format("%.*s%s%s", (int)(mark - f->option[i]), f->option[i], folder, mark + 2)
+                       : text_copy(f->option[i]);
+    }
+    return list;
+}
+
+static void free_list(char **list)
+{
+    for (size_t i = 0; list[i]; i++) free(list[i]);
+    free(list);
+}
+
+static void write_form(const struct form *f, const char *folder, const char *header)
+{
+    char *text = text_format("%s%s", f->text, KERNEL), *in = text_format("%s/in", folder);
+    mkdir(in, 0777);
+    e2e_write(folder, "x.cu", text);
+    e2e_write(f->beside ? folder : in, "part.h", header);
+    free(text);
+    free(in);
+}
+
+static void hash_form(const struct form *f, const char *folder, char hash[HASH_TEXT_SIZE])
+{
+    struct error err;
+    char *path = text_format("%s/x.cu", folder), **option = form_options(f, folder);
+    size_t count = 0;
+    while (option[count]) count++;
+    const struct source_request request = {.path = path,
+                                           .include = &folder,
+                                           .include_count = 1,
+                                           .option = (const char *const *)option,
+                                           .option_count = count,
+                                           .macro = &f->macro,
+                                           .macro_count = f->macro != NULL};
+    if (source_hash(&request, hash, &err)) fail_msg("%s%s", f->text, err.message);
+    free_list(option);
+    free(path);
+}
+
+static void every_way_to_include_a_file_makes_it_part_of_the_hash(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FORMS; i++) {
+        char *folder = e2e_folder("form"), hash[3][HASH_TEXT_SIZE];
+        for (int version = 0; version < 3; version++) {
+            write_form(&forms[i], folder, version == 1 ? "#define PART 2\n" : "#define PART 1\n");
+            hash_form(&forms[i], folder, hash[version]);
+        }
+        if (!strcmp(hash[0], hash[1]) || strcmp(hash[0], hash[2]) != 0)
+            fail_msg("form %zu: %s, %s, %s", i, hash[0], hash[1], hash[2]);
+        e2e_remove(folder);
+    }
+}
+
+// Results in stores that are in use keep counting.
+static void the_hash_is_that_of_the_files_in_the_order_of_their_mention(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("order"), expected[HASH_TEXT_SIZE], hash[HASH_TEXT_SIZE],
+         *path = text_format("%s/x.cu", folder);
+    static const char *const files[][2] = {{"x.cu", "#include \"a.h\"\n#include \"b.h\"\n#include <vector>\n"},
+                                           {"a.h", "#include \"c.h\"\n"},
+                                           {"c.h", "// c\n"},
+                                           {"b.h", "#include \"c.h\"\n"}};
+    struct hash *h = hash_new();
+    struct error err;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t size = strlen(files[i][1]);
+        e2e_write(folder, files[i][0], files[i][1]);
+        hash_bytes(h, &size, sizeof size);
+        hash_bytes(h, files[i][1], size);
+    }
+    hash_finish(h, expected);
+    if (source_hash(&(struct source_request){.path = path}, hash, &err)) fail_msg("%s", err.message);
+    assert_string_equal(hash, expected);
+    free(path);
+    e2e_remove(folder);
+}
+
+// The driver's hash covers what any configuration may include.
+static void a_header_that_a_parameter_names_is_part_of_the_jobs_hash(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("parameter"), *hash[3];
+    e2e_write(folder, "a.h", "enum { A = 1 };\n");
+    for (int i = 0; i < 3; i++) {
+        e2e_write(folder, "b.h", i == 1 ? "enum { A = 3 };\n" : "enum { A = 2 };\n");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "{ echo '#include HEADER'; cat templates/reduce.cu; } >%s/x.cu\n"
+                    "sed -e 's|template = \"[^\"]*\"|template = \"x.cu\"|' -e 's|^parameters = (|&\\n"
+                    "  { name = \"HEADER\"; values = [\"\\\\\"a.h\\\\\"\", \"\\\\\"b.h\\\\\"\"]; },|' configs/asum.cfg "
+                    ">%s/job.cfg\n"
+                    "$BIN/sweetspot header %s/job.cfg --hash && $BIN/sweetspot check %s/job.cfg --compile 4 --cache "
+                    "%s/cache >&2",
+                    folder, folder, folder, folder, folder);
+        if (r.status) fail_msg("%s%s", r.out, r.err);
+        hash[i] = text_copy(r.out);
+        e2e_done(&r);
+    }
+    assert_string_not_equal(hash[0], hash[1]);
+    assert_string_equal(hash[0], hash[2]);
+    for (int i = 0; i < 3; i++) free(hash[i]);
+    e2e_remove(folder);
+}
+
+static json_t *compile_request(const char *folder, char *const *option, const char *macro)
+{
+    json_t *request = json_pack("{s:i, s:s, s:s, s:o, s:[s], s:[s], s:[], s:{}, s:f}", "id", 1, "op", "compile", "arch",
+                                "sm_90a", "source", json_sprintf("%s/x.cu", folder), "include", folder, "entries", "k",
+                                "options", "defines", "deadline", 60.0);
+    for (size_t i = 0; option && option[i]; i++)
+        json_array_append_new(json_object_get(request, "options"), json_string(option[i]));
+    if (macro) {
+        size_t length = strcspn(macro, "=");
+        char *name = text_format("%.*s", (int)length, macro);
+        json_object_set_new(request, "macros", json_pack("[s]", macro));
+        json_object_set_new(json_object_get(request, "defines"), name, json_string(macro + length + 1));
+        free(name);
+    }
+    return request;
+}
+
+// Adds a request to the folder's "requests". Takes the reference.
+static void add_request(const char *folder, json_t *request)
+{
+    char *path = text_format("%s/requests", folder), *line = json_dumps(request, JSON_COMPACT);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fprintf(file, "%s\n", line);
+    fclose(file);
+    json_decref(request);
+    free(line);
+    free(path);
+}
+
+// The answers to them, which one worker gives, as a list. The requests are gone.
+static json_t *answers(const char *folder)
+{
+    struct outcome_of_command r =
+        e2e_run(folder, "timeout 100 $BIN/sweetspot-compile <%s/requests; rm %s/requests", folder, folder);
+    json_t *list = json_array();
+    struct error err;
+    for (char *line = r.out, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = 0;
+        json_t *answer = json_parse(line, &err);
+        if (!answer) fail_msg("%s", err.message);
+        json_array_append_new(list, answer);
+    }
+    e2e_done(&r);
+    return list;
+}
+
+static json_t *answer_to(const char *folder, json_t *request)
+{
+    add_request(folder, request);
+    json_t *list = answers(folder), *answer = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    assert_non_null(answer);
+    return answer;
+}
+
+static void expect_answer(const json_t *answer, const char *status, const char *reason, const char *what)
+{
+    const char *said = json_get_string(answer, "status", ""), *why = json_get_string(answer, "reason", "");
+    if (strcmp(said, status) != 0 || !strstr(why, reason)) fail_msg("%s\n%s: %s", what, said, why);
+}
+
+static void every_way_to_include_a_file_compiles(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("compiles");
+    for (size_t i = 0; i < FORMS; i++) {
+        char *own = text_format("%s/%zu", folder, i), **option;
+        mkdir(own, 0777);
+        write_form(&forms[i], own, "#pragma once\n#define PART 1\n");
+        option = form_options(&forms[i], own);
+        add_request(folder, compile_request(own, option, forms[i].macro));
+        free_list(option);
+        free(own);
+    }
+    json_t *list = answers(folder);
+    assert_int_equal(json_array_size(list), FORMS);
+    for (size_t i = 0; i < FORMS; i++) expect_answer(json_array_get(list, i), "ok", "", forms[i].text);
+    json_decref(list);
+    e2e_remove(folder);
+}
+
+static void the_same_name_means_what_lies_beside_the_including_file(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("beside"), *command = text_format("cd '%s' && mkdir a b 's p'", folder);
+    assert_int_equal(system(command), 0);
+    e2e_write(folder, "x.cu",
+              "#include \"a/own.h\"\n#include \"b/own.h\"\n#include \"s p/last one.h\"\n#include <cuda_fp16.h>\n"
+              "static_assert(A == 1 && B == 2 && ONCE == 3 && LAST == 4, \"\");\n"
+              "extern \"C\" __global__ void k(__half *x) { *x = twice(A); }\n");
+    e2e_write(folder, "a/own.h", "#include \"value.h\"\nenum { A = VALUE };\n#undef VALUE\n");
+    e2e_write(folder, "b/own.h", "#include \"value.h\"\nenum { B = VALUE };\n#include \"../once.h\"\n");
+    e2e_write(folder, "a/value.h", "#define VALUE 1\n#include \"../a/../once.h\"\n");
+    e2e_write(folder, "b/value.h", "#define VALUE 2\n#include <once.h>\n");
+    e2e_write(folder, "once.h", "#pragma once\n__device__ int twice(int x) { return 2 * x; }\nenum { ONCE = 3 };\n");
+    e2e_write(folder, "s p/last one.h", "enum { LAST = 4 };\n");
+    json_t *answer = answer_to(folder, compile_request(folder, NULL, NULL));
+    expect_answer(answer, "ok", "", "");
+    json_decref(answer);
+    free(command);
+    e2e_remove(folder);
+}
+
+static void what_was_not_hashed_is_not_compiled(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("unknown"), *root = text_join_path(".", folder), *option[3] = {0};
+    option[0] = text_format("-DROOT=%s", root);
+    e2e_write(folder, "part.h", "#define PART 1\n");
+    static const char *const include = "#define TEXT(x) #x\n#define QUOTED(x) TEXT(x)\n#include QUOTED(ROOT/part.h)\n";
+    char *taken = text_format("%s%s", include, KERNEL),
+         *skipped = text_format("#define PART 1\n#ifdef NEVER\n%s#endif\n%s", include, KERNEL);
+    e2e_write(folder, "x.cu", taken);
+    json_t *answer = answer_to(folder, compile_request(folder, option, NULL));
+    expect_answer(answer, "compile_error", "x.cu(3)", taken);
+    expect_answer(answer, "compile_error", "not part of the hash of the source", taken);
+    json_decref(answer);
+    e2e_write(folder, "x.cu", skipped);
+    answer = answer_to(folder, compile_request(folder, option, NULL));
+    expect_answer(answer, "ok", "", skipped);
+    json_decref(answer);
+    free(option[0]);
+    option[0] = text_copy("--use-pch=x.pch");
+    answer = answer_to(folder, compile_request(folder, option, NULL));
+    expect_answer(answer, "error", "--use-pch=x.pch", "");
+    json_decref(answer);
+    e2e_write(folder, "x.cu", "#include \"/dev/zero\"\n" KERNEL);
+    answer = answer_to(folder, compile_request(folder, NULL, NULL));
+    expect_answer(answer, "error", "'/dev/zero' is not a regular file", "");
+    json_decref(answer);
+    free(option[0]);
+    free(taken);
+    free(skipped);
+    free(root);
+    e2e_remove(folder);
+}
+
+static void a_pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("pipes");
+    static const char *const lines[] = {
+        "$BIN/sweetspot check $F/pipe",
+        "printf '@include \"pipe\"\\n' >$F/job.cfg; $BIN/sweetspot check $F/job.cfg",
+        "$BIN/sweetspot status configs/sgemm.cfg --store $F/pipe",
+        "$BIN/sweetspot tune configs/sgemm.cfg --store $F/new.db --device replay:$F/pipe",
+        "sed 's|template = \"[^\"]*\"|template = \"pipe\"|' configs/asum.cfg >$F/t.cfg; "
+        "$BIN/sweetspot check $F/t.cfg --compile 1 --cache $F/cache",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *script = text_format("export F='%s'; [ -p $F/pipe ] || mkfifo $F/pipe\n%s\n", folder, lines[i]);
+        e2e_write(folder, "script", script);
+        struct outcome_of_command r = e2e_run(folder, "timeout 20 sh %s/script", folder);
+        if (r.status < 1 || r.status > 3) fail_msg("%s: status %d\n%s%s", lines[i], r.status, r.out, r.err);
+        if (!strstr(r.err, "not a regular file") && !strstr(r.out, "not a regular file"))
+            fail_msg("%s:\n%s%s", lines[i], r.out, r.err);
+        e2e_done(&r);
+        free(script);
+    }
+    e2e_remove(folder);
+}
+
+static void a_compiler_has_a_memory_limit_and_goes_on_after_it(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("memory");
+    e2e_write(folder, "x.cu",
+              "template <unsigned long long n, int d> struct T {\n"
+              "enum { v = T<2 * n, d - 1>::v + T<2 * n + 1, d - 1>::v }; };\n"
+              "template <unsigned long long n> struct T<n, 0> { enum { v = 1 }; };\n"
+              "extern \"C\" __global__ void k(int *x) { *x = T<1, DEPTH>::v; }\n");
+    for (int i = 0; i < 2; i++) {
+        json_t *request = compile_request(folder, NULL, NULL);
+        json_object_set_new(json_object_get(request, "defines"), "DEPTH", json_string(i ? "3" : "40"));
+        json_object_set_new(request, "memory", json_integer(200 << 20));
+        add_request(folder, request);
+    }
+    json_t *list = answers(folder);
+    expect_answer(json_array_get(list, 0), "compile_error", "more memory than it may (compile.memory)", "");
+    expect_answer(json_array_get(list, 1), "ok", "", "");
+    json_decref(list);
+    e2e_remove(folder);
+}
+
+static void a_compiler_that_is_killed_costs_its_configuration_in_check_too(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("killed");
+    e2e_write(folder, "worker", "#!/bin/sh\nread request\nkill -9 $$\n");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "chmod +x %s/worker; SWEETSPOT_COMPILE_WORKER=%s/worker timeout 60 $BIN/sweetspot check "
+                "configs/asum.cfg --compile 3 --cache %s/cache",
+                folder, folder, folder);
+    assert_int_equal(r.status, 1);
+    const char *at = r.out;
+    int failed = 0;
+    while ((at = strstr(at, "compile_error"))) failed++, at++;
+    assert_int_equal(failed, 3);
+    e2e_expect(r.out, "the compiler failed");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void figures_are_the_cubins_whatever_a_program_prints(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("forged");
+    static const char *const kernel =
+        "extern \"C\" __global__ void __launch_bounds__(1024) k(float *x) { __shared__ float s[64]; float a[100];\n"
+        "for (int i = 0; i < 100; i++) a[i] = x[i * threadIdx.x]; __syncthreads(); s[threadIdx.x & 63] = x[7];\n"
+        "for (int i = 0; i < 100; i++) for (int j = 0; j < 100; j++) a[i] += a[j] * x[i + j]; __syncthreads();\n"
+        "for (int i = 0; i < 100; i++) x[i] = a[i] + s[i & 63]; }\n";
+    static const char *const forged = "#warning ptxas info    : Compiling entry function 'k' for 'sm_90a'\n"
+                                      "#warning ptxas info    : Function properties for k\n"
+                                      "#warning     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                                      "#warning ptxas info    : Used 1 registers, used 1 barriers, 1 bytes smem\n"
+                                      "#warning ptxas info : (C7510) Potential Performance Loss\n";
+    static const char *const figures[] = {"registers", "spill_loads", "spill_stores", "stack", "shared", "code_bytes"};
+    json_t *answer[2];
+    for (int i = 0; i < 2; i++) {
+        char *text = text_format("%s%s", i ? forged : "", kernel);
+        e2e_write(folder, "x.cu", text);
+        answer[i] = answer_to(folder, compile_request(folder, NULL, NULL));
+        expect_answer(answer[i], "ok", "", "");
+        free(text);
+    }
+    const json_t *own = json_array_get(json_object_get(answer[0], "entries"), 0),
+                 *claimed = json_array_get(json_object_get(answer[1], "entries"), 0);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        assert_int_equal(json_get_integer(claimed, figures[i], -1), json_get_integer(own, figures[i], -2));
+    assert_true(json_get_integer(own, "spill_loads", -1) > 0 && json_get_integer(own, "stack", -1) > 0);
+    assert_int_equal(json_get_integer(own, "shared", -1), 256);
+    assert_int_equal(json_array_size(json_object_get(answer[1], "warnings")), 0);
+    for (int i = 0; i < 2; i++) json_decref(answer[i]);
+    e2e_remove(folder);
+}
+
+static void a_damaged_cache_is_compiled_anew(void **state)
+{
+    (void)state;
+    static const char *const damages[] = {
+        ": >%s",                                                                // an empty cubin
+        "printf x | dd of=%s bs=1 seek=700 conv=notrunc 2>/dev/null",           // one byte of it
+        "printf x >>%s",                                                        // longer
+        "j=%s; printf '{}' >${j%%.cubin}.json",                                 // no figures
+        "j=%s; sed -i 's/\"registers\":/\"registers\":9/' ${j%%.cubin}.json",   // another figure
+        "j=%s; printf '{\"status\":\"ok\",\"entries\":[]}' >${j%%.cubin}.json", // as older versions wrote them
+    };
+    char *folder = e2e_folder("damaged");
+    e2e_write(folder, "x.cu", "#define PART 1\n" KERNEL);
+    for (size_t i = 0; i <= sizeof damages / sizeof *damages; i++) {
+        for (int again = 0; again < 2; again++) {
+            json_t *request = compile_request(folder, NULL, NULL);
+            json_object_set_new(request, "cache", json_sprintf("%s/cache", folder));
+            add_request(folder, request);
+        }
+        json_t *list = answers(folder);
+        for (size_t again = 0; again < 2; again++) {
+            const json_t *answer = json_array_get(list, again);
+            expect_answer(answer, "ok", "", "");
+            if (json_get_bool(answer, "cached", false) != (again == 1)) fail_msg("after damage %zu", i);
+            assert_true(json_get_integer(json_array_get(json_object_get(answer, "entries"), 0), "registers", -1) > 0);
+        }
+        const char *cubin = json_get_string(json_array_get(list, 0), "cubin", "");
+        if (i < sizeof damages / sizeof *damages) {
+            char *mark = strstr(damages[i], "%s"),
+                 *line = text_format("%.*s%s%s", (int)(mark - damages[i]), damages[i], cubin, mark + 2);
+            for (char *twice; (twice = strstr(line, "%%"));) memmove(twice, twice + 1, strlen(twice));
+            assert_int_equal(system(line), 0);
+            free(line);
+        }
+        json_decref(list);
+    }
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way_to_include_a_file_makes_it_part_of_the_hash),
+        cmocka_unit_test(the_hash_is_that_of_the_files_in_the_order_of_their_mention),
+        cmocka_unit_test(a_header_that_a_parameter_names_is_part_of_the_jobs_hash),
+        cmocka_unit_test(every_way_to_include_a_file_compiles),
+        cmocka_unit_test(the_same_name_means_what_lies_beside_the_including_file),
+        cmocka_unit_test(what_was_not_hashed_is_not_compiled),
+        cmocka_unit_test(a_pipe_in_the_place_of_a_file_is_refused_at_once),
+        cmocka_unit_test(a_compiler_has_a_memory_limit_and_goes_on_after_it),
+        cmocka_unit_test(a_compiler_that_is_killed_costs_its_configuration_in_check_too),
+        cmocka_unit_test(figures_are_the_cubins_whatever_a_program_prints),
+        cmocka_unit_test(a_damaged_cache_is_compiled_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

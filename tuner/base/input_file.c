@@ -1,0 +1,72 @@
+// See input_file.h.
+#include "tuner/base/input_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/memory.h"
+
+static int fail(int fd, int why, struct error *err, const char *format, const char *path)
+{
+    if (fd >= 0) close(fd);
+    error_set(err, format, path, strerror(why));
+    errno = why;
+    return -1;
+}
+
+int input_file_open(const char *path, struct error *err)
+{
+    // A pipe without a writer is opened at once, so that it can be told what it is.
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info)) return fail(fd, errno, err, "cannot read '%s': %s", path);
+    if (S_ISDIR(info.st_mode)) return fail(fd, EISDIR, err, "cannot read '%s': %s", path);
+    if (!S_ISREG(info.st_mode)) return fail(fd, EINVAL, err, "'%s' is not a regular file", path);
+    return fd;
+}
+
+// Until its end, whatever size it claims to have: files of /proc say 0.
+static int read_all(int fd, char **text, size_t most, size_t *used)
+{
+    size_t room = 1 << 16;
+    *used = 0;
+    *text = NULL;
+    for (;;) {
+        char *grown = memory_try_grow(*text, room, 1, NULL);
+        if (!grown) return ENOMEM;
+        *text = grown;
+        ssize_t n = 1;
+        while (*used < room - 1 && (n = read(fd, *text + *used, room - 1 - *used)) != 0) {
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) return errno;
+            *used += (size_t)n;
+        }
+        if (*used > most) return EFBIG;
+        if (!n) return 0;
+        if (room > SIZE_MAX / 2) return ENOMEM;
+        room *= 2;
+    }
+}
+
+char *input_file_read(const char *path, size_t most, size_t *size, struct error *err)
+{
+    char *text;
+    size_t used;
+    int fd = input_file_open(path, err);
+    if (fd < 0) return NULL;
+    int failed = read_all(fd, &text, most ? most : SIZE_MAX, &used);
+    if (failed) {
+        free(text);
+        fail(fd, failed, err, "cannot read '%s': %s", path);
+        return NULL;
+    }
+    close(fd);
+    text[used] = 0;
+    if (size) *size = used;
+    return text;
+}

@@ -1,0 +1,19 @@
+// A file that somebody else wrote: a job, a template, a recording, a store. Only regular files are read, so that a pipe
+// or a device under a file's name cannot keep a program waiting or reading for ever.
+#ifndef SWEETSPOT_INPUT_FILE_H
+#define SWEETSPOT_INPUT_FILE_H
+
+#include <stddef.h>
+
+#include "tuner/base/error.h"
+
+// What people write by hand is smaller.
+enum { INPUT_FILE_TEXT_MOST = 64 << 20 };
+
+// A descriptor to read from, which the caller closes. -1 with errno and a message ("'x' is not a regular file").
+int input_file_open(const char *path, struct error *);
+// The file's bytes with a NUL behind them, malloc'ed; `most` bytes at most, 0: as many as there is memory for. NULL
+// with errno and a message. *size may be NULL.
+char *input_file_read(const char *path, size_t most, size_t *size, struct error *);
+
+#endif

@@ -1,0 +1,232 @@
+// What json.h puts in the place of the library's own makers. The library answers NULL to a text that is not UTF-8, to
+// NaN and when memory is out, and a NULL then goes on its way: a member that is left out, an array that is short by
+// one, a crash. Here every value is made. Whatever has to reach a compiler or a kernel unchanged is refused where it
+// comes in (job files, arguments, variables), so that a text that is not UTF-8 can only be something to be told, such
+// as a message that was cut within a character.
+#include "tuner/base/json.h"
+
+#undef json_object
+#undef json_array
+#undef json_string
+#undef json_stringn
+#undef json_integer
+#undef json_real
+#undef json_object_set
+#undef json_object_set_new
+#undef json_array_append
+#undef json_array_append_new
+#undef json_dumps
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+
+static void end(const char *why)
+{
+    fprintf(stderr, "sweetspot: %s\n", why);
+    abort();
+}
+
+static json_t *made(json_t *value)
+{
+    if (!value) end("out of memory");
+    return value;
+}
+
+json_t *json_make_object(void)
+{
+    return made(json_object());
+}
+
+json_t *json_make_array(void)
+{
+    return made(json_array());
+}
+
+json_t *json_make_integer(int64_t value)
+{
+    return made(json_integer(value));
+}
+
+json_t *json_make_real(double value)
+{
+    return made(isfinite(value) ? json_real(value) : json_null());
+}
+
+// Bytes of the UTF-8 character at `at` (RFC 3629, table 3-7 of the Unicode standard), or 0: there is none.
+static size_t character(const unsigned char *at, size_t left)
+{
+    unsigned char lead = *at;
+    size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    if (bytes > left) return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    bool overlong = (lead == 0xe0 && at[1] < 0xa0) || (lead == 0xf0 && at[1] < 0x90);
+    bool outside = (lead == 0xed && at[1] > 0x9f) || (lead == 0xf4 && at[1] > 0x8f);
+    return overlong || outside ? 0 : bytes;
+}
+
+bool json_takes(const char *text)
+{
+    size_t left = strlen(text);
+    for (size_t n; left; text += n, left -= n)
+        if (!(n = character((const unsigned char *)text, left))) return false;
+    return true;
+}
+
+// malloc'ed, with a NUL behind it.
+static char *mended(const char *bytes, size_t length)
+{
+    char *copy = memory_new(length + 1, 1);
+    memcpy(copy, bytes, length);
+    for (size_t i = 0, n; i < length; i += n)
+        if (!(n = character((const unsigned char *)copy + i, length - i))) {
+            copy[i] = '?';
+            n = 1;
+        }
+    return copy;
+}
+
+json_t *json_text(const char *bytes, size_t length)
+{
+    json_t *string = json_stringn(bytes, length);
+    if (string) return string;
+    char *copy = mended(bytes, length);
+    string = made(json_stringn(copy, length));
+    free(copy);
+    return string;
+}
+
+json_t *json_make_string(const char *text)
+{
+    return text ? json_text(text, strlen(text)) : made(json_null());
+}
+
+json_t *json_make_format(const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0) end("out of memory");
+    va_end(args);
+    json_t *string = json_make_string(text);
+    free(text);
+    return string;
+}
+
+int json_put(json_t *object, const char *key, json_t *value)
+{
+    if (!value || !json_is_object(object)) {
+        json_decref(value);
+        return -1;
+    }
+    if (json_takes(key)) {
+        if (json_object_set_new(object, key, value)) end("out of memory");
+        return 0;
+    }
+    char *copy = mended(key, strlen(key));
+    if (json_object_set_new(object, copy, value)) end("out of memory");
+    free(copy);
+    return 0;
+}
+
+int json_add(json_t *array, json_t *value)
+{
+    if (!json_is_array(array)) {
+        json_decref(value);
+        return -1;
+    }
+    if (json_array_append_new(array, value ? value : made(json_null()))) end("out of memory");
+    return 0;
+}
+
+char *json_make_text(const json_t *value, size_t flags)
+{
+    char *text = value ? json_dumps(value, flags | JSON_ENCODE_ANY) : strdup("null");
+    if (!text) end("out of memory");
+    return text;
+}
+
+// json_pack's formats are constants of this program: a mistake in one ends it.
+struct packing {
+    const char *at; // in the format
+    va_list values;
+};
+
+// The sign at hand, behind blanks and separators, and the way past it.
+static char next_sign(struct packing *p)
+{
+    p->at += strspn(p->at, " \t\n,:");
+    return *p->at ? *p->at++ : 0;
+}
+
+static json_t *pack_value(struct packing *p, char sign, bool *left_out);
+
+static json_t *pack_object(struct packing *p)
+{
+    json_t *object = json_make_object();
+    for (char sign; (sign = next_sign(p)) != '}';) {
+        bool left_out;
+        if (sign != 's') end("a wrong format of json_pack");
+        const char *key = va_arg(p->values, const char *);
+        json_t *value = pack_value(p, next_sign(p), &left_out);
+        if (left_out)
+            json_decref(value);
+        else
+            json_put(object, key, value);
+    }
+    return object;
+}
+
+static json_t *pack_array(struct packing *p)
+{
+    json_t *array = json_make_array();
+    for (char sign; (sign = next_sign(p)) != ']';) {
+        bool left_out;
+        json_t *value = pack_value(p, sign, &left_out);
+        if (left_out)
+            json_decref(value);
+        else
+            json_add(array, value);
+    }
+    return array;
+}
+
+// A text or value that is NULL is null, or left out where the format says so (`*`).
+static json_t *pack_value(struct packing *p, char sign, bool *left_out)
+{
+    *left_out = false;
+    if (sign == '{') return pack_object(p);
+    if (sign == '[') return pack_array(p);
+    if (sign == 'n') return made(json_null());
+    if (sign == 'b') return made(json_boolean(va_arg(p->values, int)));
+    if (sign == 'i') return json_make_integer(va_arg(p->values, int));
+    if (sign == 'I') return json_make_integer(va_arg(p->values, json_int_t));
+    if (sign == 'f') return json_make_real(va_arg(p->values, double));
+    json_t *value = NULL;
+    const char *text = NULL;
+    if (sign == 's')
+        text = va_arg(p->values, const char *);
+    else if (sign == 'o' || sign == 'O')
+        value = va_arg(p->values, json_t *);
+    else
+        end("a wrong format of json_pack");
+    *left_out = *p->at == '*' && !text && !value;
+    p->at += *p->at == '*' || *p->at == '?';
+    if (sign == 's') return json_make_string(text);
+    if (sign == 'O') json_incref(value);
+    return value ? value : made(json_null());
+}
+
+json_t *json_make(const char *format, ...)
+{
+    struct packing p = {.at = format};
+    bool left_out;
+    va_start(p.values, format);
+    json_t *value = pack_value(&p, next_sign(&p), &left_out);
+    va_end(p.values);
+    return value;
+}

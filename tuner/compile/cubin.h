@@ -1,0 +1,16 @@
+// What a cubin says of its kernels.
+#ifndef SWEETSPOT_CUBIN_H
+#define SWEETSPOT_CUBIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cubin_kernel {
+    int64_t registers, stack, shared, code_bytes; // of a thread, of a thread, of a block without the system's own; -1:
+                                                  // it does not say
+};
+
+// Never reads beyond `size`, whatever the bytes are.
+struct cubin_kernel cubin_kernel(const void *cubin, size_t size, const char *symbol);
+
+#endif
