@@ -40,7 +40,7 @@ METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
-  $(addprefix tuner/compile/,source.c source_options.c include_scan.c cache.c) \
+  $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
   $(wildcard tuner/job/*.c tuner/init/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
     tuner/report/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))

@@ -1,5 +1,5 @@
 // A matrix product with a square of threads in a row, by its template's parameter.
-template <const unsigned int BLOCKSIZE>
+template <const uint BLOCKSIZE>
 __global__ void sgemm_coalesced(int M, int N, int K, float alpha, const float *A, const float *B, float beta, float *C)
 {
     const int cRow = blockIdx.x * BLOCKSIZE + (threadIdx.x / BLOCKSIZE);

@@ -1,4 +1,5 @@
 // Softmax over rows, a block for each.
+#include <math.h>
 __device__ float warpReduceMax(float val)
 {
     for (int offset = 16; offset > 0; offset /= 2) val = fmaxf(val, __shfl_down_sync(0xFFFFFFFF, val, offset));
@@ -11,7 +12,7 @@ __global__ void softmax_forward_kernel(float *out, const float *inp, int N, int 
     int tid = threadIdx.x;
     int block_size = blockDim.x;
     const float *x = inp + idx * C;
-    float maxval = -__int_as_float(0x7f800000);
+    float maxval = -INFINITY;
     for (int i = tid; i < C; i += block_size) maxval = fmaxf(maxval, x[i]);
     shared[tid] = maxval;
     __syncthreads();

@@ -29,6 +29,7 @@
 //       "entries":[{"entry":"gemm_simt","symbol":"gemm_simt",FIGURES of a stage: registers, spills, code ...}]}
 //   <- {"id":2,"status":"compile_error"|"compile_timeout","reason":"gemm.cu(12): error: ..."}
 //   <- {"id":2,"status":"source_changed","reason":"/t/gemm.cu"}
+//     "host_headers": false offers no stand-ins for headers of the host (host_headers.h).
 //     "text" may stand for "source": the program itself (the worker's support kernels).
 //     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
 //     meanwhile, and is not compiled. "macros" are those of the job by which a header may be included, with each of

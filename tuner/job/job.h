@@ -141,8 +141,9 @@ struct job {
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
-    char **includes; // absolute folders
-    char **options;  // for NVRTC, as given
+    char **includes;   // absolute folders
+    char **options;    // for NVRTC, as given
+    bool host_headers; // stand-ins for headers of the host are offered
     struct {
         char *name, *value;
     } * defines; // the same for all configurations

@@ -23,6 +23,8 @@ const struct job_setting job_setting_table[] = {
     {"kernel.entry", KIND_STRING, .unset = "required without `stages`",
      .meaning = "the kernel's name, or a C++ name expression"},
     {"kernel.include", KIND_STRINGS, NONE, .meaning = "folders for #include, beside the template's own"},
+    {"kernel.host_headers", KIND_BOOL, "true",
+     .meaning = "offer stand-ins for headers of the host, such as stdint.h, which NVRTC does not have"},
     {"kernel.options", KIND_STRINGS, NONE, .meaning = "further options for NVRTC"},
     {"kernel.defines", KIND_GROUP, NONE, .meaning = "macros that are the same for all configurations"},
     {"kernel.defines.NAME", KIND_STRING, NONE, .also = "a number",

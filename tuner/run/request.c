@@ -134,7 +134,8 @@ int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct
     struct source_request request = {.path = job->source,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
-                                     .macro_count = json_array_size(macros)};
+                                     .macro_count = json_array_size(macros),
+                                     .host_headers = job->host_headers};
     const char **folders = header_folders(job, folder, &request.include_count),
                **names = memory_new(request.macro_count, sizeof *names);
     for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
@@ -173,6 +174,7 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
                   entries, "defines", defines, "cache", cache, "deadline", job->compile_timeout);
     if (json_array_size(macros)) json_object_set(request, "macros", macros);
     json_decref(macros);
+    if (!job->host_headers) json_object_set_new(request, "host_headers", json_false());
     json_object_set_new(request, "memory", json_integer(job->compile_memory));
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
