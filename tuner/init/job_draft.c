@@ -169,9 +169,13 @@ void job_draft_write(FILE *f, const struct job_draft *d)
         "is\n// marked `fill in:` is left to do. docs/job-file.md explains every setting.\n",
         g->kernel->name);
     for (size_t i = 0; i < g->note_count; i++) fprintf(f, "// %s.\n", g->notes[i]);
+    if (g->file->host_line)
+        fprintf(f, "// guess: nvcc has to compile it, because the function in line %d is the host's.\n",
+                g->file->host_line);
     fprintf(f, "name = \"%s\";\nkernel = { template = \"", d->name);
     for (const char *c = d->template; *c; c++) fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
     fprintf(f, "\"; entry = \"%s\";", g->entry);
+    if (g->file->host_line) fprintf(f, " compiler = \"nvcc\";");
     if (g->define_count) {
         fprintf(f, " defines = {");
         for (size_t i = 0; i < g->define_count; i++)

@@ -134,6 +134,9 @@ struct mistakes {
 };
 void mistakes_release(struct mistakes *);
 
+// What compiles candidates.
+enum job_compiler { JOB_NVRTC, JOB_NVCC };
+
 struct job {
     struct mistakes notes; // of a sound job: settings that have another name now
     char *path;            // the job file as given
@@ -144,6 +147,7 @@ struct job {
     char **includes;   // absolute folders
     char **options;    // for NVRTC, as given
     bool host_headers; // stand-ins for headers of the host are offered
+    enum job_compiler compiler;
     struct {
         char *name, *value;
     } * defines; // the same for all configurations

@@ -94,7 +94,8 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     }
     load_strings(r, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
     load_strings(r, kernel, "kernel.options", NULL, &job->options, &job->option_count);
-    job->host_headers = reader_bool(r, kernel, "kernel.host_headers");
+    job->compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
+    job->host_headers = reader_bool(r, kernel, "kernel.host_headers") && job->compiler == JOB_NVRTC;
     load_defines(r, job, kernel);
 }
 

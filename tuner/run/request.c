@@ -8,6 +8,7 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/compile/source.h"
 #include "tuner/trial/trial_field.h"
@@ -174,6 +175,10 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
                   entries, "defines", defines, "cache", cache, "deadline", job->compile_timeout);
     if (json_array_size(macros)) json_object_set(request, "macros", macros);
     json_decref(macros);
+    if (job->compiler == JOB_NVCC) {
+        json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
+        json_object_set_new(request, "alone", json_true());
+    }
     if (!job->host_headers) json_object_set_new(request, "host_headers", json_false());
     json_object_set_new(request, "memory", json_integer(job->compile_memory));
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
