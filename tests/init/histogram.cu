@@ -1,5 +1,12 @@
 // Counts of bytes, with a switch by #if and a number of its own that nobody outside can set.
 #define BINS 256
+#ifndef ORDER
+#define ORDER forwards
+#endif
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define ORDER_forwards 1
+#define ORDER_IS JOIN(ORDER_, ORDER)
 typedef unsigned char byte;
 #if 0
 __global__ void disused(int n) {}

@@ -38,7 +38,8 @@ static bool in_capitals(const char *name)
         if (islower((unsigned char)*c)) return false;
         letter |= isupper((unsigned char)*c) != 0;
     }
-    return letter && name[0] != '_' && name[1];
+    // A name that ends in _ is mostly the first part of another one (GRID_##x).
+    return letter && name[0] != '_' && name[1] && name[strlen(name) - 1] != '_';
 }
 
 static bool has(const char *name, const char *part)
@@ -270,12 +271,18 @@ static void defaults(struct guess *g)
     for (size_t i = 0; i < g->file->macro_count; i++) {
         const struct cuda_macro *m = &g->file->macros[i];
         int64_t value, first;
-        if (m->function || guess_find_parameter(g, m->name) || !whole_number(m->value, &value) || !used(g, m->name) ||
-            of_headers(m->name))
+        if (m->function || guess_find_parameter(g, m->name) || !used(g, m->name) || of_headers(m->name)) continue;
+        if (!whole_number(m->value, &value)) {
+            if (m->guarded && m->value[0])
+                guess_note(g,
+                           "%s is '%s' by default (line %d); to tune it, make it a parameter with such words as values",
+                           m->name, m->value, m->line);
             continue;
+        }
         if (!m->guarded) {
-            guess_note(g, "%s is defined in line %d; to tune it, put `#ifndef %s` and `#endif` around that line",
-                       m->name, m->line, m->name);
+            if (in_capitals(m->name))
+                guess_note(g, "%s is defined in line %d; to tune it, put `#ifndef %s` and `#endif` around that line",
+                           m->name, m->line, m->name);
             continue;
         }
         char *values = values_around(m->name, value, &first);
