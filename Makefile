@@ -51,9 +51,9 @@ METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
-  $(addprefix tuner/compile/,source.c source_options.c include_scan.c cache.c) \
+  $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
   tuner/gpu/npy.c \
-  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
+  $(wildcard tuner/job/*.c tuner/init/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
     tuner/report/*.c tuner/check/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
 ifdef FUZZ # what no harness reaches
@@ -249,12 +249,12 @@ $(BIN)/reference_library.so: tests/reference_library.c
 test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
 # Programs that run compilers for a minute each have their own target.
-COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels)
+COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels test_nvcc_job)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
-    test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults)
+    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.

@@ -29,13 +29,16 @@
 //       "entries":[{"entry":"gemm_simt","symbol":"gemm_simt",FIGURES of a stage: registers, spills, code ...}]}
 //   <- {"id":2,"status":"compile_error"|"compile_timeout","reason":"gemm.cu(12): error: ..."}
 //   <- {"id":2,"status":"source_changed","reason":"/t/gemm.cu"}
+//     "host_headers": false offers no stand-ins for headers of the host (host_headers.h).
 //     "text" may stand for "source": the program itself (the worker's support kernels).
 //     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
 //     meanwhile, and is not compiled. "macros" are those of the job by which a header may be included, with each of
 //     their values; they may be missing.
 //     "memory": bytes that the compiler may take; what takes more is a "compile_error". Missing: as many as there are.
+//     {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead: "status":"error" where there is none.
 //     "compiler":"nvcc" has nvcc build it by the header's instructions (nvcc_recipe.h), from a "source"; without it, or
 //     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
+//     With "alone":true NVRTC does not compile it before, and the entries' names are found in nvcc's cubin.
 //     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given. The
 //     figures are those of the cubin, and of ptxas where the cubin does not have them (spills).
 //

@@ -64,6 +64,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     const struct source_scan *s = &c->template;
     int slot = symbols_find(job->symbols, name);
     struct place at = job_place(job, "parameters[%zu].name", parameter);
+    if (job->parameter_options[parameter]) return; // the compiler uses it
     if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot)) return;
     if (defined_again) return; // said already
     if (mentioned(job, name, slot))

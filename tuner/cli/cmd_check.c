@@ -207,14 +207,14 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     int64_t failed = 0;
     check_samples_choose(&samples, c->job, given ? (uint64_t)count : 1);
     int asked = check_signatures(c, argv, &err), status = print_found(c);
-    if (!asked && !status) {
+    if (!status && (!asked || given)) {
         failed = compile_samples(c->job, &samples, !given, arch, folder, &err);
         check_samples_compare(&samples, c);
         if (failed > 0) check_needs(c);
         status = failed > 0 ? EXIT_NOTHING : 0;
         print_found(c);
     }
-    if (asked || failed < 0) {
+    if (failed < 0 || (asked && !failed)) {
         fprintf(stderr, "sweetspot%s: %s\n", given ? "" : " check: nothing was compiled", err.message);
         if (given && !status) status = EXIT_ENVIRONMENT;
     } else if (!status && !given) {

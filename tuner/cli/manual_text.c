@@ -83,6 +83,13 @@ const struct manual_page manual_pages[] = {
      "the exit status is 1.",
      "profile"},
     {"status", "`docs/formats.md` describes csv and json.", "tune compare report"},
+    {"init",
+     "What the program cannot know is marked in the file: `guess:` may be wrong (sizes, shapes, values, the launch), "
+     "`fill in:` is left to do. Tuned are macros that the source does not define, macros with a default behind an "
+     "`#ifndef`, the values of a template's parameters, and the block of a kernel that uses blockDim. A kernel of the "
+     "same arguments that is called naive or the like becomes the reference. No compiler is run: conditional parts of "
+     "the source are read as if all of them were there.",
+     "check tune"},
     {"check",
      "`--arch` decides whose limits hold in constraints: sm_80 is an A100, sm_86 an A40, sm_89 an L40S and sm_90 an "
      "H200; for others those of an H200 are assumed. `docs/job-file.md` explains every setting and the usual mistakes.",
@@ -198,6 +205,8 @@ const struct manual_example manual_examples[] = {
      "sweetspot judge configs/sgemm.cfg --template mine.cu --set BLOCK_M=128\n"},
     {"profile", "The winner beside cuBLAS:", "sweetspot profile configs/sgemm.cfg --trial best --against cublas\n"},
     {"status", "A line for each job of a folder:", "sweetspot status configs/suite\n"},
+    {"init", "A job for one of a source's kernels, and whether its candidates compile:",
+     "sweetspot init mine.cu --kernel transpose -o transpose.cfg\nsweetspot check transpose.cfg --compile 10\n"},
     {"check", "Every mistake, and twenty configurations compiled for an A100:",
      "sweetspot check configs/sgemm.cfg --compile 20 --arch sm_80\n"},
     {"replay",

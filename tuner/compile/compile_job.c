@@ -105,20 +105,17 @@ int compile_job_read(struct compile_job *j, const json_t *request, const char *h
     r->option = j->own;
     r->include = j->include;
     r->macro = j->macro;
+    r->host_headers = json_get_bool(request, "host_headers", true);
     return source_open(&j->source, r, err);
 }
 
 char **compile_job_options(const struct compile_job *j, size_t *count)
 {
-    // Nothing is found beside the program: its headers come from memory.
-    static const char alone[] = "--no-source-include";
     const struct source_request *r = &j->request;
-    char **list = memory_new(j->option_count + j->source.option_count + 1, sizeof *list);
+    char **list = memory_new(j->option_count + j->source.option_count, sizeof *list);
     size_t n = 0;
     for (size_t i = 0; i < FIXED; i++) list[n++] = text_copy(j->option[i]);
-    list[n++] = text_copy(alone);
-    for (size_t i = 0; i < j->source.option_count; i++)
-        if (strcmp(j->source.option[i], alone) != 0) list[n++] = text_copy(j->source.option[i]);
+    for (size_t i = 0; i < j->source.option_count; i++) list[n++] = text_copy(j->source.option[i]);
     for (size_t i = FIXED + r->option_count + r->include_count; i < j->option_count; i++)
         list[n++] = text_copy(j->option[i]);
     *count = n;

@@ -104,3 +104,18 @@ struct cubin_kernel cubin_kernel(const void *cubin, size_t size, const char *sym
     }
     return kernel;
 }
+
+const char *cubin_symbol(const void *cubin, size_t size, size_t index)
+{
+    static const char prefix[] = ".text.";
+    struct cubin_image m;
+    Elf64_Shdr section;
+    if (!open_image(&m, cubin, size)) return NULL;
+    for (size_t i = 0; i < m.head.e_shnum; i++) {
+        if (!section_at(&m, i, &section) || section.sh_name >= m.names.sh_size) continue;
+        const char *name = (const char *)m.bytes + m.names.sh_offset + section.sh_name;
+        bool whole = memchr(name, 0, m.names.sh_size - section.sh_name) != NULL;
+        if (whole && !strncmp(name, prefix, strlen(prefix)) && !index--) return name + strlen(prefix);
+    }
+    return NULL;
+}

@@ -15,6 +15,7 @@
 #include "tuner/compile/compile_job.h"
 #include "tuner/compile/memory_limit.h"
 #include "tuner/compile/nvcc.h"
+#include "tuner/compile/nvcc_symbol.h"
 #include "tuner/compile/nvrtc.h"
 #include "tuner/compile/source_text.h"
 #include "tuner/trial/trial_field.h"
@@ -166,7 +167,7 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
 }
 
 // The text that nvcc builds: the macros, the template, and an instantiation of each entry that needs one.
-static char *nvcc_unit(const json_t *request, const struct compile_job *j)
+static char *nvcc_unit(const json_t *request, const struct compile_job *j, bool marked)
 {
     const char *source = json_get_string(request, "source", "");
     char *unit = text_copy(""), *real = realpath(source, NULL), *path = real ? real : text_copy(source);
@@ -182,27 +183,29 @@ static char *nvcc_unit(const json_t *request, const struct compile_job *j)
     free(unit);
     unit = longer;
     for (size_t i = 0; i < j->entry_count; i++) {
-        char *instantiation = nvcc_instantiation(j->entry[i]);
-        if (!instantiation) continue;
-        longer = text_format("%s%s\n", unit, instantiation);
+        char *instantiation = nvcc_instantiation(j->entry[i]),
+             *marker = marked ? nvcc_symbol_marker(j->entry[i], i) : NULL;
+        longer = text_format("%s%s\n%s\n", unit, instantiation ? instantiation : "", marker ? marker : "");
         free(unit);
         free(instantiation);
+        free(marker);
         unit = longer;
     }
     free(path);
     return unit;
 }
 
-// A build by nvcc, whose entries have the names that NVRTC's answer gives.
+// A build by nvcc, whose entries have the names that NVRTC's answer gives; without one, those of their markers.
 static json_t *build(const struct nvcc *nvcc, const json_t *request, const struct compile_job *j, const json_t *own)
 {
     struct error err;
     struct compilation c;
     const char *cache = json_get_string(request, "cache", NULL);
-    char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, j);
+    char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, j, !own);
     json_t *list = nvcc_options(json_get_string(request, "arch", "sm_90a"), json_object_get(request, "options")),
            *entry;
     size_t i;
+    if (!own) json_array_append_new(list, json_string("-lineinfo")); // as NVRTC has it
     for (i = 0; i < j->request.include_count; i++) json_array_append_new(list, json_sprintf("-I%s", j->include[i]));
     const char **options = memory_new(json_array_size(list), sizeof *options),
                **symbols = memory_new(j->entry_count, sizeof *symbols);
@@ -218,8 +221,8 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
     hash_finish(h, key);
     json_t *answer = cache ? cache_find(cache, key) : NULL;
     bool cached = answer != NULL;
-    if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, j->entry_count, j->entry, symbols,
-                                json_get_number(request, "deadline", 0), &c, &err))
+    if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, j->entry_count, j->entry,
+                                own ? symbols : NULL, json_get_number(request, "deadline", 0), &c, &err))
         answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else if (!cached)
         answer = take(&c, cache, key);
@@ -239,18 +242,23 @@ static json_t *unless_changed(json_t *answer, const struct compile_job *j)
     return refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
 }
 
-// NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin.
+// NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin. "alone": it does not,
+// because it cannot read the source.
 static json_t *compile_by_nvcc(const json_t *request, const char *version)
 {
     struct error err;
     struct compile_job job = {0};
     struct nvcc nvcc = {0};
-    json_t *own = compile_by_nvrtc(request, version), *answer;
-    if (status_find(json_get_string(own, "status", "")) != STATUS_OK) return own;
+    const char *hash = json_get_string(request, "source_hash", NULL);
+    bool alone = json_get_bool(request, "alone", false);
+    json_t *own = alone ? NULL : compile_by_nvrtc(request, version), *answer;
+    if (own && status_find(json_get_string(own, "status", "")) != STATUS_OK) return own;
     if (!json_object_get(request, "source"))
         answer = refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
     else if (compile_job_read(&job, request, cuda_home(), &err))
         answer = refuse(PROTOCOL_ERROR, err.message);
+    else if (hash && strcmp(hash, job.source.hash) != 0)
+        answer = refuse(PROTOCOL_SOURCE_CHANGED, json_get_string(request, "source", ""));
     else if (nvcc_find(&nvcc, cuda_home(), &err))
         answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else
@@ -259,6 +267,19 @@ static json_t *compile_by_nvcc(const json_t *request, const char *version)
     nvcc_release(&nvcc);
     compile_job_release(&job);
     json_decref(own);
+    return answer;
+}
+
+// What this worker compiles by, or why it cannot.
+static json_t *hello(const json_t *request, const char *version)
+{
+    struct error err;
+    struct nvcc nvcc = {0};
+    if (strcmp(json_get_string(request, "compiler", PROTOCOL_NVRTC), PROTOCOL_NVCC) != 0)
+        return json_pack("{s:s}", "compiler", version);
+    json_t *answer = nvcc_find(&nvcc, cuda_home(), &err) ? refuse(PROTOCOL_ERROR, err.message)
+                                                         : json_pack("{s:s}", "compiler", nvcc.version);
+    nvcc_release(&nvcc);
     return answer;
 }
 
@@ -297,7 +318,7 @@ int main(int argc, char **argv)
         if (!request)
             answer = refuse(PROTOCOL_ERROR, err.message);
         else if (!strcmp(op, "hello"))
-            answer = json_pack("{s:s}", "compiler", version);
+            answer = hello(request, version);
         else if (!strcmp(op, "compile"))
             answer = compile(request, version);
         else

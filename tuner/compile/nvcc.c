@@ -13,6 +13,7 @@
 #include "tuner/base/program_path.h"
 #include "tuner/base/text.h"
 #include "tuner/compile/child.h"
+#include "tuner/compile/nvcc_symbol.h"
 
 static const double version_deadline = 20; // s
 
@@ -94,9 +95,11 @@ static int take_result(const char *path, size_t entry_count, const char *const *
     if (!c->cubin) return error_set(err, "nvcc made no cubin: %s", strerror(errno));
     c->entries = memory_try(entry_count, sizeof *c->entries, err);
     for (size_t i = 0; i < entry_count && c->entries; i++) {
-        compilation_add(c, entries[i], symbols[i]);
+        const char *symbol = symbols ? symbols[i] : nvcc_symbol_find(c->cubin, c->cubin_size, i);
+        if (!symbol) return error_set(err, "nvcc's build has no kernel '%s', or several that it may be", entries[i]);
+        compilation_add(c, entries[i], symbol);
         if (c->entries[i].figures.code_bytes < 0)
-            return error_set(err, "nvcc's build has no kernel '%s' under the name '%s'", entries[i], symbols[i]);
+            return error_set(err, "nvcc's build has no kernel '%s' under the name '%s'", entries[i], symbol);
     }
     c->result = COMPILED;
     return c->entries ? 0 : -1;

@@ -2,11 +2,13 @@
 // (compute_90a) NVRTC makes PTX, which stands in the cubin's place.
 #include "tuner/compile/nvrtc.h"
 
+#include <fcntl.h>
 #include <nvrtc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
@@ -56,6 +58,26 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
     return 0;
 }
 
+// NVRTC looks into the working directory for what a program without a folder includes. While it compiles, that is a
+// folder without headers, because headers that were not hashed are not to be found. --no-source-include would do the
+// same, but then the toolkit's own headers do not find each other (mma.h, cooperative_groups.h).
+static int leave_folder(void)
+{
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (here >= 0 && chdir("/proc/self/fdinfo") && chdir("/")) {
+        close(here);
+        return -1;
+    }
+    return here;
+}
+
+static int return_to(int here, struct error *err)
+{
+    int failed = here < 0 || fchdir(here);
+    if (here >= 0) close(here);
+    return failed ? error_set(err, "the compiler cannot return to its folder") : 0;
+}
+
 int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)
 {
     nvrtcProgram program;
@@ -67,8 +89,13 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
     for (size_t i = 0; i < p->entry_count && said == NVRTC_SUCCESS; i++)
         said = nvrtcAddNameExpression(program, p->entry[i]);
     if (said == NVRTC_SUCCESS && p->deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
+    int here = leave_folder();
     if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)p->option_count, p->option);
     c->seconds = clock_now() - start;
+    if (return_to(here, err)) {
+        nvrtcDestroyProgram(&program);
+        return NVRTC_REFUSED;
+    }
     c->log = read_log(program, err);
     if (!c->log) {
         nvrtcDestroyProgram(&program);

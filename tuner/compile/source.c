@@ -9,10 +9,12 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/compile/host_headers.h"
 #include "tuner/compile/source_options.h"
 
 struct closure {
     struct source *source;
+    bool host_headers;
     struct source_options options;
     struct hash *hash;
 };
@@ -74,6 +76,23 @@ static int resolve(struct closure *c, size_t from, const char *name, bool next, 
     return found < 0 ? -1 : 0;
 }
 
+static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
+               struct error *err);
+
+// The stand-in of this name, which is added as a file where it is not one yet. Without one: 0 with SOURCE_NONE.
+static int stand_in(struct closure *c, const char *name, size_t *file, struct error *err)
+{
+    const struct host_header *h = c->host_headers ? host_header_find(name) : NULL;
+    *file = SOURCE_NONE;
+    if (!h) return 0;
+    char *path = text_format("sweetspot/%s", name);
+    for (size_t i = 0; i < c->source->file_count && *file == SOURCE_NONE; i++)
+        if (!strcmp(c->source->files[i].path, path)) *file = i;
+    int result = *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
+    free(path);
+    return result;
+}
+
 // Adds a file (takes the text) with all that it includes by name.
 static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
                struct error *err)
@@ -95,6 +114,10 @@ static int add(struct closure *c, const char *path, char *text, size_t size, con
         target[i] = SOURCE_NONE;
         if (m.list[i].kind == MENTION_DEFINE || m.list[i].computed) continue;
         if (resolve(c, at, m.list[i].name, m.list[i].next, &target[i], err)) return -1;
+        char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
+        int result = target[i] == SOURCE_NONE ? stand_in(c, plain, &target[i], err) : 0;
+        free(plain);
+        if (result) return -1;
     }
     return 0;
 }
@@ -132,6 +155,62 @@ static int visit_before(struct closure *c, struct error *err)
             found = try_folder(c, c->options.folder[k], b->name, SOURCE_NONE, &file, err);
         if (found < 0) return -1;
         if (found) source_options_found(&c->options, i, c->source->files[file].path);
+    }
+    return 0;
+}
+
+// Words that nvcc knows without an #include ---------------------------------------------------------------------------
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+// Whether a text has the word; *own: it declares it itself (`typedef int word;`, `using word =`).
+static bool has_word(const char *text, const char *word, bool *own)
+{
+    size_t length = strlen(word);
+    bool found = false;
+    for (const char *at = strstr(text, word); at; at = strstr(at + length, word)) {
+        if ((at > text && is_word(at[-1])) || is_word(at[length])) continue;
+        const char *behind = at + length + strspn(at + length, " \t\n");
+        *own |= *behind == ';' || (at > text + 6 && !strncmp(at - 6, "using ", 6));
+        found = true;
+    }
+    return found;
+}
+
+// Whether one of these files has the word without saying what it is.
+static bool needs_word(const struct closure *c, const char *word)
+{
+    bool found = false, own = false;
+    size_t length = strlen(word);
+    for (size_t f = 0; f < c->source->file_count; f++) {
+        const struct source_file *file = &c->source->files[f];
+        found |= has_word(file->text, word, &own);
+        for (size_t i = 0; i < file->mentions.count; i++)
+            own |= file->mentions.list[i].kind == MENTION_DEFINE && !strcmp(file->mentions.list[i].name, word);
+    }
+    for (size_t i = 0; i < c->options.macro_count; i++)
+        own |= !strncmp(c->options.macro[i], word, length) && !is_word(c->options.macro[i][length]);
+    return found && !own;
+}
+
+static int visit_words(struct closure *c, struct error *err)
+{
+    for (const struct host_word *w = host_words; c->host_headers && w->word; w++) {
+        size_t file;
+        char *path = text_format("sweetspot/%s", w->header);
+        char *option = text_format("--pre-include=%s", path);
+        bool there = false; // by another word
+        for (size_t i = 0; i < c->options.rest_count; i++) there |= !strcmp(c->options.rest[i], option);
+        bool needed = !there && needs_word(c, w->word);
+        if (needed)
+            source_options_add(&c->options, option);
+        else
+            free(option);
+        free(path);
+        if (needed && stand_in(c, w->header, &file, err)) return -1;
     }
     return 0;
 }
@@ -218,11 +297,12 @@ static int visit_computed(struct closure *c, struct error *err)
 
 int source_open(struct source *s, const struct source_request *request, struct error *err)
 {
-    struct closure c = {.source = s, .hash = hash_new()};
+    struct closure c = {.source = s, .host_headers = request->host_headers, .hash = hash_new()};
     *s = (struct source){0};
     int result = source_options_read(&c.options, request, err);
-    if (!result && !(result = visit_program(&c, request, err)) && !(result = visit_before(&c, err)))
-        result = visit_computed(&c, err);
+    if (!result && !(result = visit_program(&c, request, err)) && !(result = visit_before(&c, err)) &&
+        !(result = visit_computed(&c, err)))
+        result = visit_words(&c, err);
     hash_finish(c.hash, s->hash);
     s->option = c.options.rest;
     s->option_count = c.options.rest_count;

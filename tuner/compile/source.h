@@ -21,10 +21,11 @@ struct source_request {
     const char *const *include; // folders, after those that the options name
     const char *const *option;  // NVRTC's, those of the job
     const char *const *macro;   // "NAME=value": macros that the job defines, with every value that they may have
+    bool host_headers;          // stand-ins for headers of the host are offered (host_headers.h)
 };
 
 struct source_file {
-    char *path, *text; // path: absolute, but that of a program without a file
+    char *path, *text; // path: absolute, but that of a program without a file and of a stand-in
     dev_t device;      // which file it is, under whatever path
     ino_t inode;
     struct mentions mentions;
@@ -53,7 +54,9 @@ struct source {
 // that is found beside the including file or in one of the folders. Conditional compilation is not looked at, so the
 // hash may cover a file too many, never one too few. What a macro includes is known where each of the macro's
 // definitions, in these files, the options and the job's macros, is a header's name. An include that is found nowhere
-// there is a vendor's, and so is what lies in a toolkit's folder: the compiler's version stands for it.
+// there is a vendor's, and so is what lies in a toolkit's folder: the compiler's version stands for it. Stand-ins for
+// headers of the host are files like others: those that are named and found nowhere, and those of words that nvcc's
+// programs know without an #include.
 // -1 with a message that names the file. Release in any case.
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);

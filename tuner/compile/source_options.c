@@ -98,6 +98,11 @@ void source_options_found(struct source_options *o, size_t which, const char *pa
     *option = text_format("--pre-include=%s", path);
 }
 
+void source_options_add(struct source_options *o, char *option)
+{
+    append(&o->rest, &o->rest_count, option);
+}
+
 void source_options_release(struct source_options *o)
 {
     for (size_t i = 0; i < o->folder_count; i++) free(o->folder[i]);

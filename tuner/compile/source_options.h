@@ -22,6 +22,8 @@ struct source_options {
 int source_options_read(struct source_options *, const struct source_request *, struct error *);
 // The file of `before[which]` is this.
 void source_options_found(struct source_options *, size_t which, const char *path);
+// One more among the rest; takes it.
+void source_options_add(struct source_options *, char *option);
 void source_options_release(struct source_options *);
 
 // Whether a folder is a toolkit's, whose headers belong to the compiler.

@@ -169,6 +169,9 @@ struct place {
     int line;
 };
 
+// What compiles candidates.
+enum job_compiler { JOB_NVRTC, JOB_NVCC };
+
 struct job {
     struct mistakes notes; // of a sound job: settings that have another name now
     char *path;            // the job file as given
@@ -182,6 +185,8 @@ struct job {
     char **options;                                // for NVRTC, as given
     struct macro *defines;                         // the same for all configurations
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
+    bool host_headers;                             // stand-ins for headers of the host are offered
+    enum job_compiler compiler;
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
     int *constraint_lines;   // line of each constraint

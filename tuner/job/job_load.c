@@ -82,6 +82,8 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     const struct node *options = node_member(kernel, "options");
     for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++)
         if (node_is_string(node_at(options, i))) check_option(r, node_at(options, i), node_string(node_at(options, i)));
+    job->compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
+    job->host_headers = reader_bool(r, kernel, "kernel.host_headers") && job->compiler == JOB_NVRTC;
     load_defines(r, job, kernel);
 }
 

@@ -3,6 +3,7 @@
 
 #include "kernels/element.h"
 #include "tuner/base/buffer_kind.h"
+#include "tuner/base/protocol.h"
 #include "tuner/job/job_setting_table.h"
 #include "tuner/trial/objective.h"
 
@@ -10,6 +11,7 @@
 #define NONE .unset = "none"
 #define FROM_0 .high = INFINITY
 
+static const char *const compiler_words[] = {PROTOCOL_NVRTC, PROTOCOL_NVCC, NULL}; // enum job_compiler
 static const char *const reference_by[] = {"cublas", "cpu", NULL};
 static const char *const out_of_bounds[] = {"zero", "nan", NULL}, *const conversions[] = {"none", "tf32", NULL};
 
@@ -23,6 +25,10 @@ const struct job_setting job_setting_table[] = {
     {"kernel.entry", KIND_STRING, .unset = "required without `stages`",
      .meaning = "the kernel's name, or a C++ name expression"},
     {"kernel.include", KIND_STRINGS, NONE, .meaning = "folders for #include, beside the template's own"},
+    {"kernel.compiler", KIND_WORD, PROTOCOL_NVRTC, .words = compiler_words,
+     .meaning = "what compiles candidates; nvcc also reads files with host code and the host's headers"},
+    {"kernel.host_headers", KIND_BOOL, "true",
+     .meaning = "offer stand-ins for headers of the host, such as stdint.h, which NVRTC does not have"},
     {"kernel.options", KIND_STRINGS, NONE, .meaning = "further options for NVRTC"},
     {"kernel.defines", KIND_GROUP, NONE, .meaning = "macros that are the same for all configurations"},
     {"kernel.defines.NAME", KIND_STRING, NONE, .also = "a number",

@@ -8,6 +8,7 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/compile/source.h"
 #include "tuner/trial/trial_field.h"
@@ -134,7 +135,8 @@ int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct
     struct source_request request = {.path = job->source,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
-                                     .macro_count = json_array_size(macros)};
+                                     .macro_count = json_array_size(macros),
+                                     .host_headers = job->host_headers};
     const char **folders = header_folders(job, folder, &request.include_count),
                **names = memory_new(request.macro_count, sizeof *names);
     for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
@@ -170,6 +172,11 @@ static json_t *describe_compilation(const struct job *job, const char *source, c
                                 defines, "cache", cache, "deadline", job->compile_timeout);
     if (json_array_size(macros)) json_object_set(request, "macros", macros);
     json_decref(macros);
+    if (job->compiler == JOB_NVCC) {
+        json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
+        json_object_set_new(request, "alone", json_true());
+    }
+    if (!job->host_headers) json_object_set_new(request, "host_headers", json_false());
     json_object_set_new(request, "memory", json_integer(job->compile_memory));
     return request;
 }

@@ -265,6 +265,7 @@ static int meet(struct run *r, struct error *err)
     struct pool_settings settings = {.device = o->device,
                                      .compilers = o->workers ? o->workers : r->job->compile_workers,
                                      .counters = counts(r),
+                                     .nvcc = r->job->compiler == JOB_NVCC,
                                      .user = r,
                                      .log = on_worker_text,
                                      .progress = on_progress};

@@ -37,7 +37,8 @@ static json_t *describe_job(const struct single_run *single, const struct single
 static int set_up(struct single_run *single, const struct single_run_options *o, struct error *err)
 {
     // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
-    struct pool_settings settings = {.device = single->device, .counters = false};
+    struct pool_settings settings = {
+        .device = single->device, .counters = false, .nvcc = single->job->compiler == JOB_NVCC};
     if (!strncmp(o->device, "replay:", 7)) {
         error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates");
         return EXIT_USAGE;

@@ -165,7 +165,15 @@ static json_t *greet_compiler(struct worker_pool *p, struct error *err)
     w->failure = WORKER_DIED;
     for (int i = 0; i < MAX_FAILED_STARTS && !hello && w->failure == WORKER_DIED; i++) {
         if (!worker_running(w) && start_compiler(p, 0, err)) return NULL;
-        hello = pool_ask_compiler(p, json_pack("{s:s}", "op", "hello"), HELLO_TIMEOUT, err);
+        hello = pool_ask_compiler(
+            p, json_pack("{s:s, s:s}", "op", "hello", "compiler", p->settings.nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC),
+            HELLO_TIMEOUT, err);
+    }
+    if (hello && p->settings.nvcc && !json_get_string(hello, "compiler", NULL)) {
+        error_set(err, "the job is compiled by nvcc: %s",
+                  json_get_string(hello, "reason", "the compiler does not know it"));
+        json_decref(hello);
+        return NULL;
     }
     return hello;
 }

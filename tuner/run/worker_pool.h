@@ -51,6 +51,7 @@ struct pool_settings {
     const char *device;                        // "0", "0,2", or "replay:FILE"
     int64_t compilers;                         // 0: one a core
     bool counters;                             // GPU workers load what counts
+    bool nvcc;                                 // candidates are compiled by nvcc
     void *user;                                // of both
     void (*log)(void *user, const char *text); // gets what workers write on stderr; NULL: dropped
     void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: dropped

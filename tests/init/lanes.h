@@ -1,0 +1,2 @@
+// What spmv.cu includes.
+#define LANES 8

@@ -1,0 +1,163 @@
+// Jobs whose candidates nvcc compiles, because NVRTC cannot read their source: files with host code and headers of the
+// host. Skipped where there is no nvcc.
+#include "tests/e2e.h"
+
+#include "tuner/base/protocol.h"
+
+#define NEEDS_NVCC()                                      \
+    do {                                                  \
+        if (system("command -v nvcc >/dev/null")) skip(); \
+    } while (0)
+
+static const char source[] =
+    "#include <iostream>\n"
+    "#include <vector>\n"
+    "#include \"width.h\"\n"
+    "namespace mine {\n"
+    "struct pair { int a, b; };\n"
+    "template <typename T, int N> __global__ void copy(const T *a, T *b, const pair *p, const pair *q)\n"
+    "{ __shared__ T s[64]; s[threadIdx.x % 64] = a[threadIdx.x * N + p->a + q->b]; __syncthreads(); b[threadIdx.x] = "
+    "s[WIDTH]; }\n"
+    "}\n"
+    "extern \"C\" __global__ void plain(int *p) { *p = SIZE; }\n"
+    "__global__ void over(float *p) { *p = 1; }\n"
+    "static __global__ void hidden(double *p) { *p = 1; }\n"
+    "int main() { std::vector<int> v; mine::copy<float, 2><<<1, 1>>>(nullptr, nullptr, nullptr, nullptr);\n"
+    "  plain<<<1, 1>>>(nullptr); hidden<<<1, 1>>>(nullptr); std::cout << v.size(); }\n";
+
+static char *make_folder(const char *name)
+{
+    char *folder = e2e_folder(name);
+    e2e_write(folder, "x.cu", source);
+    e2e_write(folder, "width.h", "enum { WIDTH = 4 };\n");
+    return folder;
+}
+
+// The worker's answers to a hello and to a request for these entries, a line each.
+static struct outcome_of_command ask(const char *folder, const char *before, const char *entries, const char *more)
+{
+    struct outcome_of_command r = e2e_run(folder, "cd %s && pwd", folder);
+    r.out[strcspn(r.out, "\n")] = 0;
+    char *lines = text_format("{\"id\":1,\"op\":\"hello\",\"compiler\":\"nvcc\"}\n"
+                              "{\"id\":2,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                              "x.cu\",\"include\":[],\"entries\":[%s],\"options\":[],"
+                              "\"defines\":{\"SIZE\":\"4\"},\"compiler\":\"nvcc\",\"alone\":true,\"cache\":\"%s/"
+                              "cache\",\"deadline\":100%s}\n",
+                              r.out, entries, r.out, more);
+    e2e_write(folder, "requests", lines);
+    free(lines);
+    e2e_done(&r);
+    return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
+}
+
+static void entries_are_found_under_their_names_in_the_cubin(void **state)
+{
+    (void)state;
+    NEEDS_NVCC();
+    char *folder = make_folder("nvcc_names");
+    struct outcome_of_command r =
+        ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
+    e2e_expect(r.out, "{\"compiler\":\"nvcc ");
+    e2e_expect(r.out, "\"status\":\"ok\"");
+    e2e_expect(r.out, "\"entry\":\"plain\",\"symbol\":\"plain\"");
+    e2e_expect(r.out,
+               "\"entry\":\"mine::copy<float, SIZE>\",\"symbol\":\"_ZN4mine4copyIfLi4EEEvPKT_PS1_PKNS_4pairES7_\"");
+    e2e_expect(r.out, "\"entry\":\"mine::copy<float, 2>\",\"symbol\":\"_ZN4mine4copyIfLi2EEEvPKT_PS1_PKNS_4pairES7_\"");
+    e2e_expect(r.out, "\"entry\":\"over\",\"symbol\":\"_Z4overPf\"");
+    e2e_expect(r.out, "\"entry\":\"hidden\",\"symbol\":\"_Z");
+    e2e_expect(r.out, "\"shared\":256");
+    e2e_expect(r.out, "\"cached\":false");
+    e2e_done(&r);
+    r = ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
+    e2e_expect(r.out, "\"cached\":true");
+    e2e_done(&r);
+    e2e_write(folder, "width.h", "enum { WIDTH = 5 };\n"); // counts, like every header of the user's
+    r = ask(folder, "", "\"plain\"", ",\"source_hash\":\"00112233445566778899aabbccddeeff\"");
+    e2e_expect(r.out, "\"status\":\"source_changed\"");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void what_nvcc_cannot_do_is_said(void **state)
+{
+    (void)state;
+    NEEDS_NVCC();
+    char *folder = make_folder("nvcc_fails");
+    struct outcome_of_command r = ask(folder, "SWEETSPOT_NVCC=/nonexistent/nvcc", "\"plain\"", "");
+    assert_null(strstr(r.out, "\"compiler\":\"nvcc"));
+    e2e_expect(r.out, "/nonexistent/nvcc");
+    e2e_done(&r);
+    r = ask(folder, "", "\"plane\"", "");
+    e2e_expect(r.out, "\"status\":\"compile_error\"");
+    e2e_expect(r.out, "plane");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_job_with_host_code_compiles_by_nvcc_alone(void **state)
+{
+    (void)state;
+    NEEDS_NVCC();
+    char *folder = make_folder("nvcc_job");
+    static const char *const compilers[] = {"nvcc", "nvrtc"};
+    for (int i = 0; i < 2; i++) {
+        char *job =
+            text_format("kernel = { template = \"x.cu\"; entry = \"plain\"; compiler = \"%s\"; };\n"
+                        "parameters = ( { name = \"SIZE\"; values = [4]; } );\nproblems = ( { n = 4; } );\n"
+                        "launch = { grid = [ 1 ]; block = [ 1 ]; };\narguments = ( { buffer = \"p\"; type = \"i32\"; "
+                        "shape = [ \"n\" ]; direction = \"out\"; } );\nverification = { enabled = false; };\n",
+                        compilers[i]);
+        e2e_write(folder, "job.cfg", job);
+        struct outcome_of_command r =
+            e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 1 --cache %s/cache", folder, folder);
+        if (r.status != i) fail_msg("%s: %s%s", compilers[i], r.out, r.err);
+        e2e_expect(r.out, i ? "compile_error" : "plain  SIZE=4");
+        e2e_done(&r);
+        free(job);
+    }
+    e2e_remove(folder);
+}
+
+// The scripted GPU, with the compiler of the real worker.
+static void results_are_filed_under_the_version_of_nvcc(void **state)
+{
+    (void)state;
+    NEEDS_NVCC();
+    char *folder = make_folder("nvcc_run");
+    e2e_write(folder, "job.cfg",
+              "kernel = { template = \"x.cu\"; entry = \"plain\"; compiler = \"nvcc\"; };\n"
+              "parameters = ( { name = \"SIZE\"; values = [4, 8]; } );\nproblems = ( { n = 4; } );\n"
+              "launch = { grid = [ 1 ]; block = [ 1 ]; };\narguments = ( { buffer = \"p\"; type = \"i32\"; shape = [ "
+              "\"n\" ]; "
+              "direction = \"out\"; } );\nverification = { enabled = false; };\n");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker; cd %s && $BIN/sweetspot tune job.cfg --store job.db -q "
+                "--no-final "
+                "--workers 1 >/dev/null && $BIN/sweetspot status job.cfg --store job.db --format json",
+                folder);
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "\"compiler\": \"nvcc ");
+    e2e_done(&r);
+    r = e2e_run(
+        folder,
+        "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC=/nonexistent/nvcc; cd %s && $BIN/sweetspot "
+        "tune job.cfg --store other.db -q",
+        folder);
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    e2e_expect(r.err, "the job is compiled by nvcc: ");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_are_found_under_their_names_in_the_cubin),
+        cmocka_unit_test(what_nvcc_cannot_do_is_said),
+        cmocka_unit_test(a_job_with_host_code_compiles_by_nvcc_alone),
+        cmocka_unit_test(results_are_filed_under_the_version_of_nvcc),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

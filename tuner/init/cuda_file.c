@@ -1,0 +1,537 @@
+// See cuda_file.h.
+#include "tuner/init/cuda_file.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+enum { MAX_SCOPES = 64 };
+
+struct scope {
+    char *name; // of a namespace, or NULL
+    bool extern_c;
+};
+
+struct declaration_reader {
+    struct cuda_file *file;
+    struct scope scopes[MAX_SCOPES];
+    size_t depth;
+};
+
+static const struct cuda_token *token(const struct cuda_file *f, size_t i)
+{
+    return &f->tokens.items[i];
+}
+
+static bool is(const struct cuda_file *f, size_t i, size_t end, const char *text)
+{
+    return i < end && cuda_token_is(token(f, i), text);
+}
+
+static bool is_name(const struct cuda_file *f, size_t i, size_t end)
+{
+    return i < end && token(f, i)->kind == CUDA_NAME;
+}
+
+// The index behind the > that closes the < at `open`.
+static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
+{
+    int depth = 0;
+    for (size_t i = open; i < end; i++) {
+        if (is(f, i, end, "(") || is(f, i, end, "[") || is(f, i, end, "{")) {
+            i = cuda_tokens_close(&f->tokens, i, end) - 1;
+            continue;
+        }
+        depth += is(f, i, end, "<") - is(f, i, end, ">");
+        if (!depth) return i + 1;
+    }
+    return end;
+}
+
+// The comma or the end behind `from`, outside of all brackets.
+static size_t list_item_end(const struct cuda_file *f, size_t from, size_t end)
+{
+    bool value = false; // behind =, where < compares
+    for (size_t i = from; i < end; i++) {
+        if (is(f, i, end, ",")) return i;
+        value |= is(f, i, end, "=");
+        if (is(f, i, end, "(") || is(f, i, end, "[") || is(f, i, end, "{"))
+            i = cuda_tokens_close(&f->tokens, i, end) - 1;
+        else if (!value && is(f, i, end, "<"))
+            i = close_angle(f, i, end) - 1;
+    }
+    return end;
+}
+
+// Directives --------------------------------------------------------------------------------------
+
+// The name behind a directive's word; NULL where the word is another one. *rest: what follows the name.
+static char *directive_name(const struct cuda_token *t, const char *wanted, const char **rest)
+{
+    const char *at = t->text + 1, *end = t->text + t->length;
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    size_t length = strlen(wanted);
+    if ((size_t)(end - at) <= length || memcmp(at, wanted, length) || (at[length] != ' ' && at[length] != '\t'))
+        return NULL;
+    for (at += length; at < end && (*at == ' ' || *at == '\t');) at++;
+    const char *name = at;
+    while (at < end && (isalnum((unsigned char)*at) || *at == '_')) at++;
+    if (at == name) return NULL;
+    *rest = at;
+    return text_format("%.*s", (int)(at - name), name);
+}
+
+// A macro's value without comments and outer blanks.
+static char *value_text(const char *at, const char *end)
+{
+    char *copy = text_format("%.*s", (int)(end - at), at);
+    struct cuda_tokens tokens;
+    cuda_tokens_init(&tokens, copy);
+    char *value = cuda_token_text(tokens.items, tokens.items + tokens.count);
+    cuda_tokens_release(&tokens);
+    free(copy);
+    return value;
+}
+
+// Names of `#pragma unroll X` and `#if X == 1`, but those of `defined(X)`, whose absence means something.
+static void read_line_names(struct cuda_file *f, const struct cuda_token *t)
+{
+    const char *rest;
+    char *word = directive_name(t, "pragma", &rest);
+    bool unroll = word && !strcmp(word, "unroll");
+    free(word);
+    const char *at = t->text + 1 + strspn(t->text + 1, " \t");
+    if (!unroll && strncmp(at, "if ", 3) != 0 && strncmp(at, "elif ", 5) != 0) return;
+    char *line = unroll ? text_format("%.*s", (int)(t->text + t->length - rest), rest)
+                        : text_format("%.*s", (int)(t->text + t->length - at), at);
+    struct cuda_tokens words;
+    cuda_tokens_init(&words, line);
+    for (size_t i = unroll ? 0 : 1; i < words.count; i++) {
+        const struct cuda_token *w = &words.items[i];
+        if (cuda_token_is(w, "defined")) break;
+        if (w->kind != CUDA_NAME) continue;
+        f->line_names = memory_grow(f->line_names, f->line_name_count + 1, sizeof *f->line_names);
+        f->line_names[f->line_name_count++] = (struct cuda_line_name){cuda_token_copy(w), unroll, t->line};
+    }
+    cuda_tokens_release(&words);
+    free(line);
+}
+
+// The path of #include "path".
+static void read_include(struct cuda_file *f, const struct cuda_token *t)
+{
+    const char *at = t->text + 1, *end = t->text + t->length;
+    at += strspn(at, " \t");
+    if (strncmp(at, "include", 7) != 0) return;
+    at += 7;
+    at += strspn(at, " \t");
+    const char *close = at < end && *at == '"' ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
+    if (!close) return;
+    f->includes = memory_grow(f->includes, f->include_count + 1, sizeof *f->includes);
+    f->includes[f->include_count++] = text_format("%.*s", (int)(close - at - 1), at + 1);
+}
+
+static void read_directives(struct cuda_file *f)
+{
+    const struct cuda_token *before = NULL;
+    for (size_t i = 0; i < f->tokens.count; i++) {
+        const struct cuda_token *t = token(f, i);
+        if (t->kind != CUDA_DIRECTIVE) continue;
+        read_line_names(f, t);
+        read_include(f, t);
+        const char *rest, *unused;
+        char *name = directive_name(t, "define", &rest),
+             *guard = before ? directive_name(before, "ifndef", &unused) : 0;
+        if (name) {
+            f->macros = memory_grow(f->macros, f->macro_count + 1, sizeof *f->macros);
+            f->macros[f->macro_count++] = (struct cuda_macro){
+                .name = name,
+                .value = value_text(rest, t->text + t->length),
+                .guarded = guard && !strcmp(guard, name),
+                .function = rest < t->text + t->length && *rest == '(',
+                .line = t->line,
+            };
+        }
+        free(guard);
+        before = t;
+    }
+}
+
+// Declarations ------------------------------------------------------------------------------------
+
+static bool is_attribute(const struct cuda_file *f, size_t i)
+{
+    const struct cuda_token *t = token(f, i);
+    return t->kind == CUDA_NAME && ((t->length > 2 && !memcmp(t->text, "__", 2)) || cuda_token_is(t, "alignas") ||
+                                    cuda_token_is(t, "decltype"));
+}
+
+static void read_template(struct cuda_file *f, struct cuda_kernel *k, size_t open, size_t end)
+{
+    for (size_t i = open + 1; i < end;) {
+        size_t stop = list_item_end(f, i, end), value = stop;
+        struct cuda_template_parameter p = {.line = token(f, i)->line};
+        for (size_t j = i; j < stop; j++) {
+            if (is(f, j, stop, "=")) {
+                p.value = cuda_token_text(token(f, j + 1), token(f, stop));
+                value = j;
+                break;
+            }
+            p.is_pack |= is(f, j, stop, "...");
+            p.is_bool |= is(f, j, stop, "bool");
+        }
+        p.is_type = is(f, i, stop, "typename") || is(f, i, stop, "class");
+        for (size_t j = i + 1; j < value; j++) {
+            if (!is_name(f, j, value)) continue;
+            free(p.name);
+            p.name = cuda_token_copy(token(f, j));
+        }
+        if (!p.name) p.name = text_copy("");
+        k->templates = memory_grow(k->templates, k->template_count + 1, sizeof p);
+        k->templates[k->template_count++] = p;
+        i = stop + 1;
+    }
+}
+
+static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t begin, size_t end)
+{
+    static const char *const dropped[] = {"__restrict__", "__restrict",        "restrict", "volatile",
+                                          "register",     "__grid_constant__", "struct",   "typename"};
+    struct cuda_argument a = {.line = token(f, begin)->line};
+    size_t stop = begin, name = end;
+    while (stop < end && !is(f, stop, end, "=") && !is(f, stop, end, "[")) stop++;
+    a.stars = is(f, stop, end, "[");
+    // The name is the last word, unless it is the only one or a part of the type.
+    size_t words = 0, last = stop;
+    for (size_t i = begin; i < stop; i++) {
+        if (is(f, i, stop, "<")) i = close_angle(f, i, stop) - 1;
+        bool drop = is(f, i, stop, "const");
+        for (size_t d = 0; d < sizeof dropped / sizeof *dropped; d++) drop |= is(f, i, stop, dropped[d]);
+        if (is_name(f, i, stop) && !drop) {
+            words += i == begin || !is(f, i - 1, stop, "::");
+            last = i;
+        }
+    }
+    static const char *const types[] = {"int",    "long",  "short",  "char", "unsigned",
+                                        "signed", "float", "double", "bool"};
+    bool named = words > 1;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) named = named && !is(f, last, stop, types[t]);
+    if (named) name = last;
+    char *type = NULL;
+    size_t size;
+    FILE *out = open_memstream(&type, &size);
+    for (size_t i = begin; i < stop; i++) {
+        bool drop = i == name, constant = is(f, i, stop, "const");
+        for (size_t d = 0; d < sizeof dropped / sizeof *dropped; d++) drop |= is(f, i, stop, dropped[d]);
+        a.constant |= constant && !a.stars;
+        a.reference |= is(f, i, stop, "&");
+        a.stars += is(f, i, stop, "*");
+        if (drop || constant || is(f, i, stop, "*") || is(f, i, stop, "&")) continue;
+        if (is_attribute(f, i) && is(f, i + 1, stop, "(")) {
+            i = cuda_tokens_close(&f->tokens, i + 1, stop) - 1;
+            continue;
+        }
+        const struct cuda_token *t = token(f, i);
+        if (ftell(out) > 0 && t->kind == CUDA_NAME && !is(f, i - 1, stop, "::") && !is(f, i - 1, stop, "<"))
+            fputc(' ', out);
+        fwrite(t->text, 1, t->length, out);
+    }
+    fclose(out);
+    a.type = type;
+    a.name = named ? cuda_token_copy(token(f, name)) : text_format("argument_%zu", k->argument_count + 1);
+    k->arguments = memory_grow(k->arguments, k->argument_count + 1, sizeof a);
+    k->arguments[k->argument_count++] = a;
+}
+
+// The function's name: followed by (, and no attribute. `body` where there is none.
+static size_t function_name(const struct cuda_file *f, size_t begin, size_t body)
+{
+    for (size_t i = begin; i < body; i++) {
+        if (is(f, i, body, "template") && is(f, i + 1, body, "<")) {
+            i = close_angle(f, i + 1, body) - 1;
+        } else if (is_name(f, i, body) && is(f, i + 1, body, "(")) {
+            if (!is_attribute(f, i)) return i;
+            i = cuda_tokens_close(&f->tokens, i + 1, body) - 1;
+        } else if (is(f, i, body, "=")) {
+            return body;
+        }
+    }
+    return body;
+}
+
+static void read_kernel(struct declaration_reader *p, size_t begin, size_t body, size_t end, size_t name)
+{
+    struct cuda_file *f = p->file;
+    struct cuda_kernel k = {.head = begin, .body = body, .end = end, .line = token(f, name)->line};
+    char *path = text_copy("");
+    for (size_t i = 0; i < p->depth; i++) {
+        k.extern_c |= p->scopes[i].extern_c;
+        if (!p->scopes[i].name) continue;
+        char *longer = text_format("%s%s::", path, p->scopes[i].name);
+        free(path);
+        path = longer;
+    }
+    char *word = cuda_token_copy(token(f, name));
+    k.name = text_format("%s%s", path, word);
+    free(path);
+    free(word);
+    for (size_t i = begin; i < name; i++) {
+        if (is(f, i, name, "template") && is(f, i + 1, name, "<")) {
+            size_t stop = close_angle(f, i + 1, name);
+            read_template(f, &k, i + 1, stop - 1);
+            i = stop - 1;
+        }
+        k.extern_c |= is(f, i, name, "extern") && is(f, i + 1, name, "\"C\"");
+        if (is(f, i, name, "__launch_bounds__") && is(f, i + 1, name, "(")) {
+            size_t stop = cuda_tokens_close(&f->tokens, i + 1, name) - 1, first = list_item_end(f, i + 2, stop);
+            free(k.bounds);
+            k.bounds = cuda_token_text(token(f, i + 2), token(f, first));
+        }
+    }
+    size_t stop = cuda_tokens_close(&f->tokens, name + 1, body) - 1;
+    bool none = stop == name + 2 || (stop == name + 3 && is(f, name + 2, stop, "void"));
+    for (size_t i = name + 2; !none && i < stop;) {
+        size_t next = list_item_end(f, i, stop);
+        if (next > i) read_argument(f, &k, i, next);
+        i = next + 1;
+    }
+    f->kernels = memory_grow(f->kernels, f->kernel_count + 1, sizeof k);
+    f->kernels[f->kernel_count++] = k;
+}
+
+static void add_device(struct cuda_file *f, size_t begin, size_t end)
+{
+    f->device = memory_grow(f->device, f->device_count + 1, sizeof *f->device);
+    f->device[f->device_count++] = (struct cuda_range){begin, end};
+}
+
+static void add_constant(struct cuda_file *f, size_t name, char *value)
+{
+    f->constants = memory_grow(f->constants, f->constant_count + 1, sizeof *f->constants);
+    f->constants[f->constant_count++] =
+        (struct cuda_macro){.name = cuda_token_copy(token(f, name)), .value = value, .line = token(f, name)->line};
+}
+
+static void add_alias(struct cuda_file *f, size_t name, size_t begin, size_t end)
+{
+    f->aliases = memory_grow(f->aliases, f->alias_count + 1, sizeof *f->aliases);
+    f->aliases[f->alias_count++] =
+        (struct cuda_alias){cuda_token_copy(token(f, name)), cuda_token_text(token(f, begin), token(f, end))};
+}
+
+// A declaration that ends in ; or has a body: tokens [begin, end), `body` is its first { outside of brackets, or `end`.
+static void read_declaration(struct declaration_reader *p, size_t begin, size_t body, size_t end)
+{
+    struct cuda_file *f = p->file;
+    bool global = false, device = false, constant = false;
+    for (size_t i = begin; i < body; i++) {
+        global |= is(f, i, body, "__global__");
+        device |= is(f, i, body, "__device__") || is(f, i, body, "__constant__");
+        constant |= is(f, i, body, "constexpr") || is(f, i, body, "const");
+    }
+    if (is(f, begin, end, "typedef") && body == end && end > begin + 3)
+        add_alias(f, end - 2, begin + 1, end - 2);
+    else if (is(f, begin, end, "using") && is(f, begin + 2, end, "="))
+        add_alias(f, begin + 1, begin + 3, end - 1);
+    size_t name = function_name(f, begin, body);
+    bool record = false;
+    for (size_t i = begin; i < body && i < name; i++)
+        record |=
+            is(f, i, body, "struct") || is(f, i, body, "class") || is(f, i, body, "union") || is(f, i, body, "enum");
+    if (body < end && name < body) {
+        if (global) read_kernel(p, begin, body, end, name);
+        // A function that the compiler may evaluate, or a template, need not be the host's.
+        if (global || device || constant || is(f, begin, end, "template"))
+            add_device(f, begin, end);
+        else if (!f->host_line)
+            f->host_line = token(f, name)->line;
+        return;
+    }
+    if (name == body || device || record) add_device(f, begin, end);
+    for (size_t i = begin; record && i < end; i++) {
+        if (!is(f, i, end, "enum")) continue;
+        while (i < end && !is(f, i, end, "{")) i++;
+        for (; i < end && !is(f, i, end, "}"); i++)
+            if (is_name(f, i, end) && (is(f, i - 1, end, "{") || is(f, i - 1, end, ",")))
+                add_constant(f, i, text_copy(""));
+    }
+    for (size_t i = begin; constant && i + 1 < end; i++)
+        if (is_name(f, i, end) && is(f, i + 1, end, "="))
+            add_constant(f, i, cuda_token_text(token(f, i + 2), token(f, list_item_end(f, i + 2, end - 1))));
+}
+
+// To the end of the declaration at `begin`; *body is its first {, or the end.
+static size_t declaration_end(const struct cuda_file *f, size_t begin, size_t *body)
+{
+    size_t count = f->tokens.count, i = begin;
+    *body = count;
+    for (; i < count; i++) {
+        if (is(f, i, count, ";")) {
+            if (*body > i) *body = i + 1;
+            return i + 1;
+        }
+        if (is(f, i, count, "{")) {
+            bool first = *body == count;
+            if (first) *body = i;
+            size_t behind = cuda_tokens_close(&f->tokens, i, count);
+            if (first && function_name(f, begin, i) < i) return behind;
+            i = behind - 1;
+        } else if (is(f, i, count, "(") || is(f, i, count, "[")) {
+            i = cuda_tokens_close(&f->tokens, i, count) - 1;
+        }
+    }
+    return count;
+}
+
+static void read_declarations(struct declaration_reader *p)
+{
+    struct cuda_file *f = p->file;
+    size_t count = f->tokens.count;
+    for (size_t i = 0; i < count;) {
+        if (token(f, i)->kind == CUDA_DIRECTIVE || is(f, i, count, ";")) {
+            i++;
+            continue;
+        }
+        if (is(f, i, count, "}")) {
+            if (p->depth) free(p->scopes[--p->depth].name);
+            i++;
+            continue;
+        }
+        size_t named = i + is(f, i, count, "inline");
+        bool space = is(f, named, count, "namespace"), block = is(f, i, count, "extern") && is(f, i + 2, count, "{");
+        size_t open = block ? i + 2 : named + 1;
+        while (space && open < count && (is_name(f, open, count) || is(f, open, count, "::"))) open++;
+        if ((space || block) && is(f, open, count, "{") && p->depth < MAX_SCOPES) {
+            bool has_name = space && open > named + 1;
+            p->scopes[p->depth++] =
+                (struct scope){has_name ? cuda_token_text(token(f, named + 1), token(f, open)) : NULL, block};
+            i = open + 1;
+            continue;
+        }
+        size_t body, end = declaration_end(f, i, &body);
+        read_declaration(p, i, body < end ? body : end, end);
+        i = end;
+    }
+    while (p->depth) free(p->scopes[--p->depth].name);
+}
+
+// Preprocessor lines inside of declarations are in nobody's way once they are read.
+static void drop_directives(struct cuda_file *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->tokens.count; i++)
+        if (f->tokens.items[i].kind != CUDA_DIRECTIVE) f->tokens.items[kept++] = f->tokens.items[i];
+    f->tokens.count = kept;
+}
+
+void cuda_file_init(struct cuda_file *f, char *source)
+{
+    *f = (struct cuda_file){.source = source};
+    struct declaration_reader p = {.file = f};
+    cuda_tokens_init(&f->tokens, source);
+    read_directives(f);
+    drop_directives(f);
+    read_declarations(&p);
+}
+
+static void release_macros(struct cuda_macro *m, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(m[i].name);
+        free(m[i].value);
+    }
+    free(m);
+}
+
+void cuda_file_release(struct cuda_file *f)
+{
+    for (size_t i = 0; i < f->kernel_count; i++) {
+        struct cuda_kernel *k = &f->kernels[i];
+        for (size_t j = 0; j < k->template_count; j++) {
+            free(k->templates[j].name);
+            free(k->templates[j].value);
+        }
+        for (size_t j = 0; j < k->argument_count; j++) {
+            free(k->arguments[j].type);
+            free(k->arguments[j].name);
+        }
+        free(k->templates);
+        free(k->arguments);
+        free(k->name);
+        free(k->bounds);
+    }
+    for (size_t i = 0; i < f->alias_count; i++) {
+        free(f->aliases[i].name);
+        free(f->aliases[i].type);
+    }
+    for (size_t i = 0; i < f->line_name_count; i++) free(f->line_names[i].name);
+    for (size_t i = 0; i < f->include_count; i++) free(f->includes[i]);
+    free(f->includes);
+    free(f->line_names);
+    release_macros(f->macros, f->macro_count);
+    release_macros(f->constants, f->constant_count);
+    free(f->kernels);
+    free(f->aliases);
+    free(f->device);
+    cuda_tokens_release(&f->tokens);
+    free(f->source);
+    *f = (struct cuda_file){0};
+}
+
+const struct cuda_macro *cuda_file_macro(const struct cuda_file *f, const char *name)
+{
+    for (size_t i = 0; i < f->macro_count; i++)
+        if (!strcmp(f->macros[i].name, name)) return &f->macros[i];
+    return NULL;
+}
+
+bool cuda_file_uses(const struct cuda_file *f, const char *name)
+{
+    if (cuda_file_macro(f, name)) return true;
+    for (size_t i = 0; i < f->tokens.count; i++)
+        if (token(f, i)->kind == CUDA_NAME && cuda_token_is(token(f, i), name)) return true;
+    for (size_t i = 0; i < f->macro_count; i++)
+        if (strstr(f->macros[i].value, name)) return true;
+    return false;
+}
+
+// A name is declared where a type stands before it: another name, `float *`, `vector<int>`.
+static bool declared_at(const struct cuda_file *f, size_t i)
+{
+    static const char *const no_types[] = {"return", "case", "else", "sizeof", "goto", "new", "typename", "unroll"};
+    static const char *const types[] = {"int",   "float",        "double", "char",   "short",
+                                        "long",  "unsigned",     "void",   "half",   "auto",
+                                        "const", "__restrict__", "float4", "size_t", "bool"};
+    size_t count = f->tokens.count;
+    if (!i) return false;
+    if (is_name(f, i - 1, count)) {
+        for (size_t w = 0; w < sizeof no_types / sizeof *no_types - 2; w++)
+            if (is(f, i - 1, count, no_types[w])) return false;
+        return true;
+    }
+    size_t before = i;
+    while (before && (is(f, before - 1, count, "*") || is(f, before - 1, count, "&"))) before--;
+    if (before == i || !before) return false;
+    for (size_t w = 0; w < sizeof types / sizeof *types; w++)
+        if (is(f, before - 1, count, types[w])) return true;
+    return false;
+}
+
+bool cuda_file_declares(const struct cuda_file *f, const char *name)
+{
+    if (cuda_file_macro(f, name)) return true;
+    for (size_t i = 0; i < f->constant_count; i++)
+        if (!strcmp(f->constants[i].name, name)) return true;
+    for (size_t i = 0; i < f->alias_count; i++)
+        if (!strcmp(f->aliases[i].name, name)) return true;
+    for (size_t i = 0; i < f->kernel_count; i++)
+        for (size_t j = 0; j < f->kernels[i].argument_count; j++)
+            if (!strcmp(f->kernels[i].arguments[j].name, name)) return true;
+    for (size_t i = 0; i < f->tokens.count; i++)
+        if (token(f, i)->kind == CUDA_NAME && cuda_token_is(token(f, i), name) && declared_at(f, i)) return true;
+    return false;
+}

@@ -1,0 +1,82 @@
+// What a CUDA C++ source declares, as far as declarations can be read without a compiler: its kernels with their
+// templates' parameters and arguments, its macros, the names that its device code uses. Conditional parts are read as
+// if all of them were there, but for `#if 0`.
+#ifndef SWEETSPOT_CUDA_FILE_H
+#define SWEETSPOT_CUDA_FILE_H
+
+#include "tuner/init/cuda_tokens.h"
+
+struct cuda_argument {
+    char *type; // without const, *, & and __restrict__: "unsigned int"
+    char *name; // "argument_2" where the source has none
+    int stars;  // 1: a pointer
+    bool constant, reference;
+    int line;
+};
+
+struct cuda_template_parameter {
+    char *name;
+    bool is_type, is_bool, is_pack;
+    char *value; // the default, or NULL
+    int line;
+};
+
+struct cuda_kernel {
+    char *name;        // with its namespaces: "a::b"
+    bool extern_c;     // the name is the symbol
+    char *bounds;      // the first value of __launch_bounds__, or NULL
+    size_t head, body; // tokens: of the declaration, of the body from { to }
+    size_t end;
+    int line;
+    size_t template_count, argument_count;
+    struct cuda_template_parameter *templates;
+    struct cuda_argument *arguments;
+};
+
+struct cuda_macro {
+    char *name, *value; // value: "" without one; without comments
+    bool guarded;       // by an #ifndef of its name on the line before: a value from outside counts
+    bool function;      // NAME(...)
+    int line;
+};
+
+// A name in a preprocessor line: of `#pragma unroll NAME`, or of #if and #elif.
+struct cuda_line_name {
+    char *name;
+    bool unroll;
+    int line;
+};
+
+struct cuda_alias {
+    char *name, *type; // typedef float real;
+};
+
+struct cuda_range {
+    size_t begin, end; // tokens
+};
+
+struct cuda_file {
+    char *source;
+    struct cuda_tokens tokens;
+    size_t kernel_count, macro_count, alias_count, device_count, constant_count, line_name_count, include_count;
+    struct cuda_kernel *kernels;
+    struct cuda_macro *macros;
+    struct cuda_alias *aliases;
+    struct cuda_macro *constants; // const and constexpr variables of the file, and members of its enums ("")
+    struct cuda_line_name *line_names;
+    char **includes;           // of #include "..."
+    struct cuda_range *device; // what the device compiler sees, beside preprocessor lines
+    int host_line;             // of the first host function, or 0
+};
+
+// Takes the source.
+void cuda_file_init(struct cuda_file *, char *source);
+void cuda_file_release(struct cuda_file *);
+
+const struct cuda_macro *cuda_file_macro(const struct cuda_file *, const char *name);
+// Whether the file declares this name anywhere: as a variable, argument, type, member of an enum, or macro.
+bool cuda_file_declares(const struct cuda_file *, const char *name);
+// Whether the name occurs in the file at all, but in comments and strings.
+bool cuda_file_uses(const struct cuda_file *, const char *name);
+
+#endif
