@@ -126,13 +126,13 @@ void element_store(enum element type, double value, void *to)
         memcpy(to, &(int8_t){(int8_t)whole(value, INT8_MIN, INT8_MAX)}, 1);
         break;
     case ELEMENT_U8:
-        memcpy(to, &(uint8_t){(uint8_t)value}, 1);
+        memcpy(to, &(uint8_t){(uint8_t)whole(value, 0, UINT8_MAX)}, 1);
         break;
     case ELEMENT_I16:
-        memcpy(to, &(int16_t){(int16_t)value}, 2);
+        memcpy(to, &(int16_t){(int16_t)whole(value, INT16_MIN, INT16_MAX)}, 2);
         break;
     case ELEMENT_U16:
-        memcpy(to, &(uint16_t){(uint16_t)value}, 2);
+        memcpy(to, &(uint16_t){(uint16_t)whole(value, 0, UINT16_MAX)}, 2);
         break;
     case ELEMENT_I32:
         memcpy(to, &(int32_t){(int32_t)whole(value, INT32_MIN, INT32_MAX)}, 4);
@@ -144,7 +144,7 @@ void element_store(enum element type, double value, void *to)
         memcpy(to, &(int64_t){whole(value, INT64_MIN, INT64_MAX)}, 8);
         break;
     case ELEMENT_U64:
-        memcpy(to, &(uint64_t){(uint64_t)value}, 8);
+        memcpy(to, &(uint64_t){value >= 0x1p64 ? UINT64_MAX : value > 0 ? (uint64_t)value : 0}, 8);
         break;
     case ELEMENT_COUNT:
         break;

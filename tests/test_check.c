@@ -170,10 +170,10 @@ static void compile_errors_are_whole_and_explained(void **state)
     static const struct wrong cases[] = {
         {"a host header",
          NULL,
-         "1i #include <stdio.h>",
+         "1i #include <iostream>",
          "",
          1,
-         {"compile_error  BLOCK=32,UNROLL=1", "k.cu:1: catastrophic error: cannot open source file \"stdio.h\"",
+         {"compile_error  BLOCK=32,UNROLL=1", "k.cu:1: catastrophic error: cannot open source file \"iostream\"",
           "hint: NVRTC has no headers of the host's compiler"}},
         {"host code",
          NULL,

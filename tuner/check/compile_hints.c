@@ -15,8 +15,9 @@ static const struct {
      "NVRTC defines what cuda_runtime.h declares for kernels: leave the line out, or put it in '#ifndef "
      "__CUDACC_RTC__'"},
     {{"cannot open source file", NULL},
-     "NVRTC has no headers of the host's compiler (stdio.h, iostream, cstdint, ...): put such lines in '#ifndef "
-     "__CUDACC_RTC__', use <cuda/std/...> instead, or name the folder of your own header in kernel.include"},
+     "NVRTC has no headers of the host's compiler but the usual ones of C (stdint.h, math.h, ...): put such lines in "
+     "'#ifndef __CUDACC_RTC__', use <cuda/std/...>, name your own header's folder in kernel.include, or set "
+     "kernel.compiler = \"nvcc\""},
     {{"\"main\"", NULL},
      "NVRTC compiles device code alone: put main and other host code in '#ifndef __CUDACC_RTC__', or in another file"},
     {{"identifier \"cuda", "undefined"},

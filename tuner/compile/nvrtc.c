@@ -60,11 +60,12 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
 
 // NVRTC looks into the working directory for what a program without a folder includes. While it compiles, that is a
 // folder without headers, because headers that were not hashed are not to be found. --no-source-include would do the
-// same, but then the toolkit's own headers do not find each other (mma.h, cooperative_groups.h).
+// same, but then the toolkit's own headers do not find each other (mma.h, cooperative_groups.h). It is the same folder
+// in every process, because its name is in the cubin's line table.
 static int leave_folder(void)
 {
     int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (here >= 0 && chdir("/proc/self/fdinfo") && chdir("/")) {
+    if (here >= 0 && chdir("/proc/sys/kernel") && chdir("/")) {
         close(here);
         return -1;
     }

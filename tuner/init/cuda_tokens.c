@@ -8,7 +8,7 @@
 
 #include "tuner/base/memory.h"
 
-struct scanner {
+struct tokenizer {
     const char *at;
     int line;
     size_t room;
@@ -25,7 +25,7 @@ static bool is_part(char c)
     return is_start(c) || isdigit((unsigned char)c);
 }
 
-static void add(struct scanner *s, enum cuda_token_kind kind, const char *end)
+static void add(struct tokenizer *s, enum cuda_token_kind kind, const char *end)
 {
     struct cuda_tokens *t = s->out;
     if (t->count == s->room) {
@@ -36,7 +36,7 @@ static void add(struct scanner *s, enum cuda_token_kind kind, const char *end)
     for (; s->at < end; s->at++) s->line += *s->at == '\n';
 }
 
-static void skip(struct scanner *s, size_t bytes)
+static void skip(struct tokenizer *s, size_t bytes)
 {
     for (; bytes && *s->at; bytes--) s->line += *s->at++ == '\n';
 }
@@ -103,7 +103,7 @@ static bool is_if_zero(const char *at)
 }
 
 // Behind `#if 0`: to the #else, #elif or #endif of it.
-static void skip_left_out(struct scanner *s)
+static void skip_left_out(struct tokenizer *s)
 {
     int depth = 1;
     while (*s->at) {
@@ -132,7 +132,7 @@ static size_t mark_length(const char *at)
 void cuda_tokens_init(struct cuda_tokens *t, const char *source)
 {
     *t = (struct cuda_tokens){0};
-    struct scanner scanner = {source, 1, 0, t}, *s = &scanner;
+    struct tokenizer scanner = {source, 1, 0, t}, *s = &scanner;
     bool line_begins = true;
     while (*s->at) {
         const char *at = s->at;
