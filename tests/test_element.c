@@ -129,6 +129,12 @@ static void integers_out_of_range_become_the_nearest(void **state)
     } cases[] = {
         {ELEMENT_I8, 128, 127},
         {ELEMENT_I8, -1e300, -128},
+        {ELEMENT_U8, 256, 255},
+        {ELEMENT_U8, NAN, 0},
+        {ELEMENT_I16, -1e9, INT16_MIN},
+        {ELEMENT_U16, -0.5, 0},
+        {ELEMENT_U64, -3, 0},
+        {ELEMENT_U64, INFINITY, -1}, // its bits
         {ELEMENT_I32, 0x1p31, INT32_MAX},
         {ELEMENT_U32, -4, 0},
         {ELEMENT_U32, INFINITY, UINT32_MAX},
