@@ -107,6 +107,12 @@ static int64_t whole(double value, int64_t low, int64_t high)
     return value <= (double)low ? low : value >= (double)high ? high : (int64_t)value;
 }
 
+static uint64_t whole_unsigned(double value)
+{
+    if (value >= 18446744073709551616.0) return UINT64_MAX; // 2^64
+    return value > 0 ? (uint64_t)value : 0;
+}
+
 void element_store(enum element type, double value, void *to)
 {
     switch (type) {
@@ -144,7 +150,7 @@ void element_store(enum element type, double value, void *to)
         memcpy(to, &(int64_t){whole(value, INT64_MIN, INT64_MAX)}, 8);
         break;
     case ELEMENT_U64:
-        memcpy(to, &(uint64_t){value >= 0x1p64 ? UINT64_MAX : value > 0 ? (uint64_t)value : 0}, 8);
+        memcpy(to, &(uint64_t){whole_unsigned(value)}, 8);
         break;
     case ELEMENT_COUNT:
         break;

@@ -80,12 +80,11 @@ char *compile_first_error(const char *log, const char *source)
         if (begins) shown = error && !total && !errors++;
         bool blank = strspn(line, " ^~\t") == length && !memchr(line, '^', length);
         if (!blank && (shown || (!errors && !begins))) {
-            const char *rest = line;
             // "kernel.cu(12)" is said as an editor takes it: path:12.
             if (own && length > own && !strncmp(line, name, own) && line[own] == '(' &&
                 isdigit((unsigned char)line[own + 1])) {
                 size_t digits = strspn(line + own + 1, "0123456789");
-                rest = line + own + 1 + digits + (line[own + 1 + digits] == ')');
+                const char *rest = line + own + 1 + digits + (line[own + 1 + digits] == ')');
                 longer = text_format("%s    %s:%.*s%.*s\n", text, source, (int)digits, line + own + 1,
                                      (int)(length - (size_t)(rest - line)), rest);
             } else {

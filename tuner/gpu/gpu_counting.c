@@ -208,11 +208,12 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
         struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
         if (name && (!baseline || *baseline->reason))
             error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
-        for (size_t k = 0; name && !*b->reasons[i].message && k < w->problem_count; k++) {
+        for (size_t k = 0; baseline && !*b->reasons[i].message && k < w->problem_count; k++) {
             if (!w->problems[k].tune || !baseline_does(baseline, k)) continue;
             struct pipeline_part *part = baseline->kernel ? &baseline->pipeline.parts[k] : NULL;
-            b->units[b->unit_count++] =
-                (struct unit){i, k, part, part ? (struct work){0} : baseline_work(baseline, k), NULL};
+            struct work work = {0};
+            if (!part) work = baseline_work(baseline, k);
+            b->units[b->unit_count++] = (struct unit){i, k, part, work, NULL};
             rows += part ? part->count : 1;
         }
         if (name) continue;

@@ -315,7 +315,7 @@ void guess_launch(struct guess *g, struct guess_variables *v)
     char *threads = NULL;
     for (int d = 0; d < 3; d++)
         if (g->launch.block[d]) guess_append(&threads, "%s%s", threads ? " * " : "", g->launch.block[d]);
-    bool constant = strspn(threads, "0123456789 *") == strlen(threads);
+    bool constant = !threads || strspn(threads, "0123456789 *") == strlen(threads);
     if (!constant) {
         bool quotient = strchr(threads, '/') != NULL;
         guess_constrain(g, quotient ? text_format("%s >= 32 && %s <= device.max_threads", threads, threads)
