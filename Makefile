@@ -24,7 +24,7 @@ endif
 
 CC ?= gcc
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion $(if $(WERROR),-Werror)
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
 ifdef FUZZ
 BUILD := out/obj-fuzz
 BIN := out/bin-fuzz
@@ -308,11 +308,13 @@ test-mutants-gpu: setup
 # compiler.
 NOT_SANITIZED := \
   $(addprefix $(BIN)/,test_compile test_final_statistics test_strategies test_replay_run test_prior test_deb)
+# Leaks of others.
+LEAKS := suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
 .PHONY: test-sanitize
 test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
-	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
+	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) LSAN_OPTIONS=$(LEAKS) \
 	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(ALL_TESTS)))
 
 # Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "tuner/base/hash.h"
@@ -480,7 +481,7 @@ static void suffer(const char *op)
     if (!fault || !log || sscanf(fault, "%31[^:]:%31[^:]:%d", wanted, kind, &times) != 3 || strcmp(op, wanted)) return;
     snprintf(path, sizeof path, "%s.faults", log);
     FILE *file = fopen(path, "a+");
-    if (!file) abort();
+    if (!file || flock(fileno(file), LOCK_EX)) abort(); // workers meet here
     for (int c; (c = fgetc(file)) != EOF;) n += c == '\n';
     fseek(file, 0, SEEK_END); // from reading to writing
     if (n < times) fprintf(file, "%s %s\n", op, kind);
