@@ -24,7 +24,7 @@ endif
 
 CC ?= gcc
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion $(if $(WERROR),-Werror)
-CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
+CFLAGS ?= -O2 -g
 ifdef FUZZ
 BUILD := out/obj-fuzz
 BIN := out/bin-fuzz
@@ -323,7 +323,9 @@ FUZZ_SECONDS ?= 60
 HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(HARNESSES:%=$(BIN)/%)
 $(BUILD)/tests/fuzz/fuzz_gpu_requests.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
-$(FUZZERS): $(BIN)/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tuner/compile/compilation.o $(GPU_LIBRARY) $(LIBRARY)
+# The compile worker's own, without what a harness stands in for.
+FUZZED := $(call objects,$(filter-out $(addprefix tuner/compile/,main_compile.c nvrtc.c nvcc.c),$(COMPILE_SOURCES)))
+$(FUZZERS): $(BIN)/%: $(BUILD)/tests/fuzz/%.o $(FUZZED) $(GPU_LIBRARY) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ -o $@ $(LIBS)

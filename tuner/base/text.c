@@ -234,8 +234,9 @@ char *text_command(const char *const *words)
 int text_architecture(const char *arch)
 {
     if (strncmp(arch, "sm_", 3) || !isdigit((unsigned char)arch[3])) return 0;
+    enum { GREATEST = 9999 };
     long number = strtol(arch + 3, NULL, 10);
-    return number <= INT_MAX ? (int)number : 0;
+    return number <= GREATEST ? (int)number : 0;
 }
 
 char *text_directory(const char *path)

@@ -139,7 +139,8 @@ static const unsigned char *locate(const struct npy *npy, size_t i)
 int64_t npy_integer(const struct npy *npy, size_t i)
 {
     const unsigned char *at = locate(npy, i);
-    if (npy->kind == 'f') return (int64_t)npy_number(npy, i); // npy_check has looked at it
+    if (npy->kind == 'f')
+        return element_load_integer(npy->size == 2 ? ELEMENT_F16 : npy->size == 4 ? ELEMENT_F32 : ELEMENT_F64, at);
     uint64_t bits = 0;
     memcpy(&bits, at, npy->size);
     unsigned unused = 64 - 8 * (unsigned)npy->size;
