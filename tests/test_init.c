@@ -20,6 +20,7 @@ static const struct {
       "{ buffer = \"c\"; type = \"f32\"; shape = [ \"n\" ]; direction = \"out\"; }",
       "{ scalar = \"n\"; type = \"i32\"; }\n", "verification = { enabled = false; };",
       "fill in: one of these references"}},
+    {"pragma", "--kernel add", NULL, {"{ name = \"UNROLL\"; unroll = [0, 1, 2, 4, 8]; }", "kernel = \"add_naive\";"}},
     {"sgemm",
      "--kernel sgemm_2d",
      NULL,

@@ -14,6 +14,7 @@ struct guess_parameter {
     char *values;  // "[64, 128, 256]"
     char *why;     // for a comment
     int64_t first; // the value in the launch of a reference
+    bool pragma;   // the macro stands before a loop, as a whole pragma would
 };
 
 struct guess_size {

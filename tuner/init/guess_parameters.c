@@ -58,6 +58,16 @@ static bool side_of_block(const struct guess *g, const char *name)
     return false;
 }
 
+// Whether the name stands before a loop: it is a whole pragma, `UNROLL for (...)`.
+static bool before_loop(const struct guess *g, const char *name)
+{
+    for (size_t i = g->kernel->body + 1; i < g->kernel->end; i++)
+        if (guess_is(g, i, name) &&
+            (guess_is(g, i + 1, "for") || guess_is(g, i + 1, "while") || guess_is(g, i + 1, "do")))
+            return true;
+    return false;
+}
+
 // Values for a name without a default.
 static const char *usual_values(const struct guess *g, const char *name, int64_t *first)
 {
@@ -100,6 +110,8 @@ static const char *usual_values(const struct guess *g, const char *name, int64_t
         {"BLOCK", "[64, 128, 256, 512]", 64},
         {"", "[1, 2, 4, 8]", 1},
     };
+    *first = 0;
+    if (before_loop(g, name)) return "[0, 1, 2, 4, 8]";
     *first = 1;
     if (unroll) return "[1, 2, 4, 8]";
     *first = 0;
@@ -150,7 +162,8 @@ static struct guess_parameter *add(struct guess *g, char *name, const char *sour
 {
     g->parameters = memory_grow(g->parameters, g->parameter_count + 1, sizeof *g->parameters);
     struct guess_parameter *p = &g->parameters[g->parameter_count++];
-    *p = (struct guess_parameter){name, source ? text_copy(source) : NULL, values, why, first};
+    *p = (struct guess_parameter){name,  source ? text_copy(source) : NULL, values, why,
+                                  first, source && before_loop(g, source)};
     return p;
 }
 

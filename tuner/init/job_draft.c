@@ -24,7 +24,7 @@ static void print_parameters(FILE *f, const struct guess *g)
     fprintf(f, "// guess: the values. Each parameter becomes a macro of its name.\nparameters = (\n");
     for (size_t i = 0; i < g->parameter_count; i++) {
         const struct guess_parameter *p = &g->parameters[i];
-        fprintf(f, "  { name = \"%s\"; values = %s; }%s // %s\n", p->name, p->values,
+        fprintf(f, "  { name = \"%s\"; %s = %s; }%s // %s\n", p->name, p->pragma ? "unroll" : "values", p->values,
                 i + 1 < g->parameter_count ? "," : "", p->why);
     }
     fprintf(f, ");\n");
