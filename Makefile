@@ -359,6 +359,14 @@ torture: setup
 	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
+# A long search over sane and hostile candidates mixed, in which nothing may grow or slow down. SOAK_DRY=1: with
+# scripted workers.
+SOAK_SECONDS ?= 900
+.PHONY: soak
+soak: setup
+	@$(MAKE) programs $(BIN)/fake_worker
+	@bash tests/measure/soak.sh $(SOAK_SECONDS)
+
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
 test-gpu: setup
