@@ -84,6 +84,7 @@ static int launch(struct sanitized *s, const json_t *request, size_t number, str
     int failed = pipeline_open(&pipeline, s->w, request, err);
     for (int i = 0; i < LAUNCHES && !failed; i++) {
         failed = write_contents(s, err);
+        if (!failed) failed = places_put(&pipeline.parts[number].places, 0, err);
         if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
         int ended = failed == CUDA_CRASHED ? 0 : cuda_sync(s->w->cuda, failed ? NULL : err);
         if (ended) failed = ended;
