@@ -352,7 +352,7 @@ void cuda_image_limits(struct cuda *c, struct image_limits *limits)
     *limits = image_limits_known;
 }
 
-int cuda_array_create(struct cuda *c, const struct image *image, enum element type, struct cuda_array **out,
+int cuda_array_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array **out,
                       struct error *err)
 {
     size_t bytes = (size_t)(image->size[0] * image->size[1] * image->size[2] * image->channels) * element_size(type);
@@ -369,8 +369,8 @@ void cuda_array_destroy(struct cuda *c, struct cuda_array *array)
     free(array);
 }
 
-static int fake_array_copy(struct cuda_array *array, const struct image *image, enum element type, uint64_t linear,
-                           bool write)
+static int fake_array_copy(struct cuda_array *array, const struct image_layout *image, enum element type,
+                           uint64_t linear, bool write)
 {
     size_t row = (size_t)(image->size[0] * image->channels) * element_size(type);
     for (size_t i = 0; i < (size_t)(image->size[1] * image->size[2]); i++) {
@@ -380,7 +380,7 @@ static int fake_array_copy(struct cuda_array *array, const struct image *image, 
     return 0;
 }
 
-int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image *image, enum element type,
+int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
                      uint64_t from, struct error *err)
 {
     (void)c;
@@ -388,15 +388,15 @@ int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct imag
     return fake_array_copy(array, image, type, from, true);
 }
 
-int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image *image, enum element type, uint64_t to,
-                    struct error *err)
+int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
+                    uint64_t to, struct error *err)
 {
     (void)c;
     (void)err;
     return fake_array_copy(array, image, type, to, false);
 }
 
-int cuda_texture_create(struct cuda *c, const struct image *image, enum element type, struct cuda_array *array,
+int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array *array,
                         uint64_t address, uint64_t *object, struct error *err)
 {
     (void)c;

@@ -18,7 +18,7 @@ const struct image_limits image_limits_known = {
     .pitch_alignment = 32,
 };
 
-int image_check(const struct image *image, const struct image_limits *limits, struct error *err)
+int image_check(const struct image_layout *image, const struct image_limits *limits, struct error *err)
 {
     static const char *const names[] = {"width", "height", "depth"};
     const int64_t *most = image->memory == IMAGE_LINEAR  ? &limits->linear

@@ -18,17 +18,17 @@ enum { IMAGE_DIMENSIONS = 3, IMAGE_CHANNELS_MAX = 4 };
 
 // The words by number, ended by NULL.
 extern const char *const image_memory_words[], *const image_filter_words[], *const image_address_words[],
-    *const image_read_words[];
+                                                                                *const image_read_words[];
 
-struct image {
+struct image_layout {
     enum image_memory memory;
-    int rank, channels;                              // 1 to 3; 1, 2 or 4
-    int64_t size[IMAGE_DIMENSIONS];                  // texels, the contiguous dimension first; 1 beyond the rank
-    int64_t pitch;                                   // bytes from one row to the next
-    bool surface;                                    // kernels also see it as a surface
-    enum image_filter filter;                        // what follows is how textures read it
-    enum image_address address[IMAGE_DIMENSIONS];    // in the order of `size`
-    bool normalized;                                 // coordinates from 0 to 1
+    int rank, channels;                           // 1 to 3; 1, 2 or 4
+    int64_t size[IMAGE_DIMENSIONS];               // texels, the contiguous dimension first; 1 beyond the rank
+    int64_t pitch;                                // bytes from one row to the next
+    bool surface;                                 // kernels also see it as a surface
+    enum image_filter filter;                     // what follows is how textures read it
+    enum image_address address[IMAGE_DIMENSIONS]; // in the order of `size`
+    bool normalized;                              // coordinates from 0 to 1
     enum image_read read;
 };
 
@@ -44,6 +44,6 @@ struct image_limits {
 extern const struct image_limits image_limits_known;
 
 // -1 with a message when the device does not take an image of this size.
-int image_check(const struct image *, const struct image_limits *, struct error *);
+int image_check(const struct image_layout *, const struct image_limits *, struct error *);
 
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/text.h"
-
 static bool is_unnamed(const char *part, size_t length)
 {
     return (length > 10 && !strncmp(part, "_INTERNAL_", 10)) || (length > 9 && !memcmp(part, "_GLOBAL__", 9)) ||
@@ -27,32 +25,29 @@ static size_t read_part(const char **at, const char **part)
     return length;
 }
 
-char *symbol_text(const char *symbol)
+const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE])
 {
     const char *at = symbol + 2, *part;
-    char *text = NULL;
-    if (strncmp(symbol, "_Z", 2) != 0) return text_copy(symbol);
-    bool nested = *at == 'N', good = true;
+    size_t filled = 0;
+    if (strncmp(symbol, "_Z", 2) != 0) return symbol;
+    bool nested = *at == 'N';
     at += nested;
     do {
         size_t length = read_part(&at, &part);
-        good = length > 0;
-        if (!good || is_unnamed(part, length)) continue;
-        char *longer = text_format("%s%s%.*s", text ? text : "", text ? "::" : "", (int)length, part);
-        free(text);
-        text = longer;
-    } while (good && nested && *at != 'E');
-    good = good && text && !strcmp(at, nested ? "E" : "");
-    if (good) return text;
-    free(text);
-    return text_copy(symbol);
+        if (!length) return symbol;
+        if (is_unnamed(part, length)) continue;
+        if (filled + 2 + length >= SYMBOL_TEXT_SIZE) return symbol;
+        if (filled) memcpy(out + filled, "::", 2), filled += 2;
+        memcpy(out + filled, part, length);
+        filled += length;
+    } while (nested && *at != 'E');
+    out[filled] = 0;
+    return filled && !strcmp(at, nested ? "E" : "") ? out : symbol;
 }
 
 bool symbol_is(const char *symbol, const char *name)
 {
-    char *text = symbol_text(symbol);
+    char text[SYMBOL_TEXT_SIZE];
     if (!strncmp(name, "::", 2)) name += 2;
-    bool same = !strcmp(symbol, name) || !strcmp(text, name);
-    free(text);
-    return same;
+    return !strcmp(symbol, name) || !strcmp(symbol_text(symbol, text), name);
 }

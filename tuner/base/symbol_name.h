@@ -7,7 +7,8 @@
 // Whether a symbol is the variable of this name: as it is, or with its namespaces ("ns::coef"; unnamed ones are left
 // out). The name may also be the symbol itself, which is the way to name a variable template's instance.
 bool symbol_is(const char *symbol, const char *name);
-// The variable's name with its namespaces, or the symbol itself where it is of another kind. malloc'ed.
-char *symbol_text(const char *symbol);
+// The variable's name with its namespaces, in `out`, or the symbol itself where it is of another kind or too long.
+enum { SYMBOL_TEXT_SIZE = 256 };
+const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
 
 #endif

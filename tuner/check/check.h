@@ -28,6 +28,10 @@ char *check_stage_path(const struct job *, size_t stage, const char *member);
 
 // The kernels and their arguments, for one configuration (NULL: the reference's kernel). (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, const struct signatures *);
+// The job's constants against the variables of the source, likewise. (check_places.c)
+void check_constants(struct check *, const uint16_t *config, const struct signatures *);
+// Textures and surfaces against what devices take. (check_places.c)
+void check_images(struct check *);
 // Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
 // (check_signatures.c)
 int check_signatures(struct check *, char *const *compiler, struct error *);

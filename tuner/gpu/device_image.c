@@ -13,7 +13,7 @@ static int read_word(const json_t *from, const char *key, const char *const *wor
 int device_image_read(struct device_image *image, const json_t *from, int64_t rows, int64_t cols, int64_t pitch,
                       struct error *err)
 {
-    struct image *a = &image->about;
+    struct image_layout *a = &image->about;
     const json_t *sizes = json_object_get(from, "size"), *address = json_object_get(from, "address");
     int memory, filter, reading, mode;
     *image = (struct device_image){.about = {.rank = (int)json_array_size(sizes), .pitch = pitch}};

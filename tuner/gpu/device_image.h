@@ -9,7 +9,7 @@
 #include "tuner/libraries/cuda_image.h"
 
 struct device_image {
-    struct image about;
+    struct image_layout about;
     struct cuda_array *array;  // NULL: textures lie over the buffer's own memory
     uint64_t texture, surface; // of the array
 };

@@ -84,8 +84,7 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
     const char *buffer = json_get_string(from, "buffer", NULL), *scalar = json_get_string(from, "scalar", NULL);
     if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
     if (json_object_get(from, "tensor_map")) return read_tensor_map(p, s, problem, from, err);
-    if (json_object_get(from, "texture") || json_object_get(from, "surface"))
-        return read_object(s, problem, from, err);
+    if (json_object_get(from, "texture") || json_object_get(from, "surface")) return read_object(s, problem, from, err);
     if (buffer) {
         int found = buffers_find(&problem->buffers, buffer);
         if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, buffer);

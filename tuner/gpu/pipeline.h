@@ -26,11 +26,11 @@ struct pipeline_stage {
     struct cuda_geometry geometry;
     bool overlap; // in the pipeline it may begin before the previous kernel has ended
     unsigned count;
-    uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
-    bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
+    uint64_t value[PIPELINE_ARGUMENTS_MAX];       // each argument's bytes, at the beginning
+    bool pointer[PIPELINE_ARGUMENTS_MAX];         // whether it is a buffer's address
     unsigned char object[PIPELINE_ARGUMENTS_MAX]; // PLACE_TEXTURE, PLACE_SURFACE: it is an object of the buffer whose
                                                   // index is the value; 0: it is none
-    int map[PIPELINE_ARGUMENTS_MAX];        // 1 + index of its tensor map, whose address is the value; 0: it is none
+    int map[PIPELINE_ARGUMENTS_MAX]; // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;
     unsigned char maps[PIPELINE_MAPS_MAX]
                       [sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch

@@ -1,6 +1,7 @@
 // See places.h.
 #include "tuner/gpu/places.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,10 @@ static int add_symbol(void *user, const char *name, size_t bytes, bool constant,
     struct module_symbol *grown = memory_try_grow(s->list, s->count + 1, sizeof *grown, err);
     if (!grown) return -1;
     s->list = grown;
-    s->list[s->count++] = (struct module_symbol){text_copy(name), bytes, constant};
+    char *own = memory_try(strlen(name) + 1, 1, err);
+    if (!own) return -1;
+    strcpy(own, name);
+    s->list[s->count++] = (struct module_symbol){own, bytes, constant};
     return 0;
 }
 
@@ -47,23 +51,23 @@ static int find_symbol(const struct module_symbols *all, const char *name, const
         *found = &all->list[i];
     }
     if (*found) return 0;
-    const char **names = memory_new(all->count + 1, sizeof *names);
-    char **texts = memory_new(all->count, sizeof *texts);
-    for (size_t i = 0; i < all->count; i++) names[i] = texts[i] = symbol_text(all->list[i].name);
-    const char *nearest = text_nearest(name, names);
+    // Of all names the nearest, one by one: there may be many, and memory may be short.
+    char text[SYMBOL_TEXT_SIZE], best[SYMBOL_TEXT_SIZE] = "";
+    for (size_t i = 0; i < all->count; i++) {
+        const char *names[] = {symbol_text(all->list[i].name, text), *best ? best : NULL, NULL};
+        const char *nearest = text_nearest(name, names);
+        if (nearest == names[0]) snprintf(best, sizeof best, "%s", nearest);
+    }
     error_set(err,
               "the compiled code has no variable '%s'%s%s%s; if only some configurations have it, write "
               "optional = true",
-              name, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-    for (size_t i = 0; i < all->count; i++) free(texts[i]);
-    free(texts);
-    free(names);
+              name, *best ? " (did you mean '" : "", best, *best ? "'?)" : "");
     return CUDA_REFUSED;
 }
 
 static void add(struct places *p, unsigned buffer, uint64_t address, bool taken)
 {
-    p->list[p->count++] = (struct place){buffer, address, taken};
+    p->list[p->count++] = (struct placement){buffer, address, taken};
 }
 
 // `pointer`: some stage writes or reads the buffer by its address, as a reference may that has no such variable.

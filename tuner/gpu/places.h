@@ -11,7 +11,7 @@
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/module_state.h"
 
-struct place {
+struct placement {
     unsigned buffer;
     uint64_t address; // of a variable; 0: the buffer's array
     bool taken;       // kernels may write there
@@ -28,7 +28,7 @@ struct places {
     struct cuda *cuda;
     struct buffers *buffers;
     size_t count, texture_count;
-    struct place list[BUFFERS_MAX];
+    struct placement list[BUFFERS_MAX];
     struct placed_texture *textures;
 };
 

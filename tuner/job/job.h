@@ -35,7 +35,7 @@ struct fill {
 
 // How kernels see a buffer by texture and surface objects.
 struct buffer_image {
-    struct image about;                  // without sizes and pitch
+    struct image_layout about;           // without sizes and pitch
     struct expr *size[IMAGE_DIMENSIONS]; // texels, the contiguous dimension first; NULL beyond the rank
     bool texture;                        // it is read as one; about.surface: as a surface
 };
@@ -74,13 +74,13 @@ struct tensor_map {
 
 enum argument_view { VIEW_POINTER, VIEW_TEXTURE, VIEW_SURFACE };
 
-// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, or a scalar (an expression of integers, or a
-// real constant).
+// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, or a scalar (an expression of integers,
+// or a real constant).
 struct argument {
-    int buffer;             // index into job.buffers, or -1: scalar
+    int buffer;              // index into job.buffers, or -1: scalar
     enum argument_view view; // of a buffer
     struct tensor_map *map;  // of the buffer, 128 bytes by value; NULL: its address or object
-    char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
+    char *name;              // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum element type;
     struct expr *value; // integer scalar
     double real;        // where value is NULL
@@ -304,7 +304,7 @@ struct tensor_map_shape {
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
 // An image with its sizes for a problem, from its values. -1 with a message. (job_image.c)
-int job_image_resolve(const struct buffer *, const int64_t *values, struct image *, struct error *);
+int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,

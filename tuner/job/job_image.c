@@ -23,7 +23,7 @@ static bool is_image_type(enum element type)
 }
 
 // One word for all dimensions, or a list with one for each, in the order of the shape.
-static void load_address(struct reader *r, const struct node *n, struct image *image)
+static void load_address(struct reader *r, const struct node *n, struct image_layout *image)
 {
     const struct node *list = node_member(n, "address");
     if (!list || !node_is_sequence(list)) {
@@ -45,7 +45,7 @@ static void load_address(struct reader *r, const struct node *n, struct image *i
 }
 
 // How a texture reads, and what the hardware does not do.
-static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image *image)
+static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image_layout *image)
 {
     bool floats = element_is_float(b->type), plain = image->memory == IMAGE_LINEAR;
     image->filter = (enum image_filter)reader_word(r, n, "arguments[].filter");
@@ -181,7 +181,7 @@ void check_views(struct reader *r, const struct job *job, const struct node *own
     }
 }
 
-int job_image_resolve(const struct buffer *b, const int64_t *values, struct image *out, struct error *err)
+int job_image_resolve(const struct buffer *b, const int64_t *values, struct image_layout *out, struct error *err)
 {
     int64_t row = 0; // elements
     *out = b->image->about;

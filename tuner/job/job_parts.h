@@ -21,8 +21,8 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
-// Declares a buffer of a form of "arguments[]" ("buffer", "texture", "constant", ..), or finds the one of that name that
-// is known. Its number, or -1 after a mistake.
+// Declares a buffer of a form of "arguments[]" ("buffer", "texture", "constant", ..), or finds the one of that name
+// that is known. Its number, or -1 after a mistake.
 int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
 // Buffers are made once per job: refuses an expression, a buffer's `what` ("shape"), that reads other names than
 // problem sizes and device limits.

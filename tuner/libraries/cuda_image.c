@@ -25,15 +25,15 @@ void cuda_image_limits(struct cuda *c, struct image_limits *limits)
 static CUarray_format format_of(enum element type)
 {
     static const CUarray_format formats[ELEMENT_COUNT] = {
-        [ELEMENT_F32] = CU_AD_FORMAT_FLOAT,         [ELEMENT_F16] = CU_AD_FORMAT_HALF,
-        [ELEMENT_I8] = CU_AD_FORMAT_SIGNED_INT8,    [ELEMENT_U8] = CU_AD_FORMAT_UNSIGNED_INT8,
-        [ELEMENT_I16] = CU_AD_FORMAT_SIGNED_INT16,  [ELEMENT_U16] = CU_AD_FORMAT_UNSIGNED_INT16,
-        [ELEMENT_I32] = CU_AD_FORMAT_SIGNED_INT32,  [ELEMENT_U32] = CU_AD_FORMAT_UNSIGNED_INT32,
+        [ELEMENT_F32] = CU_AD_FORMAT_FLOAT,        [ELEMENT_F16] = CU_AD_FORMAT_HALF,
+        [ELEMENT_I8] = CU_AD_FORMAT_SIGNED_INT8,   [ELEMENT_U8] = CU_AD_FORMAT_UNSIGNED_INT8,
+        [ELEMENT_I16] = CU_AD_FORMAT_SIGNED_INT16, [ELEMENT_U16] = CU_AD_FORMAT_UNSIGNED_INT16,
+        [ELEMENT_I32] = CU_AD_FORMAT_SIGNED_INT32, [ELEMENT_U32] = CU_AD_FORMAT_UNSIGNED_INT32,
     };
     return formats[type]; // 0, which is no format, for the others
 }
 
-int cuda_array_create(struct cuda *c, const struct image *image, enum element type, struct cuda_array **out,
+int cuda_array_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array **out,
                       struct error *err)
 {
     CUarray array = NULL;
@@ -55,7 +55,7 @@ void cuda_array_destroy(struct cuda *c, struct cuda_array *array)
     if (array) driver.cuArrayDestroy((CUarray)array);
 }
 
-static int copy_array(struct cuda *c, struct cuda_array *array, const struct image *image, enum element type,
+static int copy_array(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
                       uint64_t linear, bool write, struct error *err)
 {
     CUDA_MEMCPY3D copy = {.WidthInBytes = (size_t)image->size[0] * (size_t)image->channels * element_size(type),
@@ -80,19 +80,19 @@ static int copy_array(struct cuda *c, struct cuda_array *array, const struct ima
     return r ? cuda_fail(err, r, "cannot copy an array") : 0;
 }
 
-int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image *image, enum element type,
+int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
                      uint64_t from, struct error *err)
 {
     return copy_array(c, array, image, type, from, true, err);
 }
 
-int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image *image, enum element type, uint64_t to,
-                    struct error *err)
+int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
+                    uint64_t to, struct error *err)
 {
     return copy_array(c, array, image, type, to, false, err);
 }
 
-static CUDA_RESOURCE_DESC resource_of(const struct image *image, enum element type, struct cuda_array *array,
+static CUDA_RESOURCE_DESC resource_of(const struct image_layout *image, enum element type, struct cuda_array *array,
                                       uint64_t address)
 {
     CUDA_RESOURCE_DESC r = {0};
@@ -117,7 +117,7 @@ static CUDA_RESOURCE_DESC resource_of(const struct image *image, enum element ty
     return r;
 }
 
-int cuda_texture_create(struct cuda *c, const struct image *image, enum element type, struct cuda_array *array,
+int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array *array,
                         uint64_t address, uint64_t *object, struct error *err)
 {
     static const CUaddress_mode modes[] = {[IMAGE_CLAMP] = CU_TR_ADDRESS_MODE_CLAMP,
@@ -125,8 +125,8 @@ int cuda_texture_create(struct cuda *c, const struct image *image, enum element 
                                            [IMAGE_MIRROR] = CU_TR_ADDRESS_MODE_MIRROR,
                                            [IMAGE_BORDER] = CU_TR_ADDRESS_MODE_BORDER};
     const CUDA_RESOURCE_DESC resource = resource_of(image, type, array, address);
-    CUDA_TEXTURE_DESC texture = {
-        .filterMode = image->filter == IMAGE_INTERPOLATED ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT};
+    CUDA_TEXTURE_DESC texture = {.filterMode = image->filter == IMAGE_INTERPOLATED ? CU_TR_FILTER_MODE_LINEAR
+                                                                                   : CU_TR_FILTER_MODE_POINT};
     CUtexObject made = 0;
     (void)c;
     for (int i = 0; i < IMAGE_DIMENSIONS; i++) texture.addressMode[i] = modes[image->address[i]];

@@ -237,7 +237,7 @@ static json_t *describe_value(const struct buffer *b, const int64_t *values, str
 // What the worker needs beyond the buffer: the image, or the name of the module's variable.
 static int describe_place(json_t *buffer, const struct buffer *b, const int64_t *values, struct error *err)
 {
-    struct image image;
+    struct image_layout image;
     if (b->symbol) json_object_set_new(buffer, "symbol", json_string(b->optional ? "optional" : "required"));
     if (!b->image) return 0;
     if (job_image_resolve(b, values, &image, err)) return error_prefix(err, "image '%s'", b->name);
@@ -267,10 +267,10 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
         bool filled = b->fill.given || b->direction != DIRECTION_SCRATCH;
         json_t *fill = b->value ? describe_value(b, values, err) : filled ? describe_fill(&b->fill) : NULL;
         if (b->value && !fill) goto fail;
-        json_array_append_new(
-            buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type", element_name(b->type),
-                               "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
-                               direction_words[b->direction], "fill", fill));
+        json_array_append_new(buffers,
+                              json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type",
+                                        element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
+                                        (json_int_t)ld, "direction", direction_words[b->direction], "fill", fill));
         json_t *added = json_array_get(buffers, i);
         if (describe_place(added, b, values, err)) goto fail;
         if (!b->bounded) continue;
