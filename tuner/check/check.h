@@ -22,6 +22,10 @@ void check_release(struct check *);
 // Adds a mistake or doubt at a place of the job file.
 void check_add(struct mistakes *, struct place, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+// Drops what is there already, from the item of this number on: stages share kernels, configurations share stages.
+// (check_arguments.c)
+void check_drop_repeated(struct mistakes *, size_t from);
+
 // The path of stage `s` among the settings, and of its arguments' list: "stages[1]", "arguments". The stage behind the
 // last is the reference's. malloc'ed.
 char *check_stage_path(const struct job *, size_t stage, const char *member);

@@ -220,8 +220,7 @@ static struct launch launch_of(const struct job *job, size_t stage)
     return l;
 }
 
-// Whether a doubt or mistake with this text is there already: stages share kernels, configurations share stages.
-static void drop_repeated(struct mistakes *m, size_t from)
+void check_drop_repeated(struct mistakes *m, size_t from)
 {
     for (size_t i = from; i < m->count;) {
         size_t k = 0;
@@ -255,6 +254,6 @@ void check_arguments(struct check *c, const uint16_t *config, const struct signa
             }
             free(l.list);
         }
-    drop_repeated(&c->mistakes, mistakes);
-    drop_repeated(&c->doubts, doubts);
+    check_drop_repeated(&c->mistakes, mistakes);
+    check_drop_repeated(&c->doubts, doubts);
 }

@@ -75,6 +75,7 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     const struct stage *stages = config ? job->stages : &job->reference.stage;
     const char *source = config ? job->source : job->reference.source;
     size_t count = config ? job->stage_count : 1, total = 0;
+    size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
     if (!config && !job->reference.stage.argument_count) stages = job->stages;
     for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
     if (total > CONSTANT_MEMORY)
@@ -92,6 +93,8 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
         else if (!b->optional && !takes_pointer(stages, count, (int)i))
             check_missing(c, at, b, source, all);
     }
+    check_drop_repeated(&c->mistakes, mistakes);
+    check_drop_repeated(&c->doubts, doubts);
 }
 
 // Where an argument stands that sees a buffer by an object.
