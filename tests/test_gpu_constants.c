@@ -30,13 +30,12 @@ static struct outcome_of_command tune(const char *job, const char *source, const
         "{\n    const float *t = find(n, a, \"t\");\n    double *y = (double *)find(n, a, \"y\");\n"
         "    (void)m, (void)v;\n    if (!t || !y) return 1;\n"
         "    for (int i = 0; i < 500 * 700; i++) y[i] = at(t, i % 700 + 0.25, i / 700 + 0.75);\n    return 0;\n}\n");
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "R=$PWD; cd %s && cc -O2 -shared -fPIC -I$R/kernels ref.c -o ref.so -lm && "
-        "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s 2>&1; "
-        "$BIN/sweetspot status job.cfg --store job.db; "
-        "$BIN/sweetspot export job.cfg --store job.db -o -",
-        folder, options);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "R=$PWD; cd %s && cc -O2 -shared -fPIC -I$R/kernels ref.c -o ref.so -lm && "
+                                          "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s 2>&1; "
+                                          "$BIN/sweetspot status job.cfg --store job.db; "
+                                          "$BIN/sweetspot export job.cfg --store job.db -o -",
+                                          folder, options);
     free(text);
     e2e_remove(folder);
     return r;
@@ -148,13 +147,12 @@ static void textures_are_read_as_the_job_says(void **state)
          "arguments = ( " IMAGE("filter = \"linear\";") ", " Y " );\n" REFERENCE,
          KERNEL("x", SAMPLED, "y[i] = " LINEAR ";") KERNEL("right", SAMPLED, "y[i] = " LINEAR ";"), NULL},
         {"an interpolated image against a function on the CPU",
-         "arguments = ( " IMAGE("filter = \"linear\";") ", " Y
-                                                        " );\nreference = { library = \"ref.so\"; function = "
+         "arguments = ( " IMAGE("filter = \"linear\";") ", " Y " );\nreference = { library = \"ref.so\"; function = "
                                                         "\"filtered\"; }; verification = { absolute = 0.01; };\n",
          KERNEL("x", SAMPLED, "y[i] = " LINEAR ";"), NULL},
         {"the nearest texel against that function",
          "arguments = ( " IMAGE("") ", " Y " );\nreference = { library = \"ref.so\"; function = \"filtered\"; }; "
-                                           "verification = { absolute = 0.01; };\n",
+                                    "verification = { absolute = 0.01; };\n",
          KERNEL("x", SAMPLED, "y[i] = " LINEAR ";"), "2 wrong"},
         {"an image against a kernel that takes its address",
          "arguments = ( " IMAGE("") ", " Y " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }"),
@@ -270,7 +268,7 @@ static void a_job_with_all_of_them_passes_counters_and_the_final(void **state)
             KERNEL("right", "cudaTextureObject_t t, cudaSurfaceObject_t s",
                    "surf2Dwrite(coef[i % 4] * tex2D<float>(t, i % 700, i / 700), s, i % 700 * 4, i / 700); if (i == "
                    "0) total = 350000;"),
-        "");
+        "; cat *.log");
     if (!both_right(r.out)) fail_msg("%s%s", r.out, r.err);
     assert_non_null(strstr(r.out, "s is in an array, which has no guards"));
     e2e_done(&r);

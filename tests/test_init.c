@@ -81,7 +81,7 @@ static const struct {
      {"{ name = \"coef\"; type = \"f32\"; shape = [ \"7 * 7\" ]; },", "{ name = \"deep::shift\"; type = \"i32\"; },",
       "{ name = \"deep::table\"; type = \"i32\"; }, // fill in: 'shape'",
       "{ name = \"hits\"; type = \"u32\"; direction = \"inout\"; fill = 0; }\n",
-      "fill in: 'two' of type 'Two' (line 11), which a job file cannot describe",
+      "fill in: 'two' of type 'Two' (line 16), which a job file cannot describe",
       "{ texture = \"image\"; type = \"f32\"; shape = [ \"height\", \"width\" ]; },",
       "{ surface = \"out\"; type = \"f32\"; shape = [ \"height\", \"width\" ]; direction = \"out\"; },",
       "files = { out = \"out.npy\"; };"}},
