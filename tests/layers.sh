@@ -82,7 +82,7 @@ only 'sqlite3\.h' tuner/store/store_internal.h
 only 'xxhash\.h' tuner/base/hash.c
 only 'zlib\.h' tuner/base/gzip.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c
-only 'cuda\.h' tuner/libraries/cuda.c
+only 'cuda\.h' tuner/libraries/cuda_driver.h
 only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.h
 only 'dlfcn\.h' tuner/libraries/library.c
 only 'cublas[A-Za-z_0-9]*\.h' tuner/libraries/blas.c

@@ -164,6 +164,62 @@ static void what_kernels_take_is_compared_with_the_job(void **state)
     RUN(cases);
 }
 
+#define PLACED_KERNEL                                                                                       \
+    "4i __constant__ float coef[3]; namespace ns { __device__ int total; } __device__ float big[4096];\n; " \
+    "4s/int n/int n, cudaTextureObject_t t/; 8s/x.i./x[i] * coef[0] * tex1D<float>(t, i)/; "                \
+    "11s/int n/int n, cudaTextureObject_t t/"
+#define TEXTURE "18s/$/, { texture = \"t\"; type = \"f32\"; shape = [ \"N\" ]; }/; "
+#define CONSTANT(text) "12s/$/ constants = ( " text " );/; "
+
+static void constants_and_textures_are_compared_with_the_source(void **state)
+{
+    (void)state;
+    static const struct wrong cases[] = {
+        {"sound",
+         TEXTURE CONSTANT("{ name = \"coef\"; type = \"f32\"; shape = [ 3 ]; }, "
+                          "{ name = \"ns::total\"; type = \"i32\"; direction = \"out\"; }"),
+         PLACED_KERNEL,
+         "",
+         0,
+         {NULL}},
+        {"a misspelt constant, one that is too large, one of another namespace, one that cannot be written",
+         TEXTURE CONSTANT(
+             "{ name = \"ceof\"; type = \"f32\"; shape = [ 3 ]; }, "
+             "{ name = \"coef\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"scratch\"; }, "
+             "{ name = \"total\"; type = \"i32\"; }, { name = \"none\"; type = \"i32\"; optional = true; }"),
+         PLACED_KERNEL,
+         "",
+         2,
+         {"job.cfg:12: there is no __constant__ or __device__ variable 'ceof' in k.cu; did you mean 'coef'?",
+          "job.cfg:12: constant 'coef' has 4000 bytes, but the source's variable 12",
+          "job.cfg:12: there is no __constant__ or __device__ variable 'total' in k.cu",
+          "job.cfg:12: constant 'coef' has direction \"scratch\", but kernels cannot write a __constant__ variable"}},
+        {"a constant that is smaller, and too many of them",
+         TEXTURE CONSTANT("{ name = \"big\"; type = \"f32\"; shape = [ 16 ]; }"),
+         PLACED_KERNEL "; 1i __constant__ char table[70000];",
+         "",
+         2,
+         {"job.cfg:12: warning: constant 'big' has 64 bytes, but the source's variable 16384: the rest of it keeps",
+          "job.cfg:3: the __constant__ variables of the source have 70012 bytes; a device has 65536"}},
+        {"a texture for a float, and a size that no device takes",
+         "18s/$/, { texture = \"t\"; type = \"f32\"; shape = [ \"N * 200\" ]; }/; ",
+         "4s/int n/int n, float t/; 8s/x.i./x[i] * t/; 11s/int n/int n, float t/",
+         "",
+         2,
+         {"job.cfg:18: argument 4: kernel 'scale' takes float, but the job gives a texture of 't', which a kernel has "
+          "as cudaTextureObject_t",
+          "job.cfg:18: problem N=1000, 't': its width is 200000; the device takes 1 to 131072 for a texture of 1 "
+          "dimension"}},
+        {"texture references",
+         NULL,
+         "4i texture<float, 2> image;",
+         "",
+         1,
+         {"error: texture is not a template", "hint: texture references are no longer part of CUDA"}},
+    };
+    RUN(cases);
+}
+
 static void compile_errors_are_whole_and_explained(void **state)
 {
     (void)state;
@@ -438,6 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_kernels_take_is_compared_with_the_job),
+        cmocka_unit_test(constants_and_textures_are_compared_with_the_source),
         cmocka_unit_test(compile_errors_are_whole_and_explained),
         cmocka_unit_test(parameters_that_change_nothing_are_named),
         cmocka_unit_test(launches_that_do_not_fit_are_counted),

@@ -198,6 +198,81 @@ static void it_links_with_the_real_libraries(void **state)
     free(c);
 }
 
+// A job with variables of the module, a texture and a surface. Only the buffer z is a launch's argument by its address.
+static const char places_text[] =
+    "constants = ( { name = \"coef\"; type = \"f32\"; shape = [\"M\"]; }, { name = \"ns::scale\"; type = \"f64\"; "
+    "direction = \"out\"; }, { name = \"none\"; type = \"i32\"; value = 3; optional = true; } );\n"
+    "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; filter = \"linear\"; address = "
+    "[\"clamp\", \"border\"]; }, { surface = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; }, "
+    "{ buffer = \"z\"; type = \"i32\"; shape = [8]; } );\n";
+
+static const char places_program[] =
+    "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+    "static const int z[8] = {0};\n"
+    "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    unsigned long long address, bytes;\n"
+    "    unsigned long long at = (unsigned long long)(size_t)z;\n"
+    "    fake_sizes[0][0] = fake_sizes[0][1] = fake_sizes[0][2] = 8;\n"
+    "    if (mini_gemm_load(&k)) return 1;\n"
+    "    if (mini_gemm_constant(&k, 0, \"ns::scale\", &address, &bytes)) return 2;\n"
+    "    if (strcmp(fake_global, \"_ZN2ns5scaleE\") || address != 0x1000 + 13 || bytes != 52) return 3;\n"
+    "    if (mini_gemm_constant(&k, 0, \"coef\", &address, &bytes) || strcmp(fake_global, \"coef\")) return 4;\n"
+    "    if (mini_gemm_constant(&k, 0, \"none\", &address, &bytes) != MINI_GEMM_CUDA_ERROR + 500) return 5;\n"
+    "    if (mini_gemm_constant(&k, 1, \"coef\", &address, &bytes) != MINI_GEMM_CUDA_ERROR + 500) return 6;\n"
+    "    if (mini_gemm_launch(&k, 0, 4096, 4096, at, 0, 8) != MINI_GEMM_NO_POINTER || fake_launches) return 7;\n"
+    "    if (mini_gemm_launch(&k, 0, 4096, 4096, at, 7, 8)) return 8;\n"
+    "    if (fake_launch[0].arguments[0] != 7 || fake_launch[0].arguments[1] != 8) return 9;\n"
+    "    if (fake_launch[0].arguments[2] != at) return 10;\n"
+    "    fake_device = 1;\n"
+    "    return mini_gemm_constant(&k, 0, \"coef\", &address, &bytes) == MINI_GEMM_OTHER_DEVICE ? 0 : 11;\n}\n";
+
+static void constants_have_addresses_and_textures_and_surfaces_are_objects(void **state)
+{
+    (void)state;
+    char *text = text_copy(finished_job_text), *arguments = strstr(text, "arguments = "),
+         *rest = strstr(arguments, "reference = ");
+    char *whole = text_format("%.*s%s%s", (int)(arguments - text), text, places_text, rest), *err;
+    finished_write(job.job, whole);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    keep_binary("{\"mini\":\"mini\"}");
+    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+                                  "--embed", NULL),
+                     3);
+    assert_contains(err, "the stored binary has no variable 'coef'");
+    free(err);
+    memcpy(cubin + 100, "\0coef\0_ZN2ns5scaleE", 20);
+    keep_binary("{\"mini\":\"mini\"}");
+    embed();
+    char *c = text_format("%s/main.c", job.folder),
+         *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder), *header;
+    finished_write(c, places_program);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        int status = build_and_run(compilers[i], source, "", "");
+        if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
+    }
+    // The real runtime has the function, too.
+    finished_write(c, "#define MINI_GEMM_RUNTIME_API\n#include \"include/mini_best.h\"\n"
+                      "int main(void) { static struct mini_gemm_kernels k; unsigned long long a, b; "
+                      "return mini_gemm_load(&k) == mini_gemm_constant(&k, 0, \"coef\", &a, &b); }\n");
+    assert_int_equal(
+        build_and_run("gcc -std=c99" STRICT, source,
+                      "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", ""),
+        0);
+    header = text_read_file(job.header, NULL);
+    assert_contains(header, "         f32  coef, in, 4 * (1) * (size_M) bytes\n");
+    assert_contains(header, "f64  ns::scale, out, 8 * (1) * (1) bytes, verified without guards around it\n");
+    assert_contains(header, "texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address clamp, "
+                            "border, texel coordinates, read as element\n");
+    assert_contains(header, "surface y: f32, size_M, memory array, 1 channel, verified without guards around it\n");
+    assert_contains(header, "mini_gemm_launch(&kernels, stream, M, N, z, texture_x, surface_y)");
+    free(header);
+    free(source);
+    free(c);
+    free(whole);
+    free(text);
+    make_cubin(1);
+}
+
 static char *read_binary_file(void)
 {
     char *path = text_format("%s/include/mini_best_binary.c", job.folder), *text = text_read_file(path, NULL);
@@ -502,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_launch_passes_what_was_verified_and_refuses_the_rest),
         CASE(it_links_with_the_real_libraries),
+        CASE(constants_have_addresses_and_textures_and_surfaces_are_objects),
         CASE(the_bytes_are_those_of_the_store),
         CASE(what_cannot_be_embedded_is_refused),
         CASE(a_file_that_cannot_be_written_is_an_error),

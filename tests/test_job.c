@@ -209,6 +209,46 @@ static const struct {
     {2, "kernel = { template = \"x.cu\"; entry = \"x\"; defines = { D = \"1\\n\"; }; };", 2,
      "the value of macro 'D' has a line break"},
     {1, "name = \"-t\";", 1, "not begin with '-'"},
+    // Constants, textures and surfaces: job-file.md has the others.
+    {12, "constants = ( \"coef\" );", 12, "a constant must be a group { name = \"coef\";"},
+    {12, "constants = ( { type = \"f32\"; } );", 12, "a constant lacks 'name'"},
+    {12, "constants = ( { name = \"coef\"; } );", 12, "constant 'coef' needs 'type'"},
+    {12, "constants = ( { name = \"a:b\"; type = \"f32\"; } );", 12, "'a:b' is not a variable's name"},
+    {12, "constants = ( { name = \"a::\"; type = \"f32\"; } );", 12, "'a::' is not a variable's name"},
+    {12, "constants = ( { name = \"9a\"; type = \"f32\"; } );", 12, "'9a' is not a variable's name"},
+    {12, "constants = ( { name = \"c\"; type = \"f32\"; }, { name = \"c\"; type = \"f32\"; } );", 12,
+     "buffer 'c' is declared twice"},
+    {12, "constants = ( { name = \"c\"; type = \"i32\"; value = 1; fill = 2; } );", 12,
+     "constant 'c' has both 'value' and 'fill'"},
+    {12, "constants = ( { name = \"c\"; type = \"i32\"; value = 1; direction = \"out\"; } );", 12,
+     "constant 'c' is an output, so it has no value"},
+    {12, "constants = ( { name = \"c\"; type = \"i32\"; value = \"BLOCK\"; } );", 12,
+     "the value of buffer 'c' depends on 'BLOCK'"},
+    {12, "constants = ( { name = \"c\"; type = \"f16\"; value = 1e6; } );", 12, "'c' is 1e+06, more than an f16 holds"},
+    {12, "constants = ( { name = \"c\"; type = \"f32\"; ld = 5; } );", 12, "unknown setting 'ld' in a constant"},
+    {12, "constants = ( { name = \"c\"; type = \"f32\"; shape = [ \"Q\" ]; } );", 12, "unknown name 'Q'"},
+    {12, "cmem_args = ( );", 12, "it is 'constants' here"},
+    {12, "texmem_args = ( );", 12, "a texture is an argument here"},
+    {8, "arguments = ( { texture = \"x\"; } );", 8, "buffer 'x' needs 'type' and 'shape' where it is first named"},
+    {8, "arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [8]; }, { texture = \"x\"; } );", 8,
+     "buffer 'x' is no texture: give its 'type', 'shape' and 'memory' where it is first named"},
+    {8, "arguments = ( { texture = \"x\"; surface = \"x\"; } );", 8, "an argument must be"},
+    {8, "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [8, 8, 8, 8]; } );", 8,
+     "'shape' of texture 'x' has 4 dimensions; one to three are possible"},
+    {8, "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [8, 8]; address = [\"clamp\"]; } );", 8,
+     "'address' has 1 words, but the texture has 2 dimensions"},
+    {8, "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [8]; address = [\"clamb\"]; } );", 8,
+     "'address' must be one of"},
+    {8, "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [8]; memory = \"pitch\"; } );", 8,
+     "memory \"pitch\" is for two dimensions, but texture 'x' has 1"},
+    {8, "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [8]; direction = \"out\"; } );", 8,
+     "'x' is an output, but kernels see it as a texture, which cannot be written"},
+    {8, "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [8]; memory = \"linear\"; direction = \"out\"; } );",
+     8, "texture 'x' is only read, but it is an output"},
+    {8, "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [8]; }, { texture = \"x\"; filter = \"linear\"; } );",
+     8, "how texture 'x' is read is said where it is first named"},
+    {8, "arguments = ( { surface = \"x\"; type = \"f32\"; shape = [8]; direction = \"out\"; filter = \"point\"; } );",
+     8, "unknown setting 'filter' in a surface argument"},
 };
 
 static char *write_job(const char *folder, int line, const char *text)
@@ -223,6 +263,52 @@ static char *write_job(const char *folder, int line, const char *text)
     e2e_write(folder, "x.cu", "BLOCK KIND U\n");
     free(all);
     return text_format("%s/job.cfg", folder);
+}
+
+// Of the first problem, N = 1000.
+static void constants_and_images_are_buffers_with_a_place(void **state)
+{
+    static const char text[] =
+        "constants = ( { name = \"ns::coef\"; type = \"f32\"; shape = ( \"N\", 2 ); }, "
+        "{ name = \"count\"; type = \"i32\"; value = \"N\"; } );\n"
+        "arguments = ( { texture = \"t\"; type = \"u8\"; shape = [ 5, 6, 7 ]; channels = 4; filter = \"linear\"; "
+        "read = \"normalized\"; normalized = true; address = ( \"wrap\", \"clamp\", \"mirror\" ); }, "
+        "{ surface = \"s\"; type = \"f32\"; shape = ( 3, \"N\" ); ld = 1024; direction = \"inout\"; }, "
+        "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = "
+        "\"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; arguments = ( { buffer = "
+        "\"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };";
+    (void)state;
+    char *folder = e2e_folder("placed"), *whole = text_format("%s// ", text), *path = write_job(folder, 8, whole);
+    char *command = text_format("sed -i '/^reference/d' '%s'", path);
+    assert_int_equal(system(command), 0);
+    struct job *job;
+    struct mistakes m = {0};
+    struct error err;
+    int result = job_load(path, &job, &m);
+    for (size_t i = 0; i < m.count; i++) print_message("%d: %s\n", m.list[i].line, m.list[i].text);
+    assert_int_equal(result, 0);
+    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
+    assert_int_equal(job->buffer_count, 5);
+    assert_true(job->buffers[0].symbol && job->buffers[1].symbol && !job->buffers[2].symbol);
+    struct image_layout t, s;
+    assert_int_equal(job_image_resolve(&job->buffers[2], values, &t, &err), 0);
+    assert_int_equal(job_image_resolve(&job->buffers[3], values, &s, &err), 0);
+    assert_true(t.rank == 3 && t.size[0] == 7 && t.size[1] == 6 && t.size[2] == 5 && t.pitch == 28 && t.channels == 4);
+    assert_true(t.address[0] == IMAGE_MIRROR && t.address[1] == IMAGE_CLAMP && t.address[2] == IMAGE_WRAP);
+    assert_true(t.normalized && t.read == IMAGE_NORMALIZED && t.filter == IMAGE_INTERPOLATED && !t.surface);
+    assert_true(s.rank == 2 && s.size[0] == 1000 && s.size[1] == 3 && s.size[2] == 1 && s.pitch == 4096);
+    assert_true(s.surface && s.filter == IMAGE_INTERPOLATED && job->buffers[3].image->texture);
+    // ns::coef, count, t twice, s twice, r: the arrays are beside the buffers.
+    assert_int_equal(job_problem_bytes(job, 0, &err), 8000 + 4 + 2 * 840 + 2 * 3 * 4096 + 4);
+    free(values);
+    free(command);
+    free(whole);
+    free(path);
+    job_free(job);
+    mistakes_release(&m);
+    e2e_remove(folder);
 }
 
 static void a_sound_job_loads_and_its_space_is_built(void **state)
@@ -991,6 +1077,7 @@ int main(void)
         cmocka_unit_test(the_objective_weighs_the_problems_that_are_tuned),
         cmocka_unit_test(how_far_behind_a_candidate_is_follows_the_objective),
         cmocka_unit_test(a_sound_job_loads_and_its_space_is_built),
+        cmocka_unit_test(constants_and_images_are_buffers_with_a_place),
         cmocka_unit_test(unroll_factors_become_pragmas),
         cmocka_unit_test(every_mistake_is_reported_with_its_line),
         cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),

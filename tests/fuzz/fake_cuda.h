@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/libraries/cuda.h"
+#include "tuner/libraries/cuda_image.h"
 #include "tuner/libraries/library.h"
 
 enum { FAKE_MEMORY = 128 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
@@ -189,16 +189,29 @@ int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *s
     return *symbol == '_' || !*symbol ? error_set(err, "no kernel '%s'", symbol) : 0;
 }
 
+// Every module has the same variables.
+enum { FAKE_VARIABLES = 8, FAKE_VARIABLE = 64 };
+static struct {
+    char name[64];
+    uint64_t words[512];
+} fake_variables[FAKE_VARIABLES];
+
+static void *fake_variable(const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < FAKE_VARIABLES && *fake_variables[i].name && strcmp(fake_variables[i].name, name) != 0) i++;
+    strncpy(fake_variables[i].name, name, sizeof fake_variables[i].name - 1);
+    return fake_variables[i].words;
+}
+
 int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
                        struct error *err)
 {
-    static uint64_t variable[8];
     (void)c;
     (void)module;
-    (void)symbol;
     (void)err;
-    *address = (uint64_t)(uintptr_t)variable;
-    *bytes = sizeof variable;
+    *address = (uint64_t)(uintptr_t)fake_variable(symbol);
+    *bytes = FAKE_VARIABLE;
     return 0;
 }
 
@@ -231,13 +244,15 @@ int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const stru
     return 0;
 }
 
-// The values of the arguments are read, as the driver does. How many there are, only the kernel knows.
+// What a launch does; NULL: nothing. The values of the arguments are read, as the driver does. How many there are, only
+// the kernel knows.
+static void (*fake_kernel)(void **args);
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
                 struct error *err)
 {
     (void)c;
     (void)kernel;
-    (void)args;
+    if (fake_kernel) fake_kernel(args);
     if (g->grid[0] && g->block[0]) return 0;
     error_set(err, "an empty grid");
     return CUDA_REFUSED;
@@ -323,6 +338,93 @@ void cuda_graph_free(struct cuda *c, struct cuda_graph *graph)
 {
     (void)c;
     (void)graph;
+}
+
+// Arrays are dense memory. An object is the address of what it is over: an array, or the buffer's memory.
+struct cuda_array {
+    size_t bytes;
+    unsigned char data[];
+};
+
+void cuda_image_limits(struct cuda *c, struct image_limits *limits)
+{
+    (void)c;
+    *limits = image_limits_known;
+}
+
+int cuda_array_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array **out,
+                      struct error *err)
+{
+    size_t bytes = (size_t)(image->size[0] * image->size[1] * image->size[2] * image->channels) * element_size(type);
+    void *memory = NULL;
+    int failed = cuda_host_alloc(c, sizeof **out + bytes, &memory, err);
+    *out = memory;
+    if (*out) (*out)->bytes = bytes;
+    return failed;
+}
+
+void cuda_array_destroy(struct cuda *c, struct cuda_array *array)
+{
+    (void)c;
+    free(array);
+}
+
+static int fake_array_copy(struct cuda_array *array, const struct image_layout *image, enum element type,
+                           uint64_t linear, bool write)
+{
+    size_t row = (size_t)(image->size[0] * image->channels) * element_size(type);
+    for (size_t i = 0; i < (size_t)(image->size[1] * image->size[2]); i++) {
+        unsigned char *there = (unsigned char *)(uintptr_t)linear + i * (size_t)image->pitch;
+        memcpy(write ? array->data + i * row : there, write ? there : array->data + i * row, row);
+    }
+    return 0;
+}
+
+int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
+                     uint64_t from, struct error *err)
+{
+    (void)c;
+    (void)err;
+    return fake_array_copy(array, image, type, from, true);
+}
+
+int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
+                    uint64_t to, struct error *err)
+{
+    (void)c;
+    (void)err;
+    return fake_array_copy(array, image, type, to, false);
+}
+
+int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array *array,
+                        uint64_t address, uint64_t *object, struct error *err)
+{
+    (void)c;
+    (void)image;
+    (void)type;
+    (void)err;
+    *object = array ? (uint64_t)(uintptr_t)array->data : address;
+    return 0;
+}
+
+void cuda_texture_destroy(struct cuda *c, uint64_t object)
+{
+    (void)c;
+    (void)object;
+}
+
+int cuda_surface_create(struct cuda *c, struct cuda_array *array, uint64_t *object, struct error *err)
+{
+    (void)c;
+    (void)err;
+    *object = (uint64_t)(uintptr_t)array->data;
+    return 0;
+}
+
+void cuda_surface_destroy(struct cuda *c, uint64_t object)
+{
+    (void)c;
+    (void)object;
 }
 
 #endif

@@ -9,9 +9,10 @@
 #include "tuner/counting/linetable.h"
 #include "tuner/gpu/module_state.h"
 
-static int visit(void *user, const char *name, size_t bytes, struct error *err)
+static int visit(void *user, const char *name, size_t bytes, bool constant, struct error *err)
 {
     (void)err;
+    (void)constant;
     *(size_t *)user += strlen(name) + (bytes > 0);
     return 0;
 }

@@ -69,6 +69,15 @@ CUresult CUDAAPI cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const c
     *kernel = (CUkernel)(size_t)&fake_symbols[fake_symbol_count++ % 4];
     return CUDA_SUCCESS;
 }
+static const char *fake_global; // the variable asked for last
+CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+{
+    (void)library;
+    fake_global = name;
+    *address = 0x1000 + strlen(name);
+    *bytes = 4 * strlen(name);
+    return CUDA_SUCCESS;
+}
 CUresult CUDAAPI cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel, CUdevice device)
 {
     (void)kernel, (void)device;

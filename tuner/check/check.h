@@ -22,12 +22,20 @@ void check_release(struct check *);
 // Adds a mistake or doubt at a place of the job file.
 void check_add(struct mistakes *, struct place, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+// Drops what is there already, from the item of this number on: stages share kernels, configurations share stages.
+// (check_arguments.c)
+void check_drop_repeated(struct mistakes *, size_t from);
+
 // The path of stage `s` among the settings, and of its arguments' list: "stages[1]", "arguments". The stage behind the
 // last is the reference's. malloc'ed.
 char *check_stage_path(const struct job *, size_t stage, const char *member);
 
 // The kernels and their arguments, for one configuration (NULL: the reference's kernel). (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, const struct signatures *);
+// The job's constants against the variables of the source, likewise. (check_places.c)
+void check_constants(struct check *, const uint16_t *config, const struct signatures *);
+// Textures and surfaces against what devices take. (check_places.c)
+void check_images(struct check *);
 // Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
 // (check_signatures.c)
 int check_signatures(struct check *, char *const *compiler, struct error *);

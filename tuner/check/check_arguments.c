@@ -85,6 +85,18 @@ static void check_pointer(struct check *c, struct place at, const char *what, co
     free(takes);
 }
 
+static void check_object(struct check *c, struct place at, const char *what, const struct argument *a,
+                         const struct kernel_signature *s, const struct kernel_parameter *p)
+{
+    bool texture = a->view == VIEW_TEXTURE;
+    if (!p->pointer && p->bytes == sizeof(uint64_t) && (!p->type || p->type->kind == 'u')) return;
+    char *takes = kernel_parameter_text(p);
+    check_add(&c->mistakes, at, "%s: kernel '%s' takes %s, but the job gives a %s of '%s', which a kernel has as %s",
+              what, s->entry, takes, texture ? "texture" : "surface", a->name,
+              texture ? "cudaTextureObject_t" : "cudaSurfaceObject_t");
+    free(takes);
+}
+
 static void check_map(struct check *c, struct place at, const char *what, const struct argument *a,
                       const struct kernel_signature *s, const struct kernel_parameter *p)
 {
@@ -113,6 +125,8 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
         char *what = text_format("argument %zu", i + 1);
         if (a->map)
             check_map(c, at, what, a, s, &s->parameters[i]);
+        else if (a->view != VIEW_POINTER)
+            check_object(c, at, what, a, s, &s->parameters[i]);
         else if (a->buffer >= 0)
             check_pointer(c, at, what, a, s, &s->parameters[i]);
         else
@@ -206,8 +220,7 @@ static struct launch launch_of(const struct job *job, size_t stage)
     return l;
 }
 
-// Whether a doubt or mistake with this text is there already: stages share kernels, configurations share stages.
-static void drop_repeated(struct mistakes *m, size_t from)
+void check_drop_repeated(struct mistakes *m, size_t from)
 {
     for (size_t i = from; i < m->count;) {
         size_t k = 0;
@@ -241,6 +254,6 @@ void check_arguments(struct check *c, const uint16_t *config, const struct signa
             }
             free(l.list);
         }
-    drop_repeated(&c->mistakes, mistakes);
-    drop_repeated(&c->doubts, doubts);
+    check_drop_repeated(&c->mistakes, mistakes);
+    check_drop_repeated(&c->doubts, doubts);
 }

@@ -156,10 +156,20 @@ static void check_library(struct check *c)
     free(l.bytes);
 }
 
+static void check_constant_fills(struct check *c)
+{
+    for (size_t i = 0; i < c->job->buffer_count && c->job->buffers[i].symbol; i++) {
+        const struct buffer *b = &c->job->buffers[i];
+        if (b->fill.kind == FILL_NPY && b->fill.path)
+            check_values(c, job_place(c->job, "constants[%zu].fill", i), b->fill.path, b);
+    }
+}
+
 void check_files(struct check *c)
 {
     const struct job *job = c->job;
     const struct reference *r = &job->reference;
+    check_constant_fills(c);
     for (size_t s = 0; s < job->stage_count; s++) check_fills(c, s, &job->stages[s]);
     for (size_t i = 0; i < r->file_count; i++)
         for (size_t b = 0; b < job->buffer_count; b++)

@@ -22,6 +22,7 @@ static int ask(struct check *c, struct worker *w, const uint16_t *config, const 
     json_t *request = request_compile(job, config, c->arch, NULL, folder);
     int failed = signatures_ask(&all, w, request, c->arch, folder, job->compile_timeout + COMPILE_GRACE, err);
     if (!failed && !all.log) check_arguments(c, config, &all);
+    if (!failed && !all.log) check_constants(c, config, &all);
     signatures_release(&all);
     return failed;
 }

@@ -41,6 +41,14 @@ static const struct {
     {{"uses too much shared data", NULL},
      "static shared memory ends at 48 KiB: use dynamic shared memory (extern __shared__, launch.shared), or a "
      "constraint"},
+    {{"texture is not a template", NULL},
+     "texture references are no longer part of CUDA: make it a cudaTextureObject_t argument of the kernel, and of the "
+     "job { texture = \"...\"; }"},
+    {{"surface is not a template", NULL},
+     "surface references are no longer part of CUDA: make it a cudaSurfaceObject_t argument of the kernel, and of the "
+     "job { surface = \"...\"; }"},
+    {{"too much global constant data", NULL},
+     "the constants of a source end at 64 KiB: make large tables __device__ variables, or buffers"},
     {{"has already been defined", NULL},
      "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have one name"},
     {{"expected an identifier", NULL},

@@ -159,6 +159,37 @@ static void read_kernels(const char *ptx, struct signatures *all)
     }
 }
 
+// ".visible .const .align 4 .b8 coef[36];", ".global .align 4 .u32 counter = 1;": begins at a word of 8 to 64 bits.
+static void read_variable(const char *line, bool constant, struct signatures *all)
+{
+    char *text = text_format("%.*s", (int)strcspn(line, "=;\n"), line), *name = NULL;
+    size_t bytes = 0;
+    for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest)) != NULL;) {
+        if (*word == '.' && strchr("bsuf", word[1])) bytes = strtoul(word + 2, NULL, 10) / 8;
+        name = word;
+    }
+    size_t length = name ? strcspn(name, "[") : 0;
+    for (char *at = name ? name + length : NULL; at && *at == '[';) bytes *= strtoul(at + 1, &at, 10), at += *at == ']';
+    if (bytes && length && *name != '.' && *name != '$' && strncmp(name, PROBE, strlen(PROBE)) != 0) {
+        all->variables = memory_grow(all->variables, all->variable_count + 1, sizeof *all->variables);
+        all->variables[all->variable_count++] =
+            (struct source_variable){text_format("%.*s", (int)length, name), bytes, constant};
+    }
+    free(text);
+}
+
+static void read_variables(const char *ptx, struct signatures *all)
+{
+    static const char *const linkage[] = {".visible ", ".weak ", ".extern ", ".common "};
+    for (const char *line = ptx; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        const char *at = line;
+        for (size_t i = 0; i < sizeof linkage / sizeof *linkage; i++)
+            if (!strncmp(at, linkage[i], strlen(linkage[i]))) at += strlen(linkage[i]);
+        if (!strncmp(at, ".const ", 7)) read_variable(at + 7, true, all);
+        if (!strncmp(at, ".global ", 8)) read_variable(at + 8, false, all);
+    }
+}
+
 static char *first_line_with(const char *log, const char *word)
 {
     const char *at = strstr(log, word), *start = at ? at : log;
@@ -175,6 +206,7 @@ static int ask_each(struct signatures *all, struct worker *w, const json_t *requ
     char *ptx = compile(w, request, write_text(source, entries, json_array_size(entries)), seconds, &all->log, err);
     if (!ptx) return all->log ? 0 : -1;
     read_kernels(ptx, all);
+    read_variables(ptx, all);
     free(ptx);
     json_array_foreach(entries, i, entry)
     {
@@ -210,6 +242,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
     char *ptx = compile(w, request, write_text(source, entries, SIZE_MAX), seconds, &log, err);
     if (ptx) {
         read_kernels(ptx, all);
+        read_variables(ptx, all);
         for (i = 0; i < all->count; i++)
             if (read_constant(ptx, i, &all->list[i]))
                 all->list[i].problem = text_copy("the compiler does not say what it takes");
@@ -232,6 +265,8 @@ void signatures_release(struct signatures *all)
         free(all->list[i].parameters);
     }
     for (size_t i = 0; i < all->kernel_count; i++) free(all->kernels[i]);
+    for (size_t i = 0; i < all->variable_count; i++) free(all->variables[i].symbol);
+    free(all->variables);
     free(all->list);
     free(all->kernels);
     free(all->log);

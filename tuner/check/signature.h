@@ -32,9 +32,17 @@ struct kernel_signature {
     struct kernel_parameter *parameters;
 };
 
+// A `__constant__` or `__device__` variable of the source.
+struct source_variable {
+    char *symbol;
+    size_t bytes;
+    bool constant;
+};
+
 struct signatures {
-    size_t count, kernel_count;
+    size_t count, kernel_count, variable_count;
     struct kernel_signature *list;
+    struct source_variable *variables;
     char **kernels; // names in the compiled code of all kernels that are not templates
     char *log;      // NULL; else the source does not compile, and nothing else is known
 };

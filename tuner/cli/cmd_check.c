@@ -282,6 +282,7 @@ int cmd_check(int argc, char **argv)
         check_macros(&check);
         check_files(&check);
         check_launches(&check);
+        check_images(&check);
         check_architecture(&check);
         status = compile ? check_by_compiling(&check, compile, arch, cache) : print_found(&check);
     }

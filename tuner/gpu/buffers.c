@@ -62,6 +62,14 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
         return error_set(err, "buffer %s: %lldx%lld elements are too many", name, (long long)v->rows, (long long)v->ld);
     b->bytes = cells * element_size(v->type);
     if (parse_fill(b, json_object_get(from, "fill"), err)) return error_prefix(err, "buffer %s", name);
+    b->symbol = json_object_get(from, "symbol") != NULL;
+    b->optional = !strcmp(json_get_string(from, "symbol", ""), "optional");
+    if (b->symbol && v->rows > 1 && v->ld != v->cols)
+        return error_set(err, "buffer %s: the rows of a variable are dense", name);
+    b->has_image = json_object_get(from, "image") != NULL;
+    if (b->has_image && device_image_read(&b->image, json_object_get(from, "image"), v->rows, v->cols,
+                                          v->ld * (int64_t)element_size(v->type), err))
+        return error_prefix(err, "buffer %s", name);
     return 0;
 }
 
@@ -87,7 +95,8 @@ size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err)
     {
         struct device_buffer b = {0};
         if (parse(&b, each, err)) return 0;
-        total += slot_bytes(&b, guard_bytes) + (has_origin(&b) ? b.bytes : 0);
+        total += slot_bytes(&b, guard_bytes) + (has_origin(&b) ? b.bytes : 0) +
+                 (b.has_image ? device_image_bytes(&b.image, b.view.type) : 0);
     }
     return total;
 }
@@ -147,6 +156,10 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
             b->origin[set] = origin;
             origin += round_up(b->bytes, ALIGNMENT);
         }
+        if (b->has_image && (failed = device_image_open(&b->image, cuda, b->view.type, err))) {
+            error_prefix(err, "buffer %s", b->name);
+            return failed;
+        }
     }
     guard_regions(s, guard_bytes);
     return 0;
@@ -177,6 +190,8 @@ void buffers_release(struct buffers *s)
         for (unsigned i = 0; i < s->slab_count; i++) cuda_free(s->cuda, s->slabs[i]);
         cuda_free(s->cuda, s->origins);
         cuda_free(s->cuda, s->findings);
+        for (size_t i = 0; i < s->count; i++)
+            if (s->list[i].has_image) device_image_release(&s->list[i].image, s->cuda);
     }
     memset(s, 0, sizeof *s);
 }

@@ -17,6 +17,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
+#include "tuner/gpu/device_image.h"
 #include "tuner/gpu/support.h"
 
 enum { BUFFERS_MAX = JOB_MAX_BUFFERS, BUFFERS_COPIES_MAX = SUPPORT_COPIES_MAX, BUFFERS_SLABS_MAX = 16 };
@@ -31,6 +32,9 @@ struct device_buffer {
     const char *path; // of an npy fill
     bool bounded;     // an output with a tolerance of its own, in place of the job's:
     double absolute, relative;
+    bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
+    bool has_image;        // kernels see it by objects:
+    struct device_image image;
     bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
     uint64_t slot;        // address of the front guard
     size_t front;         // bytes of the front guard

@@ -56,7 +56,7 @@ static int prepare_stage(struct stage_run *r, struct device_problem *problem, st
 {
     const unsigned first = 0;
     int failed = buffers_restore(&problem->buffers, &first, 1, buffers_pattern(), err);
-    if (!failed) failed = module_state_restore(r->part->state, r->w->cuda, err);
+    if (!failed) failed = pipeline_prepare(r->part, 0, err);
     for (unsigned i = 0; i < r->stage && !failed; i++) failed = pipeline_enqueue_stage(r->part, i, 0, err);
     if (!failed && r->w->measure_settings.cold) failed = support_flush(r->w->support, err);
     if (!failed) failed = cuda_sync(r->w->cuda, err);

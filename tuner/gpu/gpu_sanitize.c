@@ -21,6 +21,7 @@ struct sanitized {
     struct workload *w;
     struct device_problem *problem;
     struct apart apart[BUFFERS_MAX];
+    unsigned sets; // of the problem; meanwhile there is one, since copies lie at distances from home
 };
 
 static bool has_contents(const struct device_buffer *b)
@@ -53,6 +54,8 @@ static int open_apart(struct sanitized *s, struct error *err)
     static const unsigned first = 0;
     struct buffers *all = &s->problem->buffers;
     int failed = buffers_restore(all, &first, 1, buffers_pattern(), err); // filled scratch gets its contents
+    s->sets = all->sets;
+    all->sets = 1;
     for (size_t i = 0; i < all->count && !failed; i++) failed = move_apart(s, i, err);
     return failed;
 }
@@ -65,6 +68,7 @@ static void close_apart(struct sanitized *s, bool lost)
         if (!lost) cuda_free(s->w->cuda, a->memory);
         free(a->contents);
     }
+    s->problem->buffers.sets = s->sets;
 }
 
 static int write_contents(struct sanitized *s, struct error *err)
@@ -84,6 +88,7 @@ static int launch(struct sanitized *s, const json_t *request, size_t number, str
     int failed = pipeline_open(&pipeline, s->w, request, err);
     for (int i = 0; i < LAUNCHES && !failed; i++) {
         failed = write_contents(s, err);
+        if (!failed) failed = places_put(&pipeline.parts[number].places, 0, err);
         if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
         int ended = failed == CUDA_CRASHED ? 0 : cuda_sync(s->w->cuda, failed ? NULL : err);
         if (ended) failed = ended;

@@ -113,7 +113,7 @@ int measure_plan(struct measure *m, const struct measure_subject *subject, doubl
     struct buffers *buffers = subject->buffers;
     struct error dropped;
     *out = (struct measure_plan){.subject = *subject, .repeats = 1};
-    if (estimate >= m->settings.graph_below || subject->work.restore) return 0;
+    if (estimate >= m->settings.graph_below || subject->work.restore || subject->work.put) return 0;
     unsigned copies = launches_for(m, buffers, estimate);
     if (!copies || buffers_clone(buffers, copies, &dropped)) return 0;
     int failed = cuda_capture_begin(m->cuda, err);
@@ -153,7 +153,8 @@ static int restore(struct measure *m, const struct measure_plan *plan, unsigned 
     copies[0] = copy;
     for (unsigned i = 0; i < plan->repeats && plan->graph; i++) copies[i] = i;
     if ((failed = buffers_restore(s->buffers, copies, plan->repeats, pattern, err)) ||
-        (s->work.restore && (failed = s->work.restore(s->work.self, err))))
+        (s->work.restore && (failed = s->work.restore(s->work.self, err))) ||
+        (s->work.put && (failed = s->work.put(s->work.self, s->buffers->shift[copy], err))))
         return failed;
     return support_poison(m->support, (uint32_t)entropy_draw(), err);
 }
@@ -233,6 +234,8 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
         if (plan->graph) copy = (unsigned)entropy_below(plan->repeats);
         judged[i] = true;
+        const struct work *work = &plan->subject.work;
+        if (work->take && (failed = work->take(work->self, plan->subject.buffers->shift[copy], err))) return failed;
         if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, pattern, (unsigned)i, err)))
             return failed;
     }

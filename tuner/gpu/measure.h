@@ -6,8 +6,8 @@
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
 // In a graph:      work shorter than graph_below, as many launches as copies of the memory, each copy used once, all
 //                  restored between executions. Copies are added until an execution lasts 300 us (at most 128); where
-//                  there is no room for them, where a warm cache does not hold them, or where the module has variables,
-//                  launches are timed alone.
+//                  there is no room for them, where a warm cache does not hold them, or where the module has variables
+//                  that change or are the job's, or arrays, launches are timed alone.
 //
 // Samples are taken in batches of one synchronisation each.
 #ifndef SWEETSPOT_GPU_MEASURE_H
@@ -22,10 +22,14 @@
 enum { MEASURE_BATCH = 64 };
 
 // What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. restore(),
-// which may be NULL, enqueues what else must be put back before a launch; such work is not put into graphs.
+// which may be NULL, enqueues what else must be put back before a launch. put() and take(), NULL too where there is
+// nothing of the kind, enqueue copying the buffers to where kernels see them, before a launch, and back to be judged
+// (places.h). Work with restore() or put() is not put into graphs.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
     int (*restore)(void *self, struct error *err);
+    int (*put)(void *self, int64_t shift, struct error *err);
+    int (*take)(void *self, int64_t shift, struct error *err);
     void *self;
 };
 

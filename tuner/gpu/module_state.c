@@ -52,15 +52,22 @@ static int open_elf(struct elf *e, const void *image, size_t size, struct error 
     return e->names ? 0 : error_set(err, "the cubin is cut off");
 }
 
-static bool is_writable(const struct elf *e, size_t section)
+// Whether a section holds variables, and which: writable or `__constant__` ones.
+static bool has_variables(const struct elf *e, size_t section, bool *constant)
 {
+    static const char *const kinds[] = {".nv.global", ".nv.constant3"};
     const char *name =
         section < e->section_count ? text_at(e->names, e->names_bytes, section_of(e, section).sh_name) : NULL;
-    return name && (!strcmp(name, ".nv.global") || !strncmp(name, ".nv.global.", 11));
+    for (int i = 0; i < 2 && name; i++) {
+        size_t length = strlen(kinds[i]);
+        if (strncmp(name, kinds[i], length) != 0 || (name[length] && name[length] != '.')) continue;
+        *constant = i == 1;
+        return true;
+    }
+    return false;
 }
 
-int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
-                      int (*visit)(void *user, const char *name, size_t bytes, struct error *err), void *user,
+int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, module_visitor *visit, void *user,
                       struct error *err)
 {
     struct elf e;
@@ -77,13 +84,14 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
             Elf64_Sym symbol;
             memcpy(&symbol, symbols + k * sizeof symbol, sizeof symbol);
             const char *name = text_at(table, strings.sh_size, symbol.st_name);
+            bool constant;
             if (!name) return error_set(err, "the cubin is cut off");
             if (symbol.st_shndx == SHN_UNDEF) {
                 *heap |= !strcmp(name, "malloc") || !strcmp(name, "free");
                 *prints |= !strcmp(name, "vprintf");
             } else if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size && *name != '$' &&
-                       is_writable(&e, symbol.st_shndx)) { // '$': texts of printf
-                int result = visit(user, name, symbol.st_size, err);
+                       has_variables(&e, symbol.st_shndx, &constant)) { // '$': texts of printf
+                int result = visit(user, name, symbol.st_size, constant, err);
                 if (result) return result;
             }
         }
@@ -97,12 +105,13 @@ struct finder {
     struct module_state *state;
 };
 
-static int add(void *user, const char *name, size_t bytes, struct error *err)
+static int add(void *user, const char *name, size_t bytes, bool constant, struct error *err)
 {
     struct finder *f = user;
     struct module_state *s = f->state;
     uint64_t address;
     size_t known;
+    if (constant) return 0; // kernels cannot write it
     int failed = cuda_module_global(f->cuda, f->module, name, &address, &known, err);
     if (failed) return failed;
     struct module_variable *grown = memory_try_grow(s->variables, s->count + 1, sizeof *grown, err);
@@ -152,12 +161,21 @@ void module_state_release(struct module_state *s, struct cuda *cuda)
     *s = (struct module_state){0};
 }
 
+void module_state_leave(struct module_state *s, uint64_t address, size_t bytes)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct module_variable *v = &s->variables[i];
+        if (v->address == address && bytes > v->placed) v->placed = bytes < v->bytes ? bytes : v->bytes;
+    }
+}
+
 int module_state_restore(const struct module_state *s, struct cuda *cuda, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < s->count && !failed; i++) {
         const struct module_variable *v = &s->variables[i];
-        if (v->changes) failed = cuda_upload(cuda, v->address, s->first + v->at, v->bytes, err);
+        if (v->changes)
+            failed = cuda_upload(cuda, v->address + v->placed, s->first + v->at + v->placed, v->bytes - v->placed, err);
     }
     return failed;
 }
@@ -168,7 +186,8 @@ int module_state_look(struct module_state *s, struct cuda *cuda, bool *late, str
     int failed = s->bytes ? read_all(s, cuda, s->now, err) : 0;
     for (size_t i = 0; i < s->count && !failed; i++) {
         struct module_variable *v = &s->variables[i];
-        if (v->changes || !memcmp(s->first + v->at, s->now + v->at, v->bytes)) continue;
+        size_t at = v->at + v->placed;
+        if (v->changes || !memcmp(s->first + at, s->now + at, v->bytes - v->placed)) continue;
         v->changes = s->changes = *late = true;
     }
     return failed;

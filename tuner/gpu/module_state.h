@@ -17,6 +17,7 @@
 struct module_variable {
     uint64_t address;
     size_t bytes, at; // at: where its contents are kept
+    size_t placed;    // the first bytes, which are a buffer's of the job: written before every launch that counts
     bool changes;     // it has been seen to change: it is written back before every launch that counts
 };
 
@@ -34,16 +35,18 @@ int module_state_open(struct module_state *, struct cuda *, struct cuda_module *
                       struct error *err);
 void module_state_release(struct module_state *, struct cuda *);
 
+// From now on the first `bytes` of the variable at an address are others' concern (places.h).
+void module_state_leave(struct module_state *, uint64_t address, size_t bytes);
 // Enqueues writing back those that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
 // Waits, and sets `changes` if they are not what they were. (Many variables are constants that the compiler has left
 // there.) *late: they have changed for the first time.
 int module_state_look(struct module_state *, struct cuda *, bool *late, struct error *err);
 
-// What the image alone says, without a device: calls visit(user, name, bytes) for every writable variable. -1 with a
-// message when it is not an ELF file or is cut off.
-int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
-                      int (*visit)(void *user, const char *name, size_t bytes, struct error *err), void *user,
+// What the image alone says, without a device: calls visit(user, name, bytes, constant) for every variable, writable or
+// `__constant__`. -1 with a message when it is not an ELF file or is cut off.
+typedef int module_visitor(void *user, const char *name, size_t bytes, bool constant, struct error *err);
+int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, module_visitor *, void *user,
                       struct error *err);
 
 #endif

@@ -62,6 +62,21 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
     return 0;
 }
 
+// {"texture":"image"}, {"surface":"out"}.
+static int read_object(struct pipeline_stage *s, const struct device_problem *problem, const json_t *from,
+                       struct error *err)
+{
+    const char *surface = json_get_string(from, "surface", NULL),
+               *name = surface ? surface : json_get_string(from, "texture", "");
+    int found = buffers_find(&problem->buffers, name);
+    const struct device_buffer *b = found < 0 ? NULL : &problem->buffers.list[found];
+    if (!b || !b->has_image || (surface && !b->image.about.surface))
+        return error_set(err, "argument %u: no %s '%s'", s->count, surface ? "surface" : "texture", name);
+    s->value[s->count] = (uint64_t)found;
+    s->object[s->count++] = surface ? PLACE_SURFACE : PLACE_TEXTURE;
+    return 0;
+}
+
 static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
                          const json_t *from, struct error *err)
 {
@@ -69,6 +84,7 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
     const char *buffer = json_get_string(from, "buffer", NULL), *scalar = json_get_string(from, "scalar", NULL);
     if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
     if (json_object_get(from, "tensor_map")) return read_tensor_map(p, s, problem, from, err);
+    if (json_object_get(from, "texture") || json_object_get(from, "surface")) return read_object(s, problem, from, err);
     if (buffer) {
         int found = buffers_find(&problem->buffers, buffer);
         if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, buffer);
@@ -159,6 +175,63 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     return 0;
 }
 
+// How the stages of a problem see its buffers, and whether any of them is a kernel.
+static bool look_at_views(const struct pipeline_part *part, const struct buffers *buffers,
+                          unsigned char views[BUFFERS_MAX])
+{
+    bool kernels = false;
+    for (unsigned k = 0; k < part->count; k++) {
+        const struct pipeline_stage *s = &part->stage[k];
+        kernels |= !s->library;
+        for (unsigned i = 0; i < s->count; i++) {
+            if (s->object[i]) views[s->value[i]] |= s->object[i];
+            for (size_t b = 0; b < buffers->count && (s->pointer[i] || s->map[i]); b++)
+                if (buffers->list[b].view.device == s->value[i]) views[b] |= PLACE_POINTER;
+        }
+        for (int i = 0; i < OPERATION_ROLES_MAX && s->library; i++)
+            for (size_t b = 0; b < buffers->count; b++)
+                if (buffers->list[b].view.device == s->operation.operand[i].device) views[b] |= PLACE_POINTER;
+    }
+    return kernels;
+}
+
+static int open_places(struct pipeline *p, const struct workload *w, const void *image, size_t bytes, struct error *err)
+{
+    struct module_symbols symbols;
+    int failed = module_symbols_read(&symbols, image, bytes, err);
+    for (size_t k = 0; k < w->problem_count && !failed; k++) {
+        struct pipeline_part *part = &p->parts[k];
+        struct buffers *buffers = &w->problems[k].buffers;
+        unsigned char views[BUFFERS_MAX] = {0};
+        bool kernels = look_at_views(part, buffers, views);
+        if (!part->count) continue;
+        failed = places_open(&part->places, p->cuda, buffers, p->module, &p->state, &symbols, views, kernels, err);
+    }
+    module_symbols_release(&symbols);
+    return failed;
+}
+
+static int read_problems(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
+{
+    size_t i, j;
+    json_t *each, *stage;
+    json_array_foreach(json_object_get(candidate, "problems"), i, each)
+    {
+        int64_t number = json_get_integer(each, "problem", (int64_t)i);
+        if (number < 0 || (size_t)number >= w->problem_count)
+            return error_set(err, "no problem %lld", (long long)number);
+        json_array_foreach(json_object_get(each, "stages"), j, stage)
+        {
+            int failed = read_stage(p, &p->parts[number], &w->problems[number], stage, err);
+            if (failed) {
+                error_prefix(err, "problem %s, stage %zu", w->problems[number].name, j);
+                return failed;
+            }
+        }
+    }
+    return 0;
+}
+
 int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
 {
     memset(p, 0, sizeof *p);
@@ -176,25 +249,10 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     hash_content(image, bytes, p->image_hash);
     failed = cuda_module_load(p->cuda, image, &p->module, err);
     if (!failed) failed = module_state_open(&p->state, p->cuda, p->module, image, bytes, err);
+    if (!failed) failed = read_problems(p, w, candidate, err);
+    if (!failed) failed = open_places(p, w, image, bytes, err);
     free(image);
-    if (failed) return failed;
-    size_t i, j;
-    json_t *each, *stage;
-    json_array_foreach(json_object_get(candidate, "problems"), i, each)
-    {
-        int64_t number = json_get_integer(each, "problem", (int64_t)i);
-        if (number < 0 || (size_t)number >= w->problem_count)
-            return error_set(err, "no problem %lld", (long long)number);
-        json_array_foreach(json_object_get(each, "stages"), j, stage)
-        {
-            failed = read_stage(p, &p->parts[number], &w->problems[number], stage, err);
-            if (failed) {
-                error_prefix(err, "problem %s, stage %zu", w->problems[number].name, j);
-                return failed;
-            }
-        }
-    }
-    return 0;
+    return failed;
 }
 
 void pipeline_release(struct pipeline *p)
@@ -204,6 +262,7 @@ void pipeline_release(struct pipeline *p)
             struct pipeline_stage *s = &p->parts[i].stage[k];
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
+    for (size_t i = 0; p->parts && i < p->problem_count; i++) places_release(&p->parts[i].places);
     if (p->cuda) {
         module_state_release(&p->state, p->cuda);
         cuda_module_unload(p->cuda, p->module);
@@ -230,6 +289,9 @@ static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shi
         value[i] = s->pointer[i] || map ? s->value[i] + (uint64_t)shift : s->value[i];
         args[i] = map ? (void *)map : &value[i];
         int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, value[i], err) : 0;
+        if (s->object[i])
+            failed = places_object(&part->places, (unsigned)s->value[i], s->object[i] == PLACE_SURFACE, shift,
+                                   &value[i], err);
         if (failed) return failed;
     }
     struct cuda_geometry geometry = s->geometry;
@@ -262,7 +324,28 @@ static int restore_variables(void *self, struct error *err)
     return module_state_restore(part->state, part->cuda, err);
 }
 
+int pipeline_prepare(struct pipeline_part *part, int64_t shift, struct error *err)
+{
+    int failed = module_state_restore(part->state, part->cuda, err);
+    return failed ? failed : places_put(&part->places, shift, err);
+}
+
+static int put(void *self, int64_t shift, struct error *err)
+{
+    return places_put(&((struct pipeline_part *)self)->places, shift, err);
+}
+
+static int take(void *self, int64_t shift, struct error *err)
+{
+    return places_take(&((struct pipeline_part *)self)->places, shift, err);
+}
+
 struct work pipeline_work(struct pipeline *p, size_t problem)
 {
-    return (struct work){pipeline_enqueue, p->state.changes ? restore_variables : NULL, &p->parts[problem]};
+    bool placed = p->parts[problem].places.count > 0;
+    return (struct work){.enqueue = pipeline_enqueue,
+                         .restore = p->state.changes ? restore_variables : NULL,
+                         .put = placed ? put : NULL,
+                         .take = placed ? take : NULL,
+                         .self = &p->parts[problem]};
 }

@@ -8,6 +8,7 @@
 #include "tuner/base/limits.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/module_state.h"
+#include "tuner/gpu/places.h"
 #include "tuner/gpu/workload_data.h"
 
 enum {
@@ -25,9 +26,11 @@ struct pipeline_stage {
     struct cuda_geometry geometry;
     bool overlap; // in the pipeline it may begin before the previous kernel has ended
     unsigned count;
-    uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
-    bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
-    int map[PIPELINE_ARGUMENTS_MAX];        // 1 + index of its tensor map, whose address is the value; 0: it is none
+    uint64_t value[PIPELINE_ARGUMENTS_MAX];       // each argument's bytes, at the beginning
+    bool pointer[PIPELINE_ARGUMENTS_MAX];         // whether it is a buffer's address
+    unsigned char object[PIPELINE_ARGUMENTS_MAX]; // PLACE_TEXTURE, PLACE_SURFACE: it is an object of the buffer whose
+                                                  // index is the value; 0: it is none
+    int map[PIPELINE_ARGUMENTS_MAX]; // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;
     unsigned char maps[PIPELINE_MAPS_MAX]
                       [sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch
@@ -40,6 +43,7 @@ struct pipeline_part {
     struct cuda *cuda;
     const struct module_state *state;           // the pipeline's
     const struct device_operations *operations; // the workload's
+    struct places places;                       // variables and arrays that its kernels work on
     unsigned count;                             // 0: the candidate has nothing for this problem
     struct pipeline_stage stage[PIPELINE_STAGES_MAX];
 };
@@ -58,6 +62,9 @@ struct pipeline {
 int pipeline_open(struct pipeline *, const struct workload *, const json_t *candidate, struct error *err);
 void pipeline_release(struct pipeline *);
 
+// Enqueues what a launch finds beside the buffers themselves: the module's variables restored, and the job's constants,
+// textures and surfaces of a copy. For launches that are not a struct work's.
+int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one problem's stages in order; `shift` is added to every buffer's address.
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 // One stage alone.

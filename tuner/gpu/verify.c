@@ -61,11 +61,13 @@ int verify_run(struct workload *w, size_t problem, unsigned copy, const struct w
     int failed;
     if ((failed = buffers_restore(&p->buffers, &copy, 1, pattern, err)) ||
         (work->restore && (failed = work->restore(work->self, err))) ||
+        (work->put && (failed = work->put(work->self, p->buffers.shift[copy], err))) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
         (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
         (failed = work->enqueue(work->self, p->buffers.shift[copy], err)) ||
-        (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
+        (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)) ||
+        (work->take && (failed = work->take(work->self, p->buffers.shift[copy], err))))
         return failed;
     p->ran[set] = true;
     return compare(w, p, copy, pattern, false, w->findings[2 * problem + set], err);

@@ -51,6 +51,17 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
     return 0;
 }
 
+// Says what no guard lies around, once for a job.
+static void note_unguarded(const struct device_problem *p)
+{
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        if (b->direction != DIRECTION_IN && (b->symbol || b->image.array))
+            fprintf(stderr, "%s is %s, which has no guards: writes outside of it are not seen\n", b->name,
+                    b->symbol ? "a variable of the module" : "in an array");
+    }
+}
+
 static int open_problem(struct workload *w, struct device_problem *p, const json_t *from, struct error *err)
 {
     p->workload = w;
@@ -133,6 +144,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
         struct device_problem *p = &w->problems[w->problem_count++];
         if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err)))
             return error_prefix(err, "problem %s", p->name), failed;
+        if (w->problem_count == 1) note_unguarded(p);
         bytes += 2 * p->buffers.arena_bytes;
         w->tuned_count += p->tune;
     }

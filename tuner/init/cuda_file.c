@@ -263,19 +263,25 @@ static size_t function_name(const struct cuda_file *f, size_t begin, size_t body
     return body;
 }
 
-static void read_kernel(struct declaration_reader *p, size_t begin, size_t body, size_t end, size_t name)
+// The namespaces around a declaration, each with "::" behind it; *extern_c: it is within extern "C". malloc'ed.
+static char *scope_path(const struct declaration_reader *p, bool *extern_c)
 {
-    struct cuda_file *f = p->file;
-    struct cuda_kernel k = {.head = begin, .body = body, .end = end, .line = token(f, name)->line};
     char *path = text_copy("");
     for (size_t i = 0; i < p->depth; i++) {
-        k.extern_c |= p->scopes[i].extern_c;
+        *extern_c |= p->scopes[i].extern_c;
         if (!p->scopes[i].name) continue;
         char *longer = text_format("%s%s::", path, p->scopes[i].name);
         free(path);
         path = longer;
     }
-    char *word = cuda_token_copy(token(f, name));
+    return path;
+}
+
+static void read_kernel(struct declaration_reader *p, size_t begin, size_t body, size_t end, size_t name)
+{
+    struct cuda_file *f = p->file;
+    struct cuda_kernel k = {.head = begin, .body = body, .end = end, .line = token(f, name)->line};
+    char *path = scope_path(p, &k.extern_c), *word = cuda_token_copy(token(f, name));
     k.name = text_format("%s%s", path, word);
     free(path);
     free(word);
@@ -323,6 +329,49 @@ static void add_alias(struct cuda_file *f, size_t name, size_t begin, size_t end
         (struct cuda_alias){cuda_token_copy(token(f, name)), cuda_token_text(token(f, begin), token(f, end))};
 }
 
+// `__constant__ float a[N], b;`: tokens [begin, end), the last of which is the semicolon. Those with a value are left
+// out.
+static void read_variables(struct declaration_reader *p, size_t begin, size_t end)
+{
+    static const char *const dropped[] = {"static", "extern",       "volatile",  "const",
+                                          "inline", "__constant__", "__device__"};
+    struct cuda_file *f = p->file;
+    bool constant = false, extern_c = false;
+    size_t type = begin, name;
+    for (bool drop = true; drop && type < end; type += drop) {
+        drop = false;
+        for (size_t d = 0; d < sizeof dropped / sizeof *dropped; d++) drop |= is(f, type, end, dropped[d]);
+        constant |= is(f, type, end, "__constant__");
+    }
+    for (name = type; name < end; name++)
+        if (is_name(f, name, end) && (is(f, name + 1, end, ";") || is(f, name + 1, end, "[") ||
+                                      is(f, name + 1, end, ",") || is(f, name + 1, end, "=")))
+            break;
+    char *words = name > type && name < end ? cuda_token_text(token(f, type), token(f, name)) : NULL;
+    for (size_t i = name; words && is_name(f, i, end);) {
+        struct cuda_variable v = {.constant = constant, .line = token(f, i)->line};
+        size_t at = i + 1;
+        bool plain = !strchr(words, '*') && !strchr(words, '&') && !strchr(words, '(');
+        while (is(f, at, end, "[")) {
+            size_t close = cuda_tokens_close(&f->tokens, at, end);
+            plain &= v.extent_count < 3 && close > at + 2;
+            if (plain) v.extents[v.extent_count++] = (struct cuda_range){at + 1, close - 1};
+            at = close;
+        }
+        if (plain && (is(f, at, end, ";") || is(f, at, end, ","))) {
+            char *path = scope_path(p, &extern_c), *word = cuda_token_copy(token(f, i));
+            v.name = text_format("%s%s", path, word);
+            v.type = text_copy(words);
+            f->variables = memory_grow(f->variables, f->variable_count + 1, sizeof v);
+            f->variables[f->variable_count++] = v;
+            free(path);
+            free(word);
+        }
+        i = list_item_end(f, at, end - 1) + 1;
+    }
+    free(words);
+}
+
 // A declaration that ends in ; or has a body: tokens [begin, end), `body` is its first { outside of brackets, or `end`.
 static void read_declaration(struct declaration_reader *p, size_t begin, size_t body, size_t end)
 {
@@ -352,6 +401,8 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
         return;
     }
     if (name == body || device || record) add_device(f, begin, end);
+    if (name == body && device && body == end && !record && !is(f, begin, end, "template"))
+        read_variables(p, begin, end);
     for (size_t i = begin; record && i < end; i++) {
         if (!is(f, i, end, "enum")) continue;
         while (i < end && !is(f, i, end, "{")) i++;
@@ -464,6 +515,11 @@ void cuda_file_release(struct cuda_file *f)
         free(k->name);
         free(k->bounds);
     }
+    for (size_t i = 0; i < f->variable_count; i++) {
+        free(f->variables[i].name);
+        free(f->variables[i].type);
+    }
+    free(f->variables);
     for (size_t i = 0; i < f->alias_count; i++) {
         free(f->aliases[i].name);
         free(f->aliases[i].type);

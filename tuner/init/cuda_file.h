@@ -55,16 +55,28 @@ struct cuda_range {
     size_t begin, end; // tokens
 };
 
+// A __constant__ or __device__ variable that the source gives no value, and that is no template.
+struct cuda_variable {
+    char *name; // with its namespaces
+    char *type;
+    bool constant;
+    size_t extent_count;
+    struct cuda_range extents[3]; // what stands between [ and ]
+    int line;
+};
+
 struct cuda_file {
     char *source;
     struct cuda_tokens tokens;
-    size_t kernel_count, macro_count, alias_count, device_count, constant_count, line_name_count, include_count;
+    size_t kernel_count, macro_count, alias_count, device_count, constant_count, line_name_count, include_count,
+        variable_count;
     struct cuda_kernel *kernels;
     struct cuda_macro *macros;
     struct cuda_alias *aliases;
     struct cuda_macro *constants; // const and constexpr variables of the file, and members of its enums ("")
     struct cuda_line_name *line_names;
-    char **includes;           // of #include "..."
+    char **includes; // of #include "..."
+    struct cuda_variable *variables;
     struct cuda_range *device; // what the device compiler sees, beside preprocessor lines
     int host_line;             // of the first host function, or 0
 };

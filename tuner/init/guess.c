@@ -14,6 +14,7 @@ void guess_kernel(struct guess *g, const struct cuda_file *file, const struct cu
     guess_parameters(g);
     guess_variables_init(&variables, g);
     guess_launch(g, &variables);
+    guess_places(g);
     guess_buffers(g, &variables);
     guess_variables_release(&variables);
 }
@@ -34,6 +35,8 @@ void guess_release(struct guess *g)
     release_parameters(g->parameters, g->parameter_count);
     release_parameters(g->defines, g->define_count);
     for (size_t i = 0; i < g->argument_count; i++) free(g->arguments[i].shape);
+    for (size_t i = 0; i < g->module_count; i++) free(g->module[i].shape);
+    free(g->module);
     for (size_t i = 0; i < g->constraint_count; i++) free(g->constraints[i]);
     for (size_t i = 0; i < g->note_count; i++) free(g->notes[i]);
     for (int d = 0; d < 3; d++) {

@@ -27,16 +27,26 @@ struct guess_launch {
     char *shared;             // bytes, or NULL
 };
 
-enum guess_role { GUESS_SIZE, GUESS_SCALAR, GUESS_BUFFER, GUESS_UNKNOWN };
+enum guess_role { GUESS_SIZE, GUESS_SCALAR, GUESS_BUFFER, GUESS_TEXTURE, GUESS_SURFACE, GUESS_UNKNOWN };
 
 struct guess_argument {
     const struct cuda_argument *argument;
     enum guess_role role;
     const char *type;      // of a job file; NULL where there is none
     bool same_bits;        // the type is not the argument's, but has its size
-    char *shape;           // of a buffer: "\"M\", \"N\""
+    char *shape;           // of a buffer, a texture or a surface: "\"M\", \"N\""
+    int channels;          // of a texture or a surface
+    bool fetched;          // a texture of memory "linear"
     const char *direction; // "in", "out", "inout"
     const char *value;     // of a scalar
+};
+
+// A variable of the module that the kernel uses.
+struct guess_module_variable {
+    const struct cuda_variable *variable;
+    const char *type;      // NULL: a job file has none
+    char *shape;           // NULL: it depends on what is tuned; "": a single number
+    const char *direction; // "in", "inout"
 };
 
 struct guess {
@@ -44,14 +54,15 @@ struct guess {
     const struct cuda_kernel *kernel;
     const struct cuda_file *included; // files that the source includes and that are there
     size_t included_count;
-    size_t parameter_count, define_count, size_count, argument_count, constraint_count, note_count;
+    size_t parameter_count, define_count, size_count, argument_count, module_count, constraint_count, note_count;
     struct guess_parameter *parameters;
     struct guess_parameter *defines; // macros that only other kernels of the source need; no values
     struct guess_size *sizes;
     struct guess_argument *arguments;
-    char **constraints; // expressions
-    char **notes;       // what is left to fill in, or worth a look
-    char *entry;        // the name, or a name expression
+    struct guess_module_variable *module; // its constants
+    char **constraints;                   // expressions
+    char **notes;                         // what is left to fill in, or worth a look
+    char *entry;                          // the name, or a name expression
     struct guess_launch launch;
 };
 

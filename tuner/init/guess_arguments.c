@@ -81,6 +81,7 @@ void guess_sizes(struct guess *g)
         int factor;
         to->argument = &k->arguments[i];
         to->role = GUESS_UNKNOWN;
+        if (guess_object(to)) continue;
         to->type = guess_type(g, to->argument->type, &factor, &to->same_bits);
         if (!to->type || to->argument->stars > 1 || to->argument->reference || (factor > 1 && !to->argument->stars))
             to->type = NULL;
@@ -237,7 +238,7 @@ void guess_buffers(struct guess *g, const struct guess_variables *v)
         out |= strcmp(to->direction, "in") != 0;
         if (!to->argument->constant) last = to;
     }
-    if (out) return;
+    if (out || guess_places_written(g)) return;
     if (last)
         last->direction = "inout";
     else

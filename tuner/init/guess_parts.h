@@ -63,4 +63,12 @@ void guess_launch(struct guess *, struct guess_variables *);
 void guess_sizes(struct guess *);
 void guess_buffers(struct guess *, const struct guess_variables *);
 
+// guess_places.c
+// Whether an argument's type is that of a texture or surface object; it then gets its role.
+bool guess_object(struct guess_argument *);
+// What the body says of textures and surfaces, and the variables of the module that it uses. Before guess_buffers.
+void guess_places(struct guess *);
+// Whether any of them is written.
+bool guess_places_written(const struct guess *);
+
 #endif

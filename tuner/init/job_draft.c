@@ -39,6 +39,17 @@ static void print_argument(FILE *f, const struct guess_argument *a, const char *
 {
     const char *name = a->argument->name, *type = a->argument->type;
     switch (a->role) {
+    case GUESS_TEXTURE:
+        fprintf(f, "  { texture = \"%s\"; type = \"%s\"; shape = [ %s ];", name, a->type, a->shape);
+        if (a->channels > 1) fprintf(f, " channels = %d;", a->channels);
+        if (a->fetched) fprintf(f, " memory = \"linear\";");
+        fprintf(f, " }%s // guess: the shape, and that the nearest texel is read", comma);
+        break;
+    case GUESS_SURFACE:
+        fprintf(f, "  { surface = \"%s\"; type = \"%s\"; shape = [ %s ];", name, a->type, a->shape);
+        if (a->channels > 1) fprintf(f, " channels = %d;", a->channels);
+        fprintf(f, " direction = \"%s\"; }%s // guess: the type and the shape", a->direction, comma);
+        break;
     case GUESS_UNKNOWN:
         fprintf(f, "  // fill in: the source's argument '%s' of type '%s%s', which a job file cannot describe\n", name,
                 type,
@@ -63,6 +74,30 @@ static void print_argument(FILE *f, const struct guess_argument *a, const char *
         fprintf(f, "%s %s, which has the size of the source's %s", a->role == GUESS_SIZE ? " // guess:" : ", and",
                 a->type, type);
     fputc('\n', f);
+}
+
+static void print_constants(FILE *f, const struct guess *g)
+{
+    size_t last = g->module_count;
+    while (last && !g->module[last - 1].type) last--;
+    if (!g->module_count) return;
+    fprintf(f, "// guess: the values. Variables of the source, which are set before every launch.\nconstants = (\n");
+    for (size_t i = 0; i < g->module_count; i++) {
+        const struct guess_module_variable *m = &g->module[i];
+        const char *name = m->variable->name;
+        if (!m->type) {
+            fprintf(f, "  // fill in: '%s' of type '%s' (line %d), which a job file cannot describe\n", name,
+                    m->variable->type, m->variable->line);
+            continue;
+        }
+        fprintf(f, "  { name = \"%s\"; type = \"%s\"; ", name, m->type);
+        if (m->shape && *m->shape) fprintf(f, "shape = [ %s ]; ", m->shape);
+        if (strcmp(m->direction, "in") != 0) fprintf(f, "direction = \"%s\"; fill = 0; ", m->direction);
+        fprintf(f, "}%s", i + 1 < last ? "," : "");
+        if (!m->shape) fprintf(f, " // fill in: 'shape', the most that any configuration has");
+        fputc('\n', f);
+    }
+    fprintf(f, ");\n");
 }
 
 static void print_arguments(FILE *f, const struct guess *g)
@@ -107,11 +142,16 @@ static void print_fixed_list(FILE *f, const struct guess *g, char *const texts[3
     }
 }
 
+static bool has_output(const struct guess_argument *a)
+{
+    return a->role == GUESS_BUFFER || a->role == GUESS_SURFACE;
+}
+
 static bool writes_reals(const struct guess *g)
 {
     bool reals = false;
     for (size_t i = 0; i < g->argument_count; i++)
-        reals |= g->arguments[i].role == GUESS_BUFFER && strcmp(g->arguments[i].direction, "in") != 0 &&
+        reals |= has_output(&g->arguments[i]) && strcmp(g->arguments[i].direction, "in") != 0 &&
                  strpbrk(g->arguments[i].type, "f") != NULL;
     return reals;
 }
@@ -150,7 +190,7 @@ static void print_verification(FILE *f, const struct job_draft *d)
             "//   reference = { files = { ");
     for (size_t i = 0; i < d->guess->argument_count; i++) {
         const struct guess_argument *a = &d->guess->arguments[i];
-        if (a->role == GUESS_BUFFER && strcmp(a->direction, "in") != 0)
+        if (has_output(a) && strcmp(a->direction, "in") != 0)
             fprintf(f, "%s = \"%s.npy\"; ", a->argument->name, a->argument->name);
     }
     fprintf(f, "}; };\n");
@@ -193,6 +233,7 @@ void job_draft_write(FILE *f, const struct job_draft *d)
     fprintf(f, " ];\n");
     if (g->launch.shared) fprintf(f, "  shared = \"%s\";\n", g->launch.shared);
     fprintf(f, "};\n");
+    print_constants(f, g);
     print_arguments(f, g);
     fputc('\n', f);
     print_verification(f, d);

@@ -205,6 +205,8 @@ void job_free(struct job *job)
         expr_free(b->rows);
         expr_free(b->cols);
         expr_free(b->ld);
+        expr_free(b->value);
+        image_free(b->image);
         free(b->fill.path);
     }
     free(job->buffers);
@@ -303,6 +305,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
             result = error_prefix(err, "shape of buffer '%s'", b->name);
             break;
         }
+        bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // there is an array beside it
         ld = cols;
         if (b->ld && expr_eval(b->ld, values, &ld, err)) {
             result = error_prefix(err, "leading dimension of buffer '%s'", b->name);
@@ -311,7 +314,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
                 error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart",
                           b->name, job->problems[problem].name, rows, cols, ld);
         } else if (__builtin_mul_overflow(rows, ld, &bytes) ||
-                   __builtin_mul_overflow(bytes, (int64_t)element_size(b->type), &bytes) ||
+                   __builtin_mul_overflow(bytes, (int64_t)element_size(b->type) << twice, &bytes) ||
                    __builtin_add_overflow(total, bytes, &total)) {
             result = error_set(err, "buffer '%s' of problem %s has more bytes than an address can reach", b->name,
                                job->problems[problem].name);

@@ -18,6 +18,7 @@
 #include "search/stop.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
+#include "tuner/base/image.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/pipe.h"
 #include "tuner/base/settings.h"
@@ -32,7 +33,16 @@ struct fill {
     bool given;       // by the job; else the default of its type
 };
 
-// A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart.
+// How kernels see a buffer by texture and surface objects.
+struct buffer_image {
+    struct image_layout about;           // without sizes and pitch
+    struct expr *size[IMAGE_DIMENSIONS]; // texels, the contiguous dimension first; NULL beyond the rank
+    bool texture;                        // it is read as one; about.surface: as a surface
+};
+
+// A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart. One of `symbol` is a
+// variable of the module with the buffer's name (job_constants.c), and one with an image of memory "array" is copied
+// to an array: the GPU worker copies both before a launch, and results back.
 struct buffer {
     char *name;
     enum element type;
@@ -41,6 +51,10 @@ struct buffer {
     struct fill fill;
     bool bounded; // an output with a tolerance of its own, in place of the job's:
     double absolute, relative;
+    struct buffer_image *image; // NULL: seen through pointers alone
+    bool symbol;
+    bool optional;      // of a symbol: candidates may lack it
+    struct expr *value; // of a symbol: each element's, in place of the fill's; NULL: the fill
 };
 
 // How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
@@ -58,12 +72,15 @@ struct tensor_map {
     bool tf32;                                     // of f32: TMA rounds to TF32 while it loads
 };
 
-// An argument of a launch: a buffer's address, a tensor map of a buffer, or a scalar (an expression of integers, or a
-// real constant).
+enum argument_view { VIEW_POINTER, VIEW_TEXTURE, VIEW_SURFACE };
+
+// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, or a scalar (an expression of integers,
+// or a real constant).
 struct argument {
-    int buffer;             // index into job.buffers, or -1: scalar
-    struct tensor_map *map; // of the buffer, 128 bytes by value; NULL: its address
-    char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
+    int buffer;              // index into job.buffers, or -1: scalar
+    enum argument_view view; // of a buffer
+    struct tensor_map *map;  // of the buffer, 128 bytes by value; NULL: its address or object
+    char *name;              // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum element type;
     struct expr *value; // integer scalar
     double real;        // where value is NULL
@@ -286,6 +303,8 @@ struct tensor_map_shape {
 // before it), by dimension in that order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
+// An image with its sizes for a problem, from its values. -1 with a message. (job_image.c)
+int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,

@@ -78,9 +78,8 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
     return fill;
 }
 
-// Buffers are made once per job: a shape may only read problem sizes and device limits.
-static void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e,
-                        const char *buffer)
+void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *what,
+                 const char *buffer)
 {
     size_t count = 0;
     const int *slots = e ? expr_slots(e, &count) : NULL;
@@ -91,9 +90,9 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
         for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
         if (!fixed)
             reader_mistake(r, n,
-                           "the shape of buffer '%s' depends on '%s', which differs between configurations; give the "
-                           "largest shape it can need",
-                           buffer, name);
+                           "the %s of buffer '%s' depends on '%s', which differs between configurations; give the "
+                           "largest %s it can need",
+                           what, buffer, name, what);
     }
 }
 
@@ -109,14 +108,29 @@ static void load_tolerance(struct reader *r, const struct node *n, struct buffer
         reader_mistake(r, n, "buffer '%s' holds integers, which are compared exactly", name);
 }
 
-// Declares a buffer. Returns its number, or -1 after a mistake.
-static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
+// Columns of a buffer: the last size, in elements.
+static struct expr *load_columns(struct reader *r, struct job *job, const struct node *n, int channels)
 {
-    bool map = node_member(n, "tensor_map") != NULL;
-    reader_check_group(r, n, map ? "a tensor map" : "a buffer argument", "arguments[]", map ? "tensor_map" : "buffer");
+    struct expr *texels = reader_expression(r, n, job->symbols);
+    if (channels == 1 || !texels) return texels;
+    char *text = text_format("(%s) * %d", expr_text(texels), channels);
+    expr_free(texels);
+    texels = expr_parse(text, job->symbols, NULL);
+    free(text);
+    return texels;
+}
+
+int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name, const char *form)
+{
+    bool constant = !strcmp(form, "constant"), surface = !strcmp(form, "surface"),
+         image = surface || !strcmp(form, "texture");
+    char *what = !strcmp(form, "tensor_map") ? text_copy("a tensor map") : text_format("a %s argument", form);
+    if (!constant) reader_check_group(r, n, what, "arguments[]", form);
+    free(what);
     int known = find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
+        if (known >= 0 && image) join_image(r, n, &job->buffers[known], surface, false);
         return known;
     }
     if (known >= 0) {
@@ -139,12 +153,18 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
     load_tolerance(r, n, &b, name);
     const struct node *shape = reader_sequence(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
-    if (!dimensions) {
+    if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
         reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
         free(b.fill.path);
         return -1;
     }
-    b.cols = reader_expression(r, node_at(shape, dimensions - 1), job->symbols);
+    b.name = text_copy(name);
+    if (image) {
+        b.image = load_image(r, job, n, &b, surface);
+        join_image(r, n, &b, surface, true);
+    }
+    b.cols = dimensions ? load_columns(r, job, node_at(shape, dimensions - 1), image ? b.image->about.channels : 1)
+                        : expr_parse("1", job->symbols, NULL);
     if (dimensions > 1) { // rows: the product of all dimensions but the last
         char *text = text_copy("1");
         for (size_t i = 0; i + 1 < dimensions; i++) {
@@ -161,10 +181,9 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
         free(text);
     }
     if (node_member(n, "ld")) b.ld = reader_expression(r, node_member(n, "ld"), job->symbols);
-    check_fixed(r, job, n, b.rows, name);
-    check_fixed(r, job, n, b.cols, name);
-    check_fixed(r, job, n, b.ld, name);
-    b.name = text_copy(name);
+    check_fixed(r, job, n, b.rows, "shape", name);
+    check_fixed(r, job, n, b.cols, "shape", name);
+    check_fixed(r, job, n, b.ld, "shape", name);
     job->buffers = memory_grow(job->buffers, job->buffer_count + 1, sizeof *job->buffers);
     job->buffers[job->buffer_count] = b;
     return (int)job->buffer_count++;
@@ -211,16 +230,18 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
     int maps = 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
-        const struct node *map = node_member(n, "tensor_map");
+        const struct node *map = node_member(n, "tensor_map"), *texture = node_member(n, "texture"),
+                          *surface = node_member(n, "surface");
         struct argument a = {.buffer = -1};
-        if (!node_is_group(n) || (buffer != NULL) + (scalar != NULL) + (map != NULL) != 1) {
+        if (!node_is_group(n) ||
+            (buffer != NULL) + (scalar != NULL) + (map != NULL) + (texture != NULL) + (surface != NULL) != 1) {
             reader_mistake(r, n,
                            "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; "
-                           "shape = [...]; } or "
-                           "{ tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }");
+                           "shape = [...]; }, { tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }, "
+                           "{ texture = \"A\"; type = ...; shape = [...]; } or the same with 'surface'");
             continue;
         }
-        if (map) buffer = map;
+        if (map || texture || surface) buffer = map ? map : texture ? texture : surface;
         if (!node_is_string(buffer ? buffer : scalar)) {
             reader_mistake(r, n, "an argument's name must be a string");
             continue;
@@ -235,8 +256,9 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
             return;
         }
         if (buffer) {
-            a.buffer = load_buffer(r, job, n, node_string(buffer));
+            a.buffer = load_buffer(r, job, n, node_string(buffer), node_name(buffer));
             if (a.buffer < 0) continue;
+            a.view = texture ? VIEW_TEXTURE : surface ? VIEW_SURFACE : VIEW_POINTER;
             a.type = job->buffers[a.buffer].type;
             a.name = text_copy(job->buffers[a.buffer].name);
             if (map) a.map = load_tensor_map(r, job, n, &job->buffers[a.buffer]);
@@ -404,6 +426,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         if (job_add_derived(job, "shared_bytes", expr_text(job->stages[0].shared), &err))
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);
     }
+    check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count);
     bool output = false;
     for (size_t i = 0; i < job->buffer_count; i++)
         output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
@@ -552,6 +575,7 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
         load_launch(r, job, n, &job->reference.stage);
         if (node_member(n, "arguments")) {
             load_arguments(r, job, n, &job->reference.stage);
+            check_views(r, job, n, &job->reference.stage, 1);
         } else if (job->stage_count != 1) {
             reader_mistake(r, n, "'reference' needs 'arguments', because the job has several stages");
         } // otherwise the job's own arguments: job_reference_stage

@@ -21,6 +21,22 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
+// Declares a buffer of a form of "arguments[]" ("buffer", "texture", "constant", ..), or finds the one of that name
+// that is known. Its number, or -1 after a mistake.
+int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
+// Buffers are made once per job: refuses an expression, a buffer's `what` ("shape"), that reads other names than
+// problem sizes and device limits.
+void check_fixed(struct reader *, const struct job *, const struct node *, const struct expr *, const char *what,
+                 const char *buffer);
+void load_constants(struct reader *, struct job *, const struct node *root); // before launches
+// Reads what the first argument that names a texture or surface says of its memory; image_free frees it.
+struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
+                                bool surface);
+void image_free(struct buffer_image *); // NULL is fine
+// Adds an argument, the first one or a later one, to a buffer's image.
+void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
+// Refuses buffers that the stages of one kernel set see in two places.
+void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count);
 // Reads the tensor map of an argument; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine

@@ -2,42 +2,17 @@
 #include "tuner/libraries/cuda.h"
 
 #include <assert.h>
-#include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/libraries/library.h"
+#include "tuner/libraries/cuda_driver.h"
 
-// Older names with the same meaning, for drivers older than the header: only cuEventElapsedTime needs one.
-// clang-format off
-#define FUNCTIONS(X) \
-    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) \
-    X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) \
-    X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuMemGetInfo) X(cuMemAlloc) \
-    X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
-    X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
-    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
-    X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
-    X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
-    X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
-    X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress)
-// clang-format on
-
-static struct {
-    FUNCTIONS(LIBRARY_MEMBER)
-} driver;
+struct cuda_driver driver;
 
 // Cubins of a toolkit need a driver of the same major version.
 enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
-
-struct cuda {
-    CUdevice device;
-    CUcontext context;
-    CUstream stream;
-    struct cuda_info info;
-};
 
 static const char *result_words(CUresult r)
 {
@@ -88,7 +63,7 @@ static int result_kind(CUresult r)
     }
 }
 
-static int fail(struct error *err, CUresult r, const char *what)
+int cuda_fail(struct error *err, CUresult r, const char *what)
 {
     error_set(err, "%s: %s", what, result_words(r));
     return result_kind(r);
@@ -96,7 +71,7 @@ static int fail(struct error *err, CUresult r, const char *what)
 
 static int load_driver(struct error *err)
 {
-    static const struct library_symbol symbols[] = {FUNCTIONS(LIBRARY_SYMBOL_OR_OLDER)};
+    static const struct library_symbol symbols[] = {CUDA_FUNCTIONS(LIBRARY_SYMBOL_OR_OLDER)};
     struct error why;
     void *library = library_open("libcuda.so.1", false, false, &why);
     if (!library)
@@ -108,7 +83,7 @@ static int load_driver(struct error *err)
     return 0;
 }
 
-static int attribute(const struct cuda *c, CUdevice_attribute which)
+int cuda_attribute(const struct cuda *c, CUdevice_attribute which)
 {
     int value = 0;
     driver.cuDeviceGetAttribute(&value, which, c->device);
@@ -126,7 +101,7 @@ static int find_device(struct cuda *c, const char *wanted, struct error *err)
 {
     int count = 0;
     CUresult r = driver.cuDeviceGetCount(&count);
-    if (r) return fail(err, r, "cannot count the devices");
+    if (r) return cuda_fail(err, r, "cannot count the devices");
     if (count == 0) return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
     char *end;
     long ordinal = wanted ? strtol(wanted, &end, 10) : 0;
@@ -153,24 +128,24 @@ static void describe(struct cuda *c)
     driver.cuDeviceGetName(i->name, sizeof i->name, c->device);
     driver.cuDriverGetVersion(&version);
     snprintf(i->cuda, sizeof i->cuda, "%d.%d", version / 1000, version % 1000 / 10);
-    major = attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    minor = attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    major = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    minor = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     // From 9.0 on, the chip's own instructions (wgmma) need the architecture-specific target.
     snprintf(i->arch, sizeof i->arch, "sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
-    i->sm_count = attribute(c, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    i->max_shared = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    i->shared_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    i->reserved_shared = attribute(c, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-    i->registers_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    i->max_threads = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    i->threads_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    i->blocks_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-    i->warp_size = attribute(c, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    i->l2_bytes = attribute(c, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    i->max_cluster = attribute(c, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) ? 8 : 1; // the portable size
-    i->clock_mhz = attribute(c, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
-    i->memory_clock_mhz = attribute(c, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) / 1000;
-    i->memory_bus_bits = attribute(c, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    i->sm_count = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    i->max_shared = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    i->shared_per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    i->reserved_shared = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    i->registers_per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    i->max_threads = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    i->threads_per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    i->blocks_per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    i->warp_size = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+    i->l2_bytes = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    i->max_cluster = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) ? 8 : 1; // the portable size
+    i->clock_mhz = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
+    i->memory_clock_mhz = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) / 1000;
+    i->memory_bus_bits = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     driver.cuMemGetInfo(&free, &total);
     i->memory_bytes = total;
     i->memory_free = free;
@@ -184,7 +159,7 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     if (r == CUDA_ERROR_NO_DEVICE)
         return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
     if (r) {
-        fail(err, r, "cannot start the CUDA driver");
+        cuda_fail(err, r, "cannot start the CUDA driver");
         return error_prefix(err, "look at nvidia-smi and dmesg");
     }
     int version = 0;
@@ -200,11 +175,11 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     driver.cuDevicePrimaryCtxSetFlags(c->device, CU_CTX_SCHED_SPIN);
     r = driver.cuDevicePrimaryCtxRetain(&c->context, c->device);
     if (r) {
-        fail(err, r, "cannot create a context");
+        cuda_fail(err, r, "cannot create a context");
         goto out;
     }
     if ((r = driver.cuCtxSetCurrent(c->context)) || (r = driver.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING))) {
-        fail(err, r, "cannot create a stream");
+        cuda_fail(err, r, "cannot create a stream");
         goto out;
     }
     describe(c);
@@ -251,7 +226,7 @@ int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *er
                   (double)available / 0x1p30, (double)total / 0x1p30);
         return CUDA_MEMORY;
     }
-    return r ? fail(err, r, "cannot allocate device memory") : 0;
+    return r ? cuda_fail(err, r, "cannot allocate device memory") : 0;
 }
 
 void cuda_free(struct cuda *c, uint64_t pointer)
@@ -264,7 +239,7 @@ int cuda_host_alloc(struct cuda *c, size_t bytes, void **pointer, struct error *
 {
     (void)c;
     CUresult r = driver.cuMemHostAlloc(pointer, bytes, 0);
-    return r ? fail(err, r, "cannot allocate page-locked memory") : 0;
+    return r ? cuda_fail(err, r, "cannot allocate page-locked memory") : 0;
 }
 
 void cuda_host_free(struct cuda *c, void *pointer)
@@ -276,38 +251,38 @@ void cuda_host_free(struct cuda *c, void *pointer)
 int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
 {
     CUresult r = driver.cuMemcpyHtoDAsync(to, from, bytes, c->stream);
-    return r ? fail(err, r, "cannot copy to the device") : 0;
+    return r ? cuda_fail(err, r, "cannot copy to the device") : 0;
 }
 
 int cuda_download(struct cuda *c, void *to, uint64_t from, size_t bytes, struct error *err)
 {
     CUresult r = driver.cuMemcpyDtoHAsync(to, from, bytes, c->stream);
-    return r ? fail(err, r, "cannot copy from the device") : 0;
+    return r ? cuda_fail(err, r, "cannot copy from the device") : 0;
 }
 
 int cuda_copy(struct cuda *c, uint64_t to, uint64_t from, size_t bytes, struct error *err)
 {
     CUresult r = driver.cuMemcpyDtoDAsync(to, from, bytes, c->stream);
-    return r ? fail(err, r, "cannot copy on the device") : 0;
+    return r ? cuda_fail(err, r, "cannot copy on the device") : 0;
 }
 
 int cuda_fill16(struct cuda *c, uint64_t to, uint16_t pattern, size_t count, struct error *err)
 {
     CUresult r = driver.cuMemsetD16Async(to, pattern, count, c->stream);
-    return r ? fail(err, r, "cannot fill memory") : 0;
+    return r ? cuda_fail(err, r, "cannot fill memory") : 0;
 }
 
 int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
 {
     CUresult r = driver.cuMemsetD8Async(to, 0, bytes, c->stream);
-    return r ? fail(err, r, "cannot fill memory") : 0;
+    return r ? cuda_fail(err, r, "cannot fill memory") : 0;
 }
 
 int cuda_sync(struct cuda *c, struct error *err)
 {
     CUresult r = driver.cuStreamSynchronize(c->stream);
     if (!r) return 0;
-    fail(err, r, "the GPU reports");
+    cuda_fail(err, r, "the GPU reports");
     return CUDA_CRASHED; // an error that arrives here belongs to something that ran
 }
 
@@ -317,7 +292,7 @@ int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out
     CUmodule module = NULL;
     CUresult r = driver.cuModuleLoadData(&module, image);
     *out = (struct cuda_module *)module;
-    return r ? fail(err, r, "cannot load the module") : 0;
+    return r ? cuda_fail(err, r, "cannot load the module") : 0;
 }
 
 void cuda_module_unload(struct cuda *c, struct cuda_module *module)
@@ -334,7 +309,7 @@ int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *s
     CUresult r = driver.cuModuleGetFunction(&function, (CUmodule)module, symbol);
     *out = (struct cuda_kernel *)function;
     if (!r) return 0;
-    int kind = fail(err, r, "no such kernel in the module");
+    int kind = cuda_fail(err, r, "no such kernel in the module");
     error_prefix(err, "%s", symbol);
     return kind;
 }
@@ -347,7 +322,7 @@ int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *s
     CUresult r = driver.cuModuleGetGlobal(&pointer, bytes, (CUmodule)module, symbol);
     *address = pointer;
     if (!r) return 0;
-    fail(err, r, "cannot find the variable");
+    cuda_fail(err, r, "cannot find the variable");
     error_prefix(err, "%s", symbol);
     return CUDA_REFUSED;
 }
@@ -361,7 +336,7 @@ int cuda_kernel_info(struct cuda *c, const struct cuda_kernel *kernel, struct cu
         (r = driver.cuFuncGetAttribute(&info->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f)) ||
         (r = driver.cuFuncGetAttribute(&info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f)) ||
         (r = driver.cuFuncGetAttribute(&info->max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f)))
-        return fail(err, r, "cannot read the kernel's attributes");
+        return cuda_fail(err, r, "cannot read the kernel's attributes");
     return 0;
 }
 
@@ -394,7 +369,7 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
         r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);
     if (!r && volume(g->cluster) > 8)
         r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-    return r ? fail(err, r, "cannot set the kernel's attributes") : 0;
+    return r ? cuda_fail(err, r, "cannot set the kernel's attributes") : 0;
 }
 
 int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks,
@@ -403,7 +378,7 @@ int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const stru
     (void)c;
     CUresult r = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel, (int)volume(g->block),
                                                                     g->shared);
-    return r ? fail(err, r, "cannot compute the occupancy") : 0;
+    return r ? cuda_fail(err, r, "cannot compute the occupancy") : 0;
 }
 
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
@@ -439,7 +414,7 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
     };
     CUresult r = driver.cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL);
     if (!r) return 0;
-    int kind = fail(err, r, "cannot launch");
+    int kind = cuda_fail(err, r, "cannot launch");
     error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0],
                  g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2], g->cluster[0], g->cluster[1],
                  g->cluster[2], g->shared);
@@ -485,7 +460,7 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
         t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     memcpy(out, &map, sizeof map);
     if (!r) return 0;
-    int kind = fail(err, r, "the driver refuses the tensor map");
+    int kind = cuda_fail(err, r, "the driver refuses the tensor map");
     error_prefix(err,
                  "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, interleave %d, "
                  "address %#llx",
@@ -499,7 +474,7 @@ int cuda_tensor_map_move(struct cuda *c, struct cuda_tensor_map *map, uint64_t a
 {
     (void)c;
     CUresult r = driver.cuTensorMapReplaceAddress((CUtensorMap *)map, (void *)address);
-    return r ? fail(err, r, "cannot move a tensor map") : 0;
+    return r ? cuda_fail(err, r, "cannot move a tensor map") : 0;
 }
 
 int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err)
@@ -508,7 +483,7 @@ int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err
     CUevent event = NULL;
     CUresult r = driver.cuEventCreate(&event, CU_EVENT_DEFAULT);
     *out = (struct cuda_event *)event;
-    return r ? fail(err, r, "cannot create an event") : 0;
+    return r ? cuda_fail(err, r, "cannot create an event") : 0;
 }
 
 void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
@@ -520,7 +495,7 @@ void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
 int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *err)
 {
     CUresult r = driver.cuEventRecord((CUevent)event, c->stream);
-    return r ? fail(err, r, "cannot record an event") : 0;
+    return r ? cuda_fail(err, r, "cannot record an event") : 0;
 }
 
 int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds,
@@ -530,13 +505,13 @@ int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_even
     float milliseconds = 0;
     CUresult r = driver.cuEventElapsedTime(&milliseconds, (CUevent)from, (CUevent)to);
     *seconds = (double)milliseconds * 1e-3;
-    return r ? fail(err, r, "cannot read the time between two events") : 0;
+    return r ? cuda_fail(err, r, "cannot read the time between two events") : 0;
 }
 
 int cuda_capture_begin(struct cuda *c, struct error *err)
 {
     CUresult r = driver.cuStreamBeginCapture(c->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    return r ? fail(err, r, "cannot capture a graph") : 0;
+    return r ? cuda_fail(err, r, "cannot capture a graph") : 0;
 }
 
 int cuda_capture_end(struct cuda *c, struct cuda_graph **out, struct error *err)
@@ -547,13 +522,13 @@ int cuda_capture_end(struct cuda *c, struct cuda_graph **out, struct error *err)
     if (!r) r = driver.cuGraphInstantiate(&executable, graph, 0);
     if (graph) driver.cuGraphDestroy(graph);
     *out = (struct cuda_graph *)executable;
-    return r ? fail(err, r, "cannot make a graph") : 0;
+    return r ? cuda_fail(err, r, "cannot make a graph") : 0;
 }
 
 int cuda_graph_launch(struct cuda *c, struct cuda_graph *graph, struct error *err)
 {
     CUresult r = driver.cuGraphLaunch((CUgraphExec)graph, c->stream);
-    return r ? fail(err, r, "cannot launch a graph") : 0;
+    return r ? cuda_fail(err, r, "cannot launch a graph") : 0;
 }
 
 void cuda_graph_free(struct cuda *c, struct cuda_graph *graph)

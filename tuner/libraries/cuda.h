@@ -1,6 +1,5 @@
-// The CUDA driver: device, context, memory, modules, launches, events, graphs. The only module that includes <cuda.h>,
-// and it opens libcuda at run time, so that the worker starts, and can say what is missing, on a machine without a
-// driver.
+// The CUDA driver: device, context, memory, modules, launches, events, graphs (images: cuda_image.h). It opens libcuda
+// at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
 //
 // One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
 //

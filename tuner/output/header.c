@@ -67,9 +67,12 @@ static bool same_members(const json_t *a, const json_t *b, const char *const mem
 // One header launches both: the same stages on the same buffers.
 static bool same_interface(const json_t *a, const json_t *b)
 {
-    static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"};
+    static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"},
+                             *const object[3] = {"name", "kind", "type"};
     return same_members(json_object_get(a, "stages"), json_object_get(b, "stages"), stage) &&
-           same_members(json_object_get(a, "buffers"), json_object_get(b, "buffers"), buffer);
+           same_members(json_object_get(a, "buffers"), json_object_get(b, "buffers"), buffer) &&
+           same_members(json_object_get(a, "constants"), json_object_get(b, "constants"), buffer) &&
+           same_members(json_object_get(a, "objects"), json_object_get(b, "objects"), object);
 }
 
 int header_merge(json_t *sections, const json_t *fresh, struct error *err)

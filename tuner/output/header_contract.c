@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/output/header_places.h"
 
 // The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
 static int alignment_of(const char *arch)
@@ -91,11 +92,12 @@ int contract_add(json_t *section, const struct expression_folding *f, const stru
     if (space_parse(job->space, trial->config, config, err)) return -1;
     job_options(job, config, add_text, options);
     for (size_t i = 0; i < job->buffer_count; i++) {
+        if (!header_has_address(job, i)) continue;
         json_t *buffer = describe_buffer(f, &job->buffers[i], err);
         if (!buffer) return error_prefix(err, "buffer '%s'", job->buffers[i].name);
         json_array_append_new(buffers, buffer);
     }
-    return 0;
+    return header_places_add(section, f, err);
 }
 
 static json_t *describe_scalar(const struct expression_folding *f, const struct argument *a, struct error *err)
@@ -117,7 +119,11 @@ json_t *contract_arguments(const struct expression_folding *f, const struct stag
     for (size_t i = 0; i < stage->argument_count; i++) {
         const struct argument *a = &stage->arguments[i];
         const struct buffer *b = a->buffer >= 0 ? &f->job->buffers[a->buffer] : NULL;
-        json_t *one = b ? json_pack("{s:s, s:s, s:s, s:s}", "kind", a->map ? "map" : "buffer", "name", b->name, "type",
+        const char *kind = a->map                    ? "map"
+                           : a->view == VIEW_TEXTURE ? "texture"
+                           : a->view == VIEW_SURFACE ? "surface"
+                                                     : "buffer";
+        json_t *one = b ? json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "name", b->name, "type",
                                     element_name(b->type), "direction", direction_words[b->direction])
                         : describe_scalar(f, a, err);
         if (!one) {

@@ -13,6 +13,7 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_launch.h"
+#include "tuner/output/header_places.h"
 #include "tuner/output/header_text.h"
 #include "tuner/store/binary.h"
 
@@ -85,7 +86,9 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
     if (failed) return failed;
     unsigned char *copy = memory_new(size, 1);
     if (size) memcpy(copy, bytes, size);
+    failed = header_places_symbols(section, copy, size, err);
     add(l, copy, size);
+    if (failed) return failed;
     failed = store_get_trial_document(store, trial, BINARY_DOCUMENT, &text, NULL, err);
     json_t *document = failed ? NULL : json_parse(text, err);
     if (failed > 0) error_set(err, "the store has a binary of trial %" PRId64 ", but not its symbols", trial);

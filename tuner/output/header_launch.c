@@ -11,6 +11,7 @@
 
 #include "kernels/element.h"
 #include "tuner/base/text.h"
+#include "tuner/output/header_places.h"
 #include "tuner/output/header_section.h"
 #include "tuner/run/embedded.h"
 
@@ -279,6 +280,13 @@ static void check_stage(struct renderer *r, const json_t *section, size_t i, siz
             fprintf(f, "        a%zu[%zu] = &s%zu_%zu;\n", k, n, k, n);
             continue;
         }
+        if (!strcmp(kind, "texture") || !strcmp(kind, "surface")) {
+            char *object = header_object_name(a);
+            fprintf(f, "        if (!%3$s) return %4$s_NO_POINTER;\n        a%1$zu[%2$zu] = &%3$s;\n", k, n, object,
+                    r->upper);
+            free(object);
+            continue;
+        }
         char *buffer = header_identifier(json_get_string(a, "name", "?"));
         fprintf(f, "        status = %s_check_address(buffer_%s, %" PRId64 ");\n        if (status) return status;\n",
                 r->lower, buffer, alignment);
@@ -319,6 +327,21 @@ static void launch_stage(struct renderer *r, size_t k, const json_t *stage)
     fputs(");\n        if (status) return status;\n        after_kernel = 1;\n    }\n", f);
 }
 
+static void declare_object(struct renderer *r, const char *identifier)
+{
+    fprintf(r->file, ", unsigned long long %s", identifier);
+}
+
+static void use_object(struct renderer *r, const char *identifier)
+{
+    fprintf(r->file, "    (void)%s;\n", identifier);
+}
+
+static void pass_object(struct renderer *r, const char *identifier)
+{
+    fprintf(r->file, ", %s", identifier);
+}
+
 static void put_run(struct renderer *r, const json_t *section, size_t i)
 {
     const json_t *stage, *buffer, *size;
@@ -333,6 +356,7 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
         fprintf(f, ", unsigned long long buffer_%s", name);
         free(name);
     }
+    header_each_object(r, declare_object);
     if (library) fprintf(f, ", %s_library_call *call, void *user", r->lower);
     fprintf(f, ")\n{\n    int status = %s_OK, after_kernel = 0;\n    long long wide = 0;\n", r->upper);
     json_array_foreach(json_object_get(section, "stages"), k, stage)
@@ -352,6 +376,7 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
         fprintf(f, "    (void)buffer_%s;\n", name);
         free(name);
     }
+    header_each_object(r, use_object);
     json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage))
         check_stage(r, section, i, k, stage, &used);
     json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage)) launch_stage(r, k, stage);
@@ -370,6 +395,7 @@ static void put_call(struct renderer *r, size_t i)
         fprintf(r->file, ", %s_ADDRESS(buffer_%s)", r->upper, name);
         free(name);
     }
+    header_each_object(r, pass_object);
     fputs(any_calls_library(r) ? ", call, user);\n" : ");\n", r->file);
 }
 
@@ -379,11 +405,12 @@ static void put_launch(struct renderer *r)
     size_t i;
     bool several = header_several_kernels(r->sections);
     FILE *f = r->file;
-    fprintf(
-        f,
-        "/* Launches on a stream: the sizes, then the buffers%1$s. With %3$s_ALLOW_UNVERIFIED defined, any sizes are "
-        "accepted. */\nstatic inline int %2$s_launch(const struct %2$s_kernels *kernels, %2$s_stream stream",
-        any_calls_library(r) ? ", then the callback for a library's stage" : "", r->lower, r->upper);
+    fprintf(f,
+            "/* Launches on a stream: the sizes, then the buffers%4$s%1$s. With %3$s_ALLOW_UNVERIFIED defined, any "
+            "sizes are "
+            "accepted. */\nstatic inline int %2$s_launch(const struct %2$s_kernels *kernels, %2$s_stream stream",
+            any_calls_library(r) ? ", then the callback for a library's stage" : "", r->lower, r->upper,
+            json_object_get(json_array_get(r->sections, 0), "objects") ? ", then texture and surface objects" : "");
     json_array_foreach(r->sizes, i, size) fprintf(f, ", long long size_%s", json_string_value(size));
     json_array_foreach(buffers(r), i, buffer)
     {
@@ -394,6 +421,7 @@ static void put_launch(struct renderer *r)
         fprintf(f, ", %s_%s(%s) buffer_%s", r->upper, in ? "IN" : "OUT", plain ? c_type(element) : "void", name);
         free(name);
     }
+    header_each_object(r, declare_object);
     if (any_calls_library(r)) fprintf(f, ", %s_library_call *call, void *user", r->lower);
     fprintf(f,
             ")\n{\n    int section = kernels->section, number = 0, status = %1$s_check(kernels);\n    if (status) "
@@ -420,7 +448,7 @@ void header_launch(struct renderer *r)
     const json_t *section;
     size_t i;
     FILE *f = r->file;
-    bool maps = any_tensor_maps(r);
+    bool maps = any_tensor_maps(r), constants = json_object_get(json_array_get(r->sections, 0), "constants") != NULL;
     if (!header_embeds(r->sections)) return;
     fprintf(f,
             "/* Launching the embedded binary. */\n#if !defined(__CUDACC_RTC__) && (defined(%1$s_DRIVER_API) || "
@@ -431,9 +459,11 @@ void header_launch(struct renderer *r)
     fprintf(f, "#ifdef %s_DRIVER_API\n", r->upper);
     header_put_template(r, embedded_launch_driver());
     if (maps) header_put_template(r, embedded_launch_driver_maps());
+    if (constants) header_put_template(r, embedded_launch_driver_constants());
     fputs("#else\n", f);
     header_put_template(r, embedded_launch_runtime());
     if (maps) header_put_template(r, embedded_launch_runtime_maps());
+    if (constants) header_put_template(r, embedded_launch_runtime_constants());
     fputs("#endif\n\n", f);
     if (maps) header_put_template(r, embedded_launch_maps());
     if (any_calls_library(r))
@@ -452,6 +482,7 @@ void header_launch(struct renderer *r)
     put_room(r);
     put_prepare(r);
     header_put_template(r, embedded_launch_common());
+    header_constants(r);
     json_array_foreach(r->sections, i, section) if (json_object_get(section, "binary")) put_run(r, section, i);
     put_launch(r);
     fprintf(f, "#undef %1$s_IN\n#undef %1$s_OUT\n#undef %1$s_ADDRESS\n#endif\n\n", r->upper);

@@ -15,6 +15,7 @@
 #include "tuner/base/text.h"
 #include "tuner/output/header_functions.h"
 #include "tuner/output/header_launch.h"
+#include "tuner/output/header_places.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_source.h"
 #include "tuner/output/header_worth.h"
@@ -82,6 +83,11 @@ static void comment_devices(struct renderer *r)
 }
 
 // Enough for a program that launches the binary.
+static void name_object(struct renderer *r, const char *identifier)
+{
+    fprintf(r->file, ", %s", identifier);
+}
+
 static void comment_launching(struct renderer *r)
 {
     const json_t *buffer;
@@ -108,6 +114,7 @@ static void comment_launching(struct renderer *r)
         fputs(", ", f);
         header_put_comment(f, json_get_string(buffer, "name", "?"));
     }
+    header_each_object(r, name_object);
     fprintf(
         f,
         ");\n *     %1$s_unload(&kernels);\n *\n"
@@ -142,6 +149,7 @@ static void put_opening(struct renderer *r)
             r->upper, r->lower, json_get_integer(first, "includes", 0) ? ", the job's include folders" : "",
             stages ? "<STAGE>_" : "", stages ? "<stage>_" : "");
     header_comment_arguments(r, first);
+    header_comment_places(r, first);
     fprintf(f,
             " *\n * %2$s_supported(sizes) says whether a problem is within the verified sizes; addresses must be "
             "multiples of "

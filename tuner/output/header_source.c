@@ -140,7 +140,11 @@ static void comment_argument(struct renderer *r, const json_t *section, const ch
             fprintf(f, ": %sargument_%zu(sizes)", prefix, place);
         }
     } else {
-        fprintf(f, "%s, %s", strcmp(kind, "map") ? "" : ": tensor map", json_get_string(argument, "direction", "in"));
+        const char *what = !strcmp(kind, "map")       ? ": tensor map"
+                           : !strcmp(kind, "texture") ? ": texture object"
+                           : !strcmp(kind, "surface") ? ": surface object"
+                                                      : "";
+        fprintf(f, "%s, %s", what, json_get_string(argument, "direction", "in"));
         if (buffer && json_get_bool(buffer, "zero", false)) fputs(", zero before every launch", f);
     }
     fputc('\n', f);

@@ -9,8 +9,10 @@ const char *embedded_fn_selector(void);   // search/fn_selector.h
 // tuner/output/launch/: a header's functions that launch
 const char *embedded_launch_types(void);
 const char *embedded_launch_driver(void);
+const char *embedded_launch_driver_constants(void);
 const char *embedded_launch_driver_maps(void);
 const char *embedded_launch_runtime(void);
+const char *embedded_launch_runtime_constants(void);
 const char *embedded_launch_runtime_maps(void);
 const char *embedded_launch_maps(void);
 const char *embedded_launch_common(void);

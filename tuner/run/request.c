@@ -219,6 +219,41 @@ static json_t *describe_fill(const struct fill *f)
     return fill;
 }
 
+// The fill of a constant's `value`.
+static json_t *describe_value(const struct buffer *b, const int64_t *values, struct error *err)
+{
+    int64_t value;
+    if (expr_eval(b->value, values, &value, err)) return error_prefix(err, "value of constant '%s'", b->name), NULL;
+    bool exact = value >= -(INT64_C(1) << 53) && value <= INT64_C(1) << 53; // as a real number, which fills are
+    if (!exact ||
+        (!element_is_float(b->type) && (value < element_least(b->type) || value > element_greatest(b->type)))) {
+        error_set(err, "constant '%s' is %" PRId64 ", more than an %s holds%s", b->name, value, element_name(b->type),
+                  exact ? "" : " exactly here: at most 2^53");
+        return NULL;
+    }
+    return json_pack("{s:s, s:f}", "kind", fill_words[FILL_CONSTANT], "value", (double)value);
+}
+
+// What the worker needs beyond the buffer: the image, or the name of the module's variable.
+static int describe_place(json_t *buffer, const struct buffer *b, const int64_t *values, struct error *err)
+{
+    struct image_layout image;
+    if (b->symbol) json_object_set_new(buffer, "symbol", json_string(b->optional ? "optional" : "required"));
+    if (!b->image) return 0;
+    if (job_image_resolve(b, values, &image, err)) return error_prefix(err, "image '%s'", b->name);
+    json_t *sizes = json_array(), *address = json_array();
+    for (int i = 0; i < image.rank; i++) {
+        json_array_append_new(sizes, json_integer(image.size[i]));
+        json_array_append_new(address, json_string(image_address_words[image.address[i]]));
+    }
+    json_object_set_new(buffer, "image",
+                        json_pack("{s:s, s:o, s:i, s:b, s:s, s:o, s:b, s:s}", "memory",
+                                  image_memory_words[image.memory], "size", sizes, "channels", image.channels,
+                                  "surface", (int)image.surface, "filter", image_filter_words[image.filter], "address",
+                                  address, "normalized", (int)image.normalized, "read", image_read_words[image.read]));
+    return 0;
+}
+
 static json_t *describe_buffers(const struct job *job, const int64_t *values, struct error *err)
 {
     json_t *buffers = json_array();
@@ -230,12 +265,15 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
         if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
         // Nothing is promised of scratch that the job does not fill.
         bool filled = b->fill.given || b->direction != DIRECTION_SCRATCH;
-        json_array_append_new(
-            buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type", element_name(b->type),
-                               "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
-                               direction_words[b->direction], "fill", filled ? describe_fill(&b->fill) : NULL));
-        if (!b->bounded) continue;
+        json_t *fill = b->value ? describe_value(b, values, err) : filled ? describe_fill(&b->fill) : NULL;
+        if (b->value && !fill) goto fail;
+        json_array_append_new(buffers,
+                              json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type",
+                                        element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
+                                        (json_int_t)ld, "direction", direction_words[b->direction], "fill", fill));
         json_t *added = json_array_get(buffers, i);
+        if (describe_place(added, b, values, err)) goto fail;
+        if (!b->bounded) continue;
         json_object_set_new(added, "absolute", json_real(b->absolute));
         json_object_set_new(added, "relative", json_real(b->relative));
     }
@@ -339,7 +377,9 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
                                  struct error *err)
 {
     if (a->map) return describe_tensor_map(job, a, values, err);
-    if (a->buffer >= 0) return json_pack("{s:s}", "buffer", job->buffers[a->buffer].name);
+    static const char *const views[] = {
+        [VIEW_POINTER] = "buffer", [VIEW_TEXTURE] = "texture", [VIEW_SURFACE] = "surface"};
+    if (a->buffer >= 0) return json_pack("{s:s}", views[a->view], job->buffers[a->buffer].name);
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
     if (expr_eval(a->value, values, &value, err)) return NULL;

@@ -1,0 +1,319 @@
+// Constants, textures and surfaces in the GPU worker, on a device that is host memory (fuzz/fake_cuda.h): what a launch
+// finds, and what is judged of it. The cubin is a real one.
+#include "tests/e2e.h"
+
+#include "tests/fuzz/fake_cuda.h"
+#include "tuner/base/symbol_name.h"
+#include "tuner/gpu/pipeline.h"
+
+static char *cubin;
+
+static int compile(void **state)
+{
+    static const char source[] =
+        "__constant__ float coef[4];\n__device__ int total;\n__device__ int secret;\n"
+        "namespace ns { __device__ float scale[2]; }\n"
+        "extern \"C\" __global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t s, int *p)\n{\n"
+        "    surf2Dwrite(tex2D<float>(t, 0, 0) * coef[0] * ns::scale[1], s, 0, 0);\n    total = secret++;\n}\n";
+    (void)state;
+    char *folder = e2e_folder("places");
+    e2e_write(folder, "k.cu", source);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "echo '{\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"'$PWD'/%s/k.cu\",\"entries\":[\"k\"],"
+                "\"include\":[],\"options\":[],\"defines\":{},\"cache\":\"'$PWD'/%s/cache\",\"deadline\":60}' | "
+                "$BIN/sweetspot-compile",
+                folder, folder);
+    json_t *answer = json_loads(r.out, JSON_DISABLE_EOF_CHECK, NULL);
+    const char *path = json_get_string(answer, "cubin", NULL);
+    if (!path) fail_msg("no cubin: %s%s", r.out, r.err);
+    cubin = text_copy(path);
+    json_decref(answer);
+    e2e_done(&r);
+    free(folder); // removed below, with the cubin
+    return 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    char *end = strstr(cubin, "/cache/");
+    assert_non_null(end);
+    *end = 0;
+    e2e_remove(cubin);
+    return 0;
+}
+
+// A workload of one problem, and a candidate of one launch, from JSON with ' for ".
+struct bench {
+    struct workload workload;
+    struct device_problem problem;
+    struct pipeline pipeline;
+    json_t *buffers, *candidate;
+    struct error err;
+};
+
+static json_t *parse(char *text)
+{
+    for (char *c = text; *c; c++)
+        if (*c == '\'') *c = '"';
+    json_error_t where;
+    json_t *value = json_loads(text, 0, &where);
+    if (!value) fail_msg("%s: %s", where.text, text);
+    free(text);
+    return value;
+}
+
+static int bench_open(struct bench *b, const char *buffers, const char *arguments)
+{
+    memset(b, 0, sizeof *b);
+    b->buffers = parse(text_copy(buffers));
+    b->candidate = parse(text_format("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k','grid':[1,1,1],"
+                                     "'block':[32,1,1],'cluster':[1,1,1],'args':%s}]}]}",
+                                     cubin, arguments));
+    b->workload.cuda = &fake_device;
+    b->workload.problem_count = 1;
+    b->workload.problems = &b->problem;
+    int failed = buffers_open(&b->problem.buffers, &fake_device, NULL, b->buffers, 64, &b->err);
+    if (!failed) failed = buffers_second(&b->problem.buffers, &b->err);
+    return failed ? failed : pipeline_open(&b->pipeline, &b->workload, b->candidate, &b->err);
+}
+
+static void bench_close(struct bench *b)
+{
+    pipeline_release(&b->pipeline);
+    buffers_release(&b->problem.buffers);
+    json_decref(b->buffers);
+    json_decref(b->candidate);
+    fake_kernel = NULL;
+}
+
+static void *buffer(struct bench *b, const char *name, int copy)
+{
+    int found = buffers_find(&b->problem.buffers, name);
+    assert_true(found >= 0);
+    return (char *)(uintptr_t)b->problem.buffers.list[found].view.device + b->problem.buffers.shift[copy];
+}
+
+static void launch(struct bench *b, int copy)
+{
+    struct work work = pipeline_work(&b->pipeline, 0);
+    int64_t shift = b->problem.buffers.shift[copy];
+    assert_true(!work.put || !work.put(work.self, shift, &b->err));
+    assert_int_equal(work.enqueue(work.self, shift, &b->err), 0);
+    assert_true(!work.take || !work.take(work.self, shift, &b->err));
+}
+
+#define COEF "{'name':'coef','type':'f32','cols':4,'symbol':'required'}"
+#define TOTAL "{'name':'total','type':'i32','cols':1,'direction':'out','symbol':'required'}"
+#define SCALE "{'name':'ns::scale','type':'f32','cols':2,'symbol':'required'}"
+#define IMAGE                                                                                                    \
+    "{'name':'image','type':'f32','rows':3,'cols':4,'ld':5,'image':{'memory':'array','size':[4,3],'channels':1," \
+    "'address':['clamp','wrap'],'surface':false}}"
+#define OUT                                                                                                    \
+    "{'name':'out','type':'f32','rows':6,'cols':4,'direction':'out','image':{'memory':'array','size':[2,2,3]," \
+    "'channels':2,'surface':true}}"
+#define SCRATCH "{'name':'p','type':'i32','cols':2,'direction':'scratch'}"
+#define ALL "[" COEF "," TOTAL "," SCALE "," IMAGE "," OUT "," SCRATCH "]"
+#define ARGUMENTS "[{'texture':'image'},{'surface':'out'},{'buffer':'p'}]"
+
+// Adds up the texture's twelve texels, and scales the sum into all of the surface and `total`.
+static void sum_up(void **args)
+{
+    const float *texels = *(const float **)args[0], *coef = fake_variable("coef");
+    float *surface = *(float **)args[1], sum = 0;
+    for (int i = 0; i < 12; i++) sum += texels[i];
+    for (int i = 0; i < 24; i++) surface[i] = sum * coef[i % 4];
+    *(int *)fake_variable("total") = (int)sum;
+}
+
+static void a_launch_sees_the_copy_that_it_works_on_and_results_come_back(void **state)
+{
+    struct bench b;
+    (void)state;
+    if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
+    for (int copy = 0; copy < 2; copy++) {
+        float *coef = buffer(&b, "coef", copy), *image = buffer(&b, "image", copy), *out = buffer(&b, "out", copy);
+        for (int i = 0; i < 4; i++) coef[i] = (float)(i + 10 * copy);
+        for (int row = 0; row < 3; row++)
+            for (int i = 0; i < 5; i++) image[5 * row + i] = i < 4 ? (float)(1 + copy) : 1e30F; // the gap stays out
+        memset(out, 0xff, 24 * sizeof *out);
+    }
+    fake_kernel = sum_up;
+    for (int copy = 1; copy >= 0; copy--) {
+        launch(&b, copy);
+        const float *out = buffer(&b, "out", copy);
+        const float sum = 12.0F * (float)(1 + copy);
+        for (int i = 0; i < 24; i++) assert_true(out[i] == sum * (float)(i % 4 + 10 * copy));
+        assert_int_equal(*(int *)buffer(&b, "total", copy), (int)sum);
+    }
+    bench_close(&b);
+}
+
+static void write_first_row(void **args)
+{
+    memset(*(void **)args[1], 0, 4 * sizeof(float));
+}
+
+static void what_a_kernel_leaves_of_a_surface_is_what_was_there_before(void **state)
+{
+    struct bench b;
+    (void)state;
+    if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
+    memset(buffer(&b, "out", 0), 0x77, 24 * sizeof(float));
+    memset(buffer(&b, "total", 0), 0x77, sizeof(int));
+    fake_kernel = write_first_row;
+    launch(&b, 0);
+    const unsigned char *out = buffer(&b, "out", 0);
+    for (int i = 0; i < 96; i++) assert_int_equal(out[i], i < 16 ? 0 : 0x77);
+    assert_int_equal(*(int *)buffer(&b, "total", 0), 0x77777777); // never written, and so still the pattern
+    bench_close(&b);
+}
+
+static void change_input(void **args)
+{
+    (void)args;
+    ((float *)fake_variable("_ZN2ns5scaleE"))[1] = -1;
+}
+
+static void an_input_that_a_kernel_changes_in_its_variable_is_changed_in_the_copy(void **state)
+{
+    struct bench b;
+    (void)state;
+    if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
+    float *scale = buffer(&b, "ns::scale", 0);
+    scale[0] = scale[1] = 3;
+    fake_kernel = change_input;
+    launch(&b, 0);
+    assert_true(scale[0] == 3 && scale[1] == -1); // which checksums see
+    bench_close(&b);
+}
+
+static void change_secret(void **args)
+{
+    (void)args;
+    ++*(int *)fake_variable("secret");
+}
+
+static void other_variables_of_the_module_are_watched_and_placed_ones_are_not(void **state)
+{
+    struct bench b;
+    bool late;
+    (void)state;
+    if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
+    *(int *)buffer(&b, "total", 0) = 5;
+    launch(&b, 0);
+    assert_int_equal(module_state_look(&b.pipeline.state, &fake_device, &late, &b.err), 0);
+    assert_false(late);
+    fake_kernel = change_secret;
+    launch(&b, 0);
+    assert_int_equal(module_state_look(&b.pipeline.state, &fake_device, &late, &b.err), 0);
+    assert_true(late);
+    assert_int_equal(module_state_restore(&b.pipeline.state, &fake_device, &b.err), 0);
+    assert_int_equal(*(int *)fake_variable("secret"), 0);
+    assert_int_equal(*(int *)fake_variable("total"), 5);
+    bench_close(&b);
+}
+
+static uint64_t seen;
+
+static void note_texture(void **args)
+{
+    seen = *(uint64_t *)args[0];
+}
+
+static void a_texture_over_the_buffers_own_memory_is_that_of_the_copy(void **state)
+{
+    struct bench b;
+    (void)state;
+    static const char buffers[] = "[{'name':'image','type':'f32','cols':64,'image':{'memory':'linear','size':[64]}},"
+                                  "{'name':'p','type':'i32','cols':2,'direction':'out'}]";
+    if (bench_open(&b, buffers, "[{'texture':'image'},{'buffer':'p'}]")) fail_msg("%s", b.err.message);
+    assert_null(pipeline_work(&b.pipeline, 0).put); // so that it may be in a graph
+    assert_int_equal(buffers_clone(&b.problem.buffers, 5, &b.err), 0);
+    fake_kernel = note_texture;
+    for (int copy = 0; copy < 5; copy++) {
+        launch(&b, copy);
+        assert_true(seen == (uint64_t)(uintptr_t)buffer(&b, "image", copy));
+    }
+    bench_close(&b);
+}
+
+static void a_variable_that_is_missing_or_too_small_is_refused_by_name(void **state)
+{
+    static const struct {
+        const char *buffer, *arguments, *words; // NULL: it is fine
+    } cases[] = {
+        {"{'name':'coeff','type':'f32','cols':4,'symbol':'required'}", "[]",
+         "the compiled code has no variable 'coeff' (did you mean 'coef'?)"},
+        {"{'name':'scale','type':'f32','cols':2,'symbol':'required'}", "[]", "no variable 'scale'"},
+        {"{'name':'ns::scales','type':'f32','cols':2,'symbol':'required'}", "[]", "did you mean 'ns::scale'?"},
+        {"{'name':'coeff','type':'f32','cols':4,'symbol':'optional'}", "[]", NULL},
+        {"{'name':'coeff','type':'f32','cols':4,'symbol':'required'}", "[{'buffer':'coeff'}]", NULL},
+        {"{'name':'coef','type':'f32','cols':5,'symbol':'required'}", "[]",
+         "constant 'coef' has 20 bytes, but the variable of the compiled code 16"},
+        {"{'name':'coef','type':'f32','cols':3,'symbol':'required'}", "[]", NULL},
+        {"{'name':'coef','type':'f32','cols':4,'symbol':'required','direction':'out'}", "[]",
+         "a __constant__ variable cannot be"},
+        {"{'name':'_ZN2ns5scaleE','type':'f32','cols':2,'symbol':'required'}", "[]", NULL},
+        {"{'name':'t','type':'f32','cols':200000,'image':{'memory':'array','size':[200000]}}", "[{'texture':'t'}]",
+         "its width is 200000; the device takes 1 to 131072"},
+        {"{'name':'t','type':'f32','cols':200,'image':{'memory':'array','size':[100]}}", "[{'texture':'t'}]",
+         "an image whose sizes are not the buffer's"},
+        {"{'name':'t','type':'f32','rows':2,'cols':3,'image':{'memory':'pitch','size':[3,2]}}", "[{'texture':'t'}]",
+         "its rows are 12 bytes apart"},
+        {"{'name':'t','type':'f32','cols':8,'image':{'memory':'array','size':[8]}}", "[{'surface':'t'}]",
+         "no surface 't'"},
+        {"{'name':'t','type':'f32','cols':8}", "[{'texture':'t'}]", "no texture 't'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bench b;
+        char *buffers = text_format("[%s]", cases[i].buffer);
+        int failed = bench_open(&b, buffers, cases[i].arguments);
+        if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
+            fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
+        bench_close(&b);
+        free(buffers);
+    }
+}
+
+static void symbols_have_the_names_of_their_variables(void **state)
+{
+    static const struct {
+        const char *symbol, *text;
+    } cases[] = {
+        {"coef", "coef"},
+        {"_ZN2ns4coefE", "ns::coef"},
+        {"_ZN2ns2in1qE", "ns::in::q"},
+        {"_ZL2st", "st"},
+        {"_ZN33_INTERNAL_1ded7859_4_a_cu_unusedd35_GLOBAL__N__1ded7859_4_a_cu_unusedd6hiddenE", "hidden"},
+        {"_Z2tvILi3EE", "_Z2tvILi3EE"},
+        {"_ZN2ns", "_ZN2ns"},
+        {"_ZN99nsE", "_ZN99nsE"},
+        {"_Z", "_Z"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[SYMBOL_TEXT_SIZE];
+        assert_string_equal(symbol_text(cases[i].symbol, text), cases[i].text);
+        assert_true(symbol_is(cases[i].symbol, cases[i].text));
+    }
+    assert_true(symbol_is("coef", "::coef"));
+    assert_false(symbol_is("_ZN2ns4coefE", "coef"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch_sees_the_copy_that_it_works_on_and_results_come_back),
+        cmocka_unit_test(what_a_kernel_leaves_of_a_surface_is_what_was_there_before),
+        cmocka_unit_test(an_input_that_a_kernel_changes_in_its_variable_is_changed_in_the_copy),
+        cmocka_unit_test(other_variables_of_the_module_are_watched_and_placed_ones_are_not),
+        cmocka_unit_test(a_texture_over_the_buffers_own_memory_is_that_of_the_copy),
+        cmocka_unit_test(a_variable_that_is_missing_or_too_small_is_refused_by_name),
+        cmocka_unit_test(symbols_have_the_names_of_their_variables),
+    };
+    return cmocka_run_group_tests(tests, compile, clean);
+}

@@ -1,0 +1,49 @@
+// An image: memory that kernels see by a texture or a surface object instead of by a pointer. The words of the job
+// file, which are also the protocol's, and the sizes that devices take.
+#ifndef SWEETSPOT_IMAGE_H
+#define SWEETSPOT_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tuner/base/error.h"
+
+// ARRAY: a CUDA array, whose layout is the device's. LINEAR, PITCH: the buffer's own memory, as one row or as rows.
+enum image_memory { IMAGE_ARRAY, IMAGE_LINEAR, IMAGE_PITCH };
+enum image_filter { IMAGE_POINT, IMAGE_INTERPOLATED };
+enum image_address { IMAGE_CLAMP, IMAGE_WRAP, IMAGE_MIRROR, IMAGE_BORDER };
+enum image_read { IMAGE_ELEMENT, IMAGE_NORMALIZED };
+
+enum { IMAGE_DIMENSIONS = 3, IMAGE_CHANNELS_MAX = 4 };
+
+// The words by number, ended by NULL.
+extern const char *const image_memory_words[], *const image_filter_words[], *const image_address_words[],
+                                                                                *const image_read_words[];
+
+struct image_layout {
+    enum image_memory memory;
+    int rank, channels;                           // 1 to 3; 1, 2 or 4
+    int64_t size[IMAGE_DIMENSIONS];               // texels, the contiguous dimension first; 1 beyond the rank
+    int64_t pitch;                                // bytes from one row to the next
+    bool surface;                                 // kernels also see it as a surface
+    enum image_filter filter;                     // what follows is how textures read it
+    enum image_address address[IMAGE_DIMENSIONS]; // in the order of `size`
+    bool normalized;                              // coordinates from 0 to 1
+    enum image_read read;
+};
+
+// The greatest sizes, in texels, the contiguous dimension first.
+struct image_limits {
+    int64_t array[IMAGE_DIMENSIONS][IMAGE_DIMENSIONS];   // by rank - 1
+    int64_t surface[IMAGE_DIMENSIONS][IMAGE_DIMENSIONS]; // likewise
+    int64_t linear, pitch_size[2], pitch;                // pitch: bytes
+    int64_t pitch_alignment;                             // bytes
+};
+// Those of all devices from compute capability 7.5 to 12.0. (CUDA C++ Programming Guide 13.0, technical
+// specifications by compute capability.)
+extern const struct image_limits image_limits_known;
+
+// -1 with a message when the device does not take an image of this size.
+int image_check(const struct image_layout *, const struct image_limits *, struct error *);
+
+#endif

@@ -1,0 +1,133 @@
+// Constants that the source does not have, or not as the job says, and images that no device takes. See check.h.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/symbol_name.h"
+#include "tuner/base/text.h"
+#include "tuner/check/check.h"
+
+enum { CONSTANT_MEMORY = 64 << 10 };
+
+// The most bytes that a buffer has on any problem; 0 where its shape has no value.
+static size_t most_bytes(const struct job *job, const struct buffer *b)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), rows, cols, most = 0;
+    for (size_t p = 0; p < job->problem_count; p++) {
+        rows = 1;
+        if (job_problem_values(job, NULL, p, values, NULL) || expr_eval(b->cols, values, &cols, NULL) ||
+            (b->rows && expr_eval(b->rows, values, &rows, NULL)))
+            continue;
+        if (__builtin_mul_overflow(rows, cols, &rows)) rows = INT64_MAX / 8;
+        if (rows > most) most = rows;
+    }
+    free(values);
+    return (size_t)most * element_size(b->type);
+}
+
+static bool takes_pointer(const struct stage *stages, size_t count, int buffer)
+{
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < stages[s].argument_count; i++)
+            if (stages[s].arguments[i].buffer == buffer) return true;
+    return false;
+}
+
+static void check_missing(struct check *c, struct place at, const struct buffer *b, const char *source,
+                          const struct signatures *all)
+{
+    const char **names = memory_new(all->variable_count + 1, sizeof *names);
+    char(*texts)[SYMBOL_TEXT_SIZE] = memory_new(all->variable_count, sizeof *texts);
+    for (size_t i = 0; i < all->variable_count; i++) names[i] = symbol_text(all->variables[i].symbol, texts[i]);
+    const char *nearest = text_nearest(b->name, names), *slash = strrchr(source, '/');
+    check_add(&c->mistakes, at, "there is no __constant__ or __device__ variable '%s' in %s%s%s%s", b->name,
+              slash ? slash + 1 : source, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+              nearest               ? "'?"
+              : all->variable_count ? ""
+                                    : ", which has none");
+    free(texts);
+    free(names);
+}
+
+static void check_constant(struct check *c, struct place at, const struct buffer *b,
+                           const struct source_variable *variable)
+{
+    size_t bytes = most_bytes(c->job, b);
+    if (bytes > variable->bytes)
+        check_add(&c->mistakes, at, "constant '%s' has %zu bytes, but the source's variable %zu", b->name, bytes,
+                  variable->bytes);
+    else if (bytes && bytes < variable->bytes)
+        check_add(&c->doubts, at,
+                  "constant '%s' has %zu bytes, but the source's variable %zu: the rest of it keeps what the source "
+                  "gives it",
+                  b->name, bytes, variable->bytes);
+    if (variable->constant && b->direction != DIRECTION_IN)
+        check_add(&c->mistakes, at,
+                  "constant '%s' has direction \"%s\", but kernels cannot write a __constant__ variable: make it a "
+                  "__device__ one",
+                  b->name, direction_words[b->direction]);
+}
+
+void check_constants(struct check *c, const uint16_t *config, const struct signatures *all)
+{
+    const struct job *job = c->job;
+    const struct stage *stages = config ? job->stages : &job->reference.stage;
+    const char *source = config ? job->source : job->reference.source;
+    size_t count = config ? job->stage_count : 1, total = 0;
+    size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
+    if (!config && !job->reference.stage.argument_count) stages = job->stages;
+    for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
+    if (total > CONSTANT_MEMORY)
+        check_add(&c->mistakes, job_place(job, config ? "kernel.template" : "reference.template"),
+                  "the __constant__ variables of the source have %zu bytes; a device has %d", total, CONSTANT_MEMORY);
+    // Constants are the job's first buffers, in their order.
+    for (size_t i = 0; i < job->buffer_count && job->buffers[i].symbol; i++) {
+        const struct buffer *b = &job->buffers[i];
+        struct place at = job_place(job, "constants[%zu].name", i);
+        const struct source_variable *found = NULL;
+        for (size_t v = 0; v < all->variable_count && !found; v++)
+            if (symbol_is(all->variables[v].symbol, b->name)) found = &all->variables[v];
+        if (found)
+            check_constant(c, at, b, found);
+        else if (!b->optional && !takes_pointer(stages, count, (int)i))
+            check_missing(c, at, b, source, all);
+    }
+    check_drop_repeated(&c->mistakes, mistakes);
+    check_drop_repeated(&c->doubts, doubts);
+}
+
+// Where an argument stands that sees a buffer by an object.
+static struct place place_of(const struct check *c, int buffer)
+{
+    for (size_t s = 0; s <= c->job->stage_count; s++) {
+        const struct stage *stage = s < c->job->stage_count ? &c->job->stages[s] : &c->job->reference.stage;
+        for (size_t i = 0; i < stage->argument_count; i++) {
+            if (stage->arguments[i].buffer != buffer || stage->arguments[i].view == VIEW_POINTER) continue;
+            char *list = check_stage_path(c->job, s, "arguments");
+            struct place at = job_place(c->job, "%s[%zu]", list, i);
+            free(list);
+            return at;
+        }
+    }
+    return job_place(c->job, "arguments");
+}
+
+void check_images(struct check *c)
+{
+    const struct job *job = c->job;
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    for (size_t i = 0; i < job->buffer_count; i++) {
+        const struct buffer *b = &job->buffers[i];
+        for (size_t p = 0; p < job->problem_count && b->image; p++) {
+            struct image_layout image;
+            struct error err;
+            if (job_problem_values(job, NULL, p, values, &err) || job_image_resolve(b, values, &image, &err)) continue;
+            if (!image_check(&image, &image_limits_known, &err)) continue;
+            check_add(&c->mistakes, place_of(c, (int)i), "problem %s, '%s': %s", job->problems[p].name, b->name,
+                      err.message);
+            break;
+        }
+    }
+    free(values);
+}

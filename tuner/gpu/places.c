@@ -1,0 +1,179 @@
+// See places.h.
+#include "tuner/gpu/places.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/symbol_name.h"
+#include "tuner/base/text.h"
+
+static int add_symbol(void *user, const char *name, size_t bytes, bool constant, struct error *err)
+{
+    struct module_symbols *s = user;
+    struct module_symbol *grown = memory_try_grow(s->list, s->count + 1, sizeof *grown, err);
+    if (!grown) return -1;
+    s->list = grown;
+    char *own = memory_try(strlen(name) + 1, 1, err);
+    if (!own) return -1;
+    strcpy(own, name);
+    s->list[s->count++] = (struct module_symbol){own, bytes, constant};
+    return 0;
+}
+
+int module_symbols_read(struct module_symbols *s, const void *image, size_t size, struct error *err)
+{
+    bool heap, prints;
+    *s = (struct module_symbols){0};
+    return module_state_scan(image, size, &heap, &prints, add_symbol, s, err);
+}
+
+void module_symbols_release(struct module_symbols *s)
+{
+    for (size_t i = 0; i < s->count; i++) free(s->list[i].name);
+    free(s->list);
+    *s = (struct module_symbols){0};
+}
+
+// CUDA_REFUSED where there is none, or several.
+static int find_symbol(const struct module_symbols *all, const char *name, const struct module_symbol **found,
+                       struct error *err)
+{
+    *found = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!symbol_is(all->list[i].name, name)) continue;
+        if (*found) {
+            error_set(err, "the compiled code has several variables '%s': %s and %s; name one by its symbol", name,
+                      (*found)->name, all->list[i].name);
+            return CUDA_REFUSED;
+        }
+        *found = &all->list[i];
+    }
+    if (*found) return 0;
+    // Of all names the nearest, one by one: there may be many, and memory may be short.
+    char text[SYMBOL_TEXT_SIZE], best[SYMBOL_TEXT_SIZE] = "";
+    for (size_t i = 0; i < all->count; i++) {
+        const char *names[] = {symbol_text(all->list[i].name, text), *best ? best : NULL, NULL};
+        const char *nearest = text_nearest(name, names);
+        if (nearest == names[0]) snprintf(best, sizeof best, "%s", nearest);
+    }
+    error_set(err,
+              "the compiled code has no variable '%s'%s%s%s; if only some configurations have it, write "
+              "optional = true",
+              name, *best ? " (did you mean '" : "", best, *best ? "'?)" : "");
+    return CUDA_REFUSED;
+}
+
+static void add(struct places *p, unsigned buffer, uint64_t address, bool taken)
+{
+    p->list[p->count++] = (struct placement){buffer, address, taken};
+}
+
+// `pointer`: some stage writes or reads the buffer by its address, as a reference may that has no such variable.
+static int place_variable(struct places *p, unsigned i, struct cuda_module *module, struct module_state *state,
+                          const struct module_symbols *symbols, bool pointer, struct error *err)
+{
+    const struct device_buffer *b = &p->buffers->list[i];
+    const struct module_symbol *symbol;
+    uint64_t address;
+    size_t bytes;
+    int failed = find_symbol(symbols, b->name, &symbol, err);
+    if (failed) return !symbol && (b->optional || pointer) ? 0 : failed;
+    if (b->bytes > symbol->bytes) {
+        error_set(err, "constant '%s' has %zu bytes, but the variable of the compiled code %zu", b->name, b->bytes,
+                  symbol->bytes);
+        return CUDA_REFUSED;
+    }
+    if (symbol->constant && b->direction != DIRECTION_IN) {
+        error_set(err,
+                  "constant '%s' is written, but a __constant__ variable cannot be: direction \"in\", or a "
+                  "__device__ variable",
+                  b->name);
+        return CUDA_REFUSED;
+    }
+    failed = cuda_module_global(p->cuda, module, symbol->name, &address, &bytes, err);
+    if (failed) return failed;
+    module_state_leave(state, address, b->bytes);
+    add(p, i, address, !symbol->constant && !pointer);
+    return 0;
+}
+
+static int make_texture(struct places *p, unsigned buffer, int64_t shift, uint64_t *object, struct error *err)
+{
+    const struct device_buffer *b = &p->buffers->list[buffer];
+    struct placed_texture *grown = memory_try_grow(p->textures, p->texture_count + 1, sizeof *grown, err);
+    if (!grown) return -1;
+    p->textures = grown;
+    int failed = cuda_texture_create(p->cuda, &b->image.about, b->view.type, NULL, b->view.device + (uint64_t)shift,
+                                     object, err);
+    if (failed) return error_prefix(err, "texture '%s'", b->name), failed;
+    p->textures[p->texture_count++] = (struct placed_texture){buffer, shift, *object};
+    return 0;
+}
+
+int places_open(struct places *p, struct cuda *cuda, struct buffers *buffers, struct cuda_module *module,
+                struct module_state *state, const struct module_symbols *symbols,
+                const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err)
+{
+    *p = (struct places){.cuda = cuda, .buffers = buffers};
+    for (unsigned i = 0; i < buffers->count; i++) {
+        const struct device_buffer *b = &buffers->list[i];
+        uint64_t object;
+        int failed = 0;
+        if (b->symbol && kernels)
+            failed = place_variable(p, i, module, state, symbols, views[i] & PLACE_POINTER, err);
+        else if (b->image.array && views[i] & (PLACE_TEXTURE | PLACE_SURFACE))
+            add(p, i, 0, views[i] & PLACE_SURFACE);
+        else if (b->has_image && views[i] & PLACE_TEXTURE) // now, since a launch that is timed must not wait for it
+            for (unsigned set = 0; set < buffers->sets && !failed; set++)
+                failed = make_texture(p, i, buffers->shift[set], &object, err);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+void places_release(struct places *p)
+{
+    for (size_t i = 0; i < p->texture_count; i++) cuda_texture_destroy(p->cuda, p->textures[i].object);
+    free(p->textures);
+    *p = (struct places){0};
+}
+
+int places_put(const struct places *p, int64_t shift, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < p->count && !failed; i++) {
+        const struct device_buffer *b = &p->buffers->list[p->list[i].buffer];
+        uint64_t from = b->view.device + (uint64_t)shift, to = p->list[i].address;
+        failed = to ? cuda_copy(p->cuda, to, from, b->bytes, err)
+                    : cuda_array_write(p->cuda, b->image.array, &b->image.about, b->view.type, from, err);
+    }
+    return failed;
+}
+
+int places_take(const struct places *p, int64_t shift, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < p->count && !failed; i++) {
+        const struct device_buffer *b = &p->buffers->list[p->list[i].buffer];
+        uint64_t to = b->view.device + (uint64_t)shift, from = p->list[i].address;
+        if (!p->list[i].taken) continue;
+        failed = from ? cuda_copy(p->cuda, to, from, b->bytes, err)
+                      : cuda_array_read(p->cuda, b->image.array, &b->image.about, b->view.type, to, err);
+    }
+    return failed;
+}
+
+int places_object(struct places *p, unsigned buffer, bool surface, int64_t shift, uint64_t *object, struct error *err)
+{
+    const struct device_image *image = &p->buffers->list[buffer].image;
+    *object = surface ? image->surface : image->texture;
+    if (image->array) return 0;
+    for (size_t i = 0; i < p->texture_count; i++) {
+        if (p->textures[i].buffer != buffer || p->textures[i].shift != shift) continue;
+        *object = p->textures[i].object;
+        return 0;
+    }
+    return make_texture(p, buffer, shift, object, err);
+}

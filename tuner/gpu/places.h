@@ -1,0 +1,63 @@
+// Where a launch works on a problem's buffers other than by their addresses: variables of the loaded module
+// (`constants` of a job) and arrays (textures and surfaces). A copy of the buffer is put there before each launch that
+// counts and, where kernels may write, taken back after it, both outside of what is timed. So fills, reference values,
+// tolerances, both sets of data and checksums are those of every buffer: an input that a kernel changed there is seen
+// as a changed input. Neither a variable nor an array has guards.
+//
+// A texture over the buffer's own memory needs no copying, but an object for each copy of the buffer.
+#ifndef SWEETSPOT_GPU_PLACES_H
+#define SWEETSPOT_GPU_PLACES_H
+
+#include "tuner/gpu/buffers.h"
+#include "tuner/gpu/module_state.h"
+
+struct placement {
+    unsigned buffer;
+    uint64_t address; // of a variable; 0: the buffer's array
+    bool taken;       // kernels may write there
+};
+
+// A texture over one copy of a buffer.
+struct placed_texture {
+    unsigned buffer;
+    int64_t shift;
+    uint64_t object;
+};
+
+struct places {
+    struct cuda *cuda;
+    struct buffers *buffers;
+    size_t count, texture_count;
+    struct placement list[BUFFERS_MAX];
+    struct placed_texture *textures;
+};
+
+// How one stage sees a buffer.
+enum place_view { PLACE_POINTER = 1, PLACE_TEXTURE = 2, PLACE_SURFACE = 4 };
+
+// The variables of a module by their symbols, from its image.
+struct module_symbols {
+    size_t count;
+    struct module_symbol {
+        char *name;
+        size_t bytes;
+        bool constant;
+    } * list;
+};
+int module_symbols_read(struct module_symbols *, const void *image, size_t size, struct error *err);
+void module_symbols_release(struct module_symbols *);
+
+// `views`: for each buffer, an OR of the ways in which the stages see it; `kernels`: whether any stage is a kernel of
+// the module. CUDA_REFUSED with the variable's name when the module lacks it, or it is too small. The caller releases,
+// also after a failure.
+int places_open(struct places *, struct cuda *, struct buffers *, struct cuda_module *, struct module_state *,
+                const struct module_symbols *, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
+void places_release(struct places *);
+
+// Enqueue copying one copy of the buffers there, and back.
+int places_put(const struct places *, int64_t shift, struct error *err);
+int places_take(const struct places *, int64_t shift, struct error *err);
+// The texture or surface object of a buffer's copy.
+int places_object(struct places *, unsigned buffer, bool surface, int64_t shift, uint64_t *object, struct error *err);
+
+#endif

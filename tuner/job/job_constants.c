@@ -1,0 +1,104 @@
+// `constants` of a job file: variables of the module, `__constant__` or `__device__`. Each is a buffer, which the GPU
+// worker copies to the variable before every launch that counts.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+// A name with namespaces, a template's instance by its symbol.
+static bool is_variable_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    if (!strncmp(name, "::", 2)) name += 2;
+    for (;; name += 2) {
+        size_t length = strspn(name, letters);
+        if (!length || strspn(name, "0123456789")) return false;
+        name += length;
+        if (!*name) return true;
+        if (strncmp(name, "::", 2) != 0) return false;
+    }
+}
+
+static void check_members(struct reader *r, const struct node *n)
+{
+    const char **own = job_setting_names("constants[]", NULL), **shared = job_setting_names("arguments[]", "constant");
+    size_t count = 0, i;
+    for (i = 0; own[i]; i++) count++;
+    for (i = 0; shared[i]; i++) count++;
+    const char **all = memory_new(count + 1, sizeof *all);
+    count = 0;
+    for (i = 0; own[i]; i++) all[count++] = own[i];
+    for (i = 0; shared[i]; i++) all[count++] = shared[i];
+    reader_check_members(r, n, "a constant", all);
+    free(all);
+    free(own);
+    free(shared);
+}
+
+// A number for all elements: as a fill, or as an expression that gives one.
+static void load_value(struct reader *r, struct job *job, const struct node *n, struct buffer *b)
+{
+    const struct node *value = node_member(n, "value");
+    if (!value) return;
+    b->fill.given = true;
+    b->fill.kind = FILL_CONSTANT;
+    b->fill.low = 0;
+    if (node_member(n, "fill"))
+        reader_mistake(r, value, "constant '%s' has both 'value' and 'fill': leave one out", b->name);
+    if (b->direction == DIRECTION_OUT)
+        reader_mistake(r, value, "constant '%s' is an output, so it has no value before a launch", b->name);
+    if (node_is_number(value) && !node_is_integer(value)) {
+        unsigned char bytes[8];
+        b->fill.low = node_real(value);
+        element_store(b->type, b->fill.low, bytes);
+        if (element_is_float(b->type) && !isfinite(element_load(b->type, bytes)))
+            reader_mistake(r, value, "constant '%s' is %g, more than an %s holds", b->name, b->fill.low,
+                           element_name(b->type));
+        if (!element_is_float(b->type))
+            reader_mistake(r, value, "constant '%s' is of type %s, but its value is not an integer", b->name,
+                           element_name(b->type));
+        return;
+    }
+    b->value = reader_expression(r, value, job->symbols);
+    check_fixed(r, job, value, b->value, "value", b->name);
+}
+
+static void load_constant(struct reader *r, struct job *job, const struct node *n)
+{
+    const char *name = reader_string(r, n, "constants[].name");
+    check_members(r, n);
+    if (!name) {
+        reader_mistake(r, n, "a constant lacks 'name', that of a __constant__ or __device__ variable");
+        return;
+    }
+    if (!is_variable_name(name))
+        reader_mistake(r, n, "'%s' is not a variable's name, e.g. \"coef\" or \"ns::coef\"", name);
+    if (!node_member(n, "type")) {
+        reader_mistake(r, n, "constant '%s' needs 'type' and, unless it is a single number, 'shape'", name);
+        return;
+    }
+    size_t before = job->buffer_count;
+    int buffer = load_buffer(r, job, n, name, "constant");
+    if (buffer < 0 || job->buffer_count == before) return;
+    struct buffer *b = &job->buffers[buffer];
+    b->symbol = true;
+    b->optional = reader_bool(r, n, "constants[].optional");
+    load_value(r, job, n, b);
+    if (b->optional && b->direction != DIRECTION_IN && b->direction != DIRECTION_SCRATCH)
+        reader_mistake(r, node_member(n, "optional"), "constant '%s' is an output, which no candidate may lack", name);
+}
+
+void load_constants(struct reader *r, struct job *job, const struct node *root)
+{
+    const struct node *list = reader_sequence(r, root, "constants");
+    for (size_t i = 0; list && i < node_count(list); i++) {
+        const struct node *n = node_at(list, i);
+        if (node_is_group(n))
+            load_constant(r, job, n);
+        else
+            reader_mistake(r, n, "a constant must be a group { name = \"coef\"; type = \"f32\"; shape = [...]; }");
+    }
+}

@@ -1,0 +1,195 @@
+// Textures and surfaces of a job file: how kernels see a buffer by them (tuner/base/image.h). See job_launch.c for the
+// other arguments.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+// What a texture's argument says of reading.
+static const char *const modes[] = {"filter", "address", "normalized", "read", NULL};
+
+static const struct node *first_mode(const struct node *n)
+{
+    for (int i = 0; modes[i]; i++)
+        if (node_member(n, modes[i])) return node_member(n, modes[i]);
+    return NULL;
+}
+
+static bool is_image_type(enum element type)
+{
+    return element_size(type) <= 4 && type != ELEMENT_BF16;
+}
+
+// One word for all dimensions, or a list with one for each, in the order of the shape.
+static void load_address(struct reader *r, const struct node *n, struct image_layout *image)
+{
+    const struct node *list = node_member(n, "address");
+    if (!list || !node_is_sequence(list)) {
+        int word = reader_word(r, n, "arguments[].address");
+        for (int i = 0; i < IMAGE_DIMENSIONS; i++) image->address[i] = (enum image_address)word;
+        return;
+    }
+    if (node_count(list) != (size_t)image->rank)
+        reader_mistake(r, list, "'address' has %zu words, but the texture has %d dimension%s", node_count(list),
+                       image->rank, image->rank == 1 ? "" : "s");
+    for (size_t i = 0; i < node_count(list) && i < (size_t)image->rank; i++) {
+        const struct node *each = node_at(list, i);
+        int word = node_is_string(each) ? word_find(image_address_words, node_string(each)) : -1;
+        if (word < 0)
+            reader_mistake(r, each, "'address' must be one of \"clamp\", \"wrap\", \"mirror\", \"border\"");
+        else
+            image->address[(size_t)image->rank - 1 - i] = (enum image_address)word;
+    }
+}
+
+// How a texture reads, and what the hardware does not do.
+static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image_layout *image)
+{
+    bool floats = element_is_float(b->type), plain = image->memory == IMAGE_LINEAR;
+    image->filter = (enum image_filter)reader_word(r, n, "arguments[].filter");
+    image->normalized = reader_bool(r, n, "arguments[].normalized");
+    image->read = (enum image_read)reader_word(r, n, "arguments[].read");
+    load_address(r, n, image);
+    if (image->read == IMAGE_NORMALIZED && (floats || element_size(b->type) > 2))
+        reader_mistake(r, node_member(n, "read"),
+                       "read \"normalized\" is for integers of 8 and 16 bits, but texture '%s' is of type %s", b->name,
+                       element_name(b->type));
+    else if (image->filter == IMAGE_INTERPOLATED && !floats && image->read == IMAGE_ELEMENT)
+        reader_mistake(r, node_member(n, "filter"),
+                       "filter \"linear\" interpolates floating-point numbers, but texture '%s' is of type %s%s",
+                       b->name, element_name(b->type), element_size(b->type) <= 2 ? ": add read = \"normalized\"" : "");
+    if (plain && first_mode(n) &&
+        (image->filter == IMAGE_INTERPOLATED || image->normalized || node_member(n, "address")))
+        reader_mistake(
+            r, first_mode(n),
+            "texture '%s' has memory \"linear\", which is read by tex1Dfetch alone: no filter \"linear\", no "
+            "'address', no 'normalized'; memory \"array\" has them",
+            b->name);
+    for (int i = 0; i < image->rank && !image->normalized && !plain; i++) {
+        if (image->address[i] != IMAGE_WRAP && image->address[i] != IMAGE_MIRROR) continue;
+        reader_mistake(r, node_member(n, "address"), "address \"%s\" of texture '%s' needs normalized = true",
+                       image_address_words[image->address[i]], b->name);
+        break;
+    }
+}
+
+struct buffer_image *load_image(struct reader *r, struct job *job, const struct node *n, const struct buffer *b,
+                                bool surface)
+{
+    struct buffer_image *image = memory_new(1, sizeof *image);
+    const struct node *shape = node_member(n, "shape");
+    size_t rank = node_count(shape);
+    image->about.memory = (enum image_memory)reader_word(r, n, "arguments[].memory");
+    image->about.channels = (int)reader_integer(r, n, "arguments[].channels");
+    if (rank > IMAGE_DIMENSIONS) {
+        reader_mistake(r, shape, "'shape' of %s '%s' has %zu dimensions; one to three are possible",
+                       surface ? "surface" : "texture", b->name, rank);
+        rank = IMAGE_DIMENSIONS;
+    }
+    image->about.rank = (int)rank;
+    for (size_t i = 0; i < rank; i++)
+        image->size[i] = reader_expression(r, node_at(shape, node_count(shape) - 1 - i), job->symbols);
+    if (image->about.channels == 3) reader_mistake(r, node_member(n, "channels"), "'channels' is 1, 2 or 4");
+    if (!is_image_type(b->type))
+        reader_mistake(r, node_member(n, "type"),
+                       "a %s has elements of f32, f16 or integers of at most 32 bits, but '%s' is of type %s",
+                       surface ? "surface" : "texture", b->name, element_name(b->type));
+    if (image->about.memory == IMAGE_LINEAR && rank != 1)
+        reader_mistake(r, node_member(n, "memory"),
+                       "memory \"linear\" is for one dimension, but texture '%s' has %zu: \"pitch\" is for two",
+                       b->name, rank);
+    if (image->about.memory == IMAGE_PITCH && rank != 2)
+        reader_mistake(r, node_member(n, "memory"), "memory \"pitch\" is for two dimensions, but texture '%s' has %zu",
+                       b->name, rank);
+    return image;
+}
+
+void join_image(struct reader *r, const struct node *n, struct buffer *b, bool surface, bool first)
+{
+    struct buffer_image *image = b->image;
+    const char *what = surface ? "surface" : "texture";
+    if (!image) {
+        reader_mistake(r, n,
+                       "buffer '%s' is no %s: give its 'type', 'shape' and 'memory' where it is first named, with "
+                       "%s = \"%s\"",
+                       b->name, what, what, b->name);
+        return;
+    }
+    if (!first && node_member(n, "memory"))
+        reader_mistake(r, node_member(n, "memory"), "the memory of '%s' is chosen where it is first named", b->name);
+    if (surface && image->about.memory != IMAGE_ARRAY) {
+        reader_mistake(r, n, "surface '%s' needs memory \"array\"", b->name);
+    } else if (surface) {
+        image->about.surface = true;
+    } else if (!image->texture) {
+        image->texture = true;
+        load_modes(r, n, b, &image->about);
+    } else if (first_mode(n)) {
+        reader_mistake(r, first_mode(n), "how texture '%s' is read is said where it is first named", b->name);
+    }
+    if (!surface && image->about.memory != IMAGE_ARRAY && b->direction == DIRECTION_OUT)
+        reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
+}
+
+void image_free(struct buffer_image *image)
+{
+    for (int i = 0; image && i < IMAGE_DIMENSIONS; i++) expr_free(image->size[i]);
+    free(image);
+}
+
+static bool writes(const struct buffer *b)
+{
+    return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
+}
+
+// Whether the stages see a buffer through a pointer, and whether by an object or as a variable of the module.
+static void look(const struct stage *stages, size_t count, int buffer, bool *pointer, bool *object, bool *surface)
+{
+    for (size_t s = 0; s < count; s++) {
+        for (size_t i = 0; i < stages[s].role_count; i++) *pointer |= stages[s].roles[i].buffer == buffer;
+        for (size_t i = 0; i < stages[s].argument_count; i++) {
+            const struct argument *a = &stages[s].arguments[i];
+            if (a->buffer != buffer) continue;
+            *(a->view == VIEW_POINTER ? pointer : object) = true;
+            *surface |= a->view == VIEW_SURFACE;
+        }
+    }
+}
+
+void check_views(struct reader *r, const struct job *job, const struct node *owner, const struct stage *stages,
+                 size_t count)
+{
+    for (size_t i = 0; i < job->buffer_count; i++) {
+        const struct buffer *b = &job->buffers[i];
+        bool pointer = false, object = false, surface = false;
+        bool elsewhere = b->symbol || (b->image && b->image->about.memory == IMAGE_ARRAY);
+        if (!elsewhere) continue;
+        look(stages, count, (int)i, &pointer, &object, &surface);
+        if (b->direction != DIRECTION_IN && pointer && (object || b->symbol))
+            reader_mistake(r, owner,
+                           "'%s' is written, so kernels cannot see it both by its address in memory and as a %s, which "
+                           "is another place",
+                           b->name,
+                           b->symbol ? "variable of the module"
+                           : surface ? "surface"
+                                     : "texture");
+        else if (writes(b) && b->image && object && !surface)
+            reader_mistake(r, owner, "'%s' is an output, but kernels see it as a texture, which cannot be written",
+                           b->name);
+    }
+}
+
+int job_image_resolve(const struct buffer *b, const int64_t *values, struct image_layout *out, struct error *err)
+{
+    int64_t row = 0; // elements
+    *out = b->image->about;
+    for (int i = 0; i < IMAGE_DIMENSIONS; i++) {
+        out->size[i] = 1;
+        if (i < out->rank && expr_eval(b->image->size[i], values, &out->size[i], err)) return -1;
+    }
+    if (expr_eval(b->ld ? b->ld : b->cols, values, &row, err)) return -1;
+    out->pitch = row * (int64_t)element_size(b->type);
+    return 0;
+}

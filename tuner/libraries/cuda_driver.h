@@ -1,0 +1,43 @@
+// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c): its functions, and what
+// they share. The only file that includes <cuda.h>.
+#ifndef SWEETSPOT_CUDA_DRIVER_H
+#define SWEETSPOT_CUDA_DRIVER_H
+
+#include <cuda.h>
+
+#include "tuner/libraries/cuda.h"
+#include "tuner/libraries/library.h"
+
+// Older names with the same meaning, for drivers older than the header: only cuEventElapsedTime needs one.
+// clang-format off
+#define CUDA_FUNCTIONS(X) \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) \
+    X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) \
+    X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuMemGetInfo) X(cuMemAlloc) \
+    X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
+    X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
+    X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
+    X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
+    X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
+    X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
+    X(cuSurfObjectCreate) X(cuSurfObjectDestroy)
+// clang-format on
+
+extern struct cuda_driver {
+    CUDA_FUNCTIONS(LIBRARY_MEMBER)
+} driver; // cuda_open fills it
+
+struct cuda {
+    CUdevice device;
+    CUcontext context;
+    CUstream stream;
+    struct cuda_info info;
+};
+
+// A failed call's words, and its kind as the result.
+int cuda_fail(struct error *err, CUresult, const char *what);
+int cuda_attribute(const struct cuda *, CUdevice_attribute);
+
+#endif
