@@ -134,12 +134,16 @@ static bool default_ask(void *state, uint16_t *config)
 {
     struct default_search *s = state;
     bool found;
-    if (!ask_first(s, config, &found)) {
-        surrogate_learn(&s->model, s->told, &s->rng);
-        found = surrogate_propose(&s->model, config) >= 0 || history_sample_new(&s->history, &s->rng, config);
+    if (ask_first(s, config, &found)) {
+        if (found) history_propose(&s->history, config);
+        return found;
     }
-    if (found) history_propose(&s->history, config);
-    return found;
+    surrogate_learn(&s->model, s->told, &s->rng);
+    bool promising = surrogate_propose(&s->model, config) >= 0;
+    if (!promising && !history_sample_new(&s->history, &s->rng, config)) return false;
+    history_propose(&s->history, config);
+    if (promising) surrogate_await(&s->model);
+    return true;
 }
 
 static void default_tell(void *state, const struct observation *o)

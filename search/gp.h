@@ -34,6 +34,9 @@ void gp_theta(const struct gp *, double *theta);
 void gp_set_theta(struct gp *, const double *theta);
 // Takes the targets for what follows, and the points that were added.
 void gp_condition(struct gp *, const double *targets);
+// Takes the points that were added since with the targets that are expected there: means stay as they are, and variances
+// fall.
+void gp_believe(struct gp *);
 
 // A pool of candidates whose means and variances are needed again and again: the change by a new point is computed
 // once, so that a query costs n per candidate. gp_pool_add takes (copies) `count` points besides those it has;

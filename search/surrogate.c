@@ -10,7 +10,11 @@
 
 enum {
     MAX_ROWS = 220,    // rows learnt at a fit; more are chosen from
-    SPARE_ROWS = 40,   // that may come until the next fit
+    AWAITED_ROWS = 32, // of these that may be awaited; of more, there is room besides
+    AWAITED_MOST = 512,
+    SPARE_ROWS = 40, // that may come until the next fit
+    BATCH = 8,       // the part of the outstanding proposals whose results are learnt at once
+    FIT_BATCH = 2,   // the same for a fit
     BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
@@ -32,20 +36,39 @@ enum { USUAL_RESULTS = 4 };
 // likely ones, and an overconfident model explores too little.
 static const double caution = 1.5;
 
+static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
+{
+    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
+    gp_theta(from, theta);
+    gp_set_theta(to, theta);
+    free(theta);
+}
+
+// Room for so many rows. What is in the model is kept; the process has no points then.
+static void make_room(struct surrogate *s, size_t rows)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    struct gp *gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, rows);
+    if (s->gp) copy_theta(s, s->gp, gp);
+    gp_free(s->gp);
+    s->gp = gp;
+    s->room = rows;
+    s->rows = memory_grow(s->rows, rows, sizeof *s->rows);
+    s->points = memory_grow(s->points, rows * d, sizeof *s->points);
+    s->targets = memory_grow(s->targets, rows, sizeof *s->targets);
+    s->awaited_variance = memory_grow(s->awaited_variance, rows, sizeof *s->awaited_variance);
+    if (s->trust.count) s->features = memory_grow(s->features, rows * s->trust.count, sizeof *s->features);
+}
+
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
                     const struct prior *const *priors, size_t prior_count)
 {
     *s = (struct surrogate){.space = space, .history = history, .width = space_parameter_count(space)};
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
-    s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
     s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
-    s->rows = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
-    s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
-    s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
-    s->awaited_variance = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->awaited_variance);
     trust_init(&s->trust, priors, prior_count);
-    s->features = memory_new((MAX_ROWS + SPARE_ROWS) * prior_count, sizeof *s->features);
+    make_room(s, MAX_ROWS + SPARE_ROWS);
     s->pool_features = memory_new(POOL * prior_count, sizeof *s->pool_features);
     s->candidate_room = TOP * kit_neighbour_room(space);
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
@@ -103,6 +126,18 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Rows learnt at a fit.
+static size_t most_rows(const struct surrogate *s)
+{
+    size_t pending = least_of(s->history->pending, AWAITED_MOST);
+    return MAX_ROWS + (pending > AWAITED_ROWS ? pending - AWAITED_ROWS : 0);
+}
+
 // Measured rows come first, because the hyperparameters are fitted only to them.
 static void add_all_rows(struct surrogate *s)
 {
@@ -122,8 +157,8 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     for (size_t i = 0; i < count; i++)
         if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){kit_score(s->history, i), i};
     qsort(order, measured, sizeof *order, compare_scored);
-    size_t pending = s->history->pending < MAX_ROWS / 2 ? s->history->pending : MAX_ROWS / 2;
-    size_t rows = measured < MAX_ROWS - pending ? measured : MAX_ROWS - pending;
+    size_t pending = least_of(s->history->pending, AWAITED_MOST);
+    size_t rows = least_of(measured, most_rows(s) - pending);
     for (size_t i = 0; i < rows; i++) {
         if (i >= BEST_ROWS) {
             size_t j = i + random_below(rng, measured - i);
@@ -207,7 +242,7 @@ static void find_targets(struct surrogate *s)
 
 void surrogate_weigh(struct surrogate *s)
 {
-    if (s->told_at_fit || s->history->count > MAX_ROWS) return;
+    if (s->told_at_fit || s->history->count > s->room) return;
     s->row_count = 0;
     add_all_rows(s);
     find_excesses(s);
@@ -219,19 +254,21 @@ void surrogate_weigh(struct surrogate *s)
 // Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
 static void expect_awaited(struct surrogate *s)
 {
-    size_t numbers[MAX_ROWS + SPARE_ROWS], count = 0;
-    double mean[MAX_ROWS + SPARE_ROWS], variance[MAX_ROWS + SPARE_ROWS];
+    size_t *numbers = memory_new(s->row_count, sizeof *numbers), count = 0;
+    double *mean = memory_new(2 * s->row_count, sizeof *mean), *variance = mean + s->row_count;
     for (size_t i = 0; i < s->row_count; i++)
         if (is_awaited(s, i)) numbers[count++] = i;
     s->best_measured = s->best_target;
-    if (!count || count == s->row_count) return;
-    gp_without(s->gp, numbers, count, s->targets, mean, variance);
+    if (count == s->row_count) count = 0;
+    if (count) gp_without(s->gp, numbers, count, s->targets, mean, variance);
     for (size_t i = 0; i < count; i++) {
         s->targets[numbers[i]] = mean[i];
         s->awaited_variance[numbers[i]] = variance[i];
         s->best_target = fmin(s->best_target, mean[i] + expected_of_row(s, numbers[i]));
     }
-    gp_condition(s->gp, s->targets);
+    if (count) gp_condition(s->gp, s->targets);
+    free(numbers);
+    free(mean);
 }
 
 static double expected_improvement(double best, double mean, double variance)
@@ -306,11 +343,12 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     free(configs);
 }
 
-// Hyperparameters are fitted often at first, and less often when a fit costs more and changes less: after this many
-// results.
-static size_t fit_interval(size_t told)
+// Hyperparameters are fitted often at first, and less often when a fit costs more and changes less, or serves for many
+// outstanding proposals: after this many results.
+static size_t fit_interval(const struct surrogate *s, size_t told)
 {
-    return told < 60 ? 1 : told < SPREAD_FROM ? 10 : 20;
+    size_t interval = told < 60 ? 1 : told < SPREAD_FROM ? 10 : 20, batch = s->history->pending / FIT_BATCH;
+    return batch > interval ? batch : interval;
 }
 
 // The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
@@ -319,14 +357,6 @@ static size_t fit_rows(const struct surrogate *s)
     size_t measured = s->row_count;
     while (measured && is_awaited(s, measured - 1)) measured--;
     return measured < FIT_ROWS ? measured : FIT_ROWS;
-}
-
-static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
-{
-    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
-    gp_theta(from, theta);
-    gp_set_theta(to, theta);
-    free(theta);
 }
 
 // One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
@@ -358,26 +388,39 @@ static void fit(struct surrogate *s, size_t told, bool at_once)
 static void choose_new_rows(struct surrogate *s, struct random *rng)
 {
     s->row_count = 0;
+    if (most_rows(s) + SPARE_ROWS > s->room) make_room(s, 2 * most_rows(s) + SPARE_ROWS);
     gp_clear(s->gp);
-    if (s->history->count <= MAX_ROWS)
+    if (s->history->count <= most_rows(s))
         add_all_rows(s);
     else
         choose_rows(s, rng);
 }
 
+// Whether the model knows all rows, and enough of the results.
+static bool is_up_to_date(const struct surrogate *s, size_t told)
+{
+    size_t batch = s->history->pending / BATCH;
+    if (!s->told_at_fit || s->known < s->history->count || s->best_at_learn != s->history->best) return false;
+    return told < s->told_at_learn + (batch ? batch : 1);
+}
+
 void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(told);
+    if (is_up_to_date(s, told)) return;
+    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(s, told);
+    size_t new_results = told - s->told_at_learn;
     bool at_once = s->told_at_fit == 0 || told < SPREAD_FROM;
     bool renew = at_once && (s->told_at_fit == 0 || told >= s->told_at_fit + every);
-    if (!renew && s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS) {
+    if (!renew && s->row_count + (s->history->count - s->known) > s->room) {
         if (!s->steps) prepare_fit(s);
         renew = true;
     }
     if (!renew) {
         for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
         find_targets(s);
-        if (!at_once && told + STEPS > s->told_at_fit + every) prepare_fit(s);
+        // As many steps as there are results, as if each had been learnt at once.
+        for (size_t i = 0; i < new_results && s->steps < STEPS && !at_once; i++)
+            if (told + STEPS > s->told_at_fit + every + i) prepare_fit(s);
         renew = s->steps == STEPS;
     }
     if (renew) {
@@ -385,6 +428,9 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
         find_targets(s);
     }
     s->known = s->history->count;
+    s->told_at_learn = told;
+    s->best_at_learn = s->history->best;
+    s->rated = false;
     for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
     if (renew) fit(s, told, at_once);
     gp_condition(s->gp, s->targets);
@@ -392,13 +438,25 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);
 }
 
+void surrogate_await(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, i = s->row_count;
+    if (!s->told_at_fit || s->known + 1 != s->history->count || i == s->room) return; // learnt next time
+    add_row(s, s->known++);
+    gp_add(s->gp, s->points + i * d);
+    s->targets[i] = s->proposed_mean - expected_of_row(s, i);
+    s->awaited_variance[i] = s->proposed_variance;
+    s->best_target = fmin(s->best_target, s->proposed_mean);
+    gp_believe(s->gp);
+}
+
 // Promise ------------------------------------------------------------------------------------------
 
-// Drops what is known from the candidates from `first` on, and computes an upper bound of the others' promise.
-static void rate(struct surrogate *s, size_t first)
+// Drops what is known from the candidates, and computes the others' expectation and an upper bound of their variance.
+static void rate(struct surrogate *s)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, kept = first;
-    for (size_t i = first; i < s->candidate_count; i++) {
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = 0;
+    for (size_t i = 0; i < s->candidate_count; i++) {
         uint16_t *config = s->configs + i * s->width;
         if (history_find(s->history, config) >= 0) continue;
         if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
@@ -406,29 +464,32 @@ static void rate(struct surrogate *s, size_t first)
         kept++;
     }
     s->candidate_count = kept;
-    gp_means(s->gp, s->encoded + first * d, kept - first, s->mean + first, s->bound + first);
-    bool trusts = trust_any(&s->trust);
-    for (size_t i = first; i < kept; i++) {
-        if (trusts) s->mean[i] += expected_of(s, s->configs + i * s->width);
-        s->promise[i] = expected_improvement(s->best_target, s->mean[i], s->bound[i]);
-    }
+    gp_means(s->gp, s->encoded, kept, s->mean, s->bound);
+    for (size_t i = 0; i < kept && trust_any(&s->trust); i++) s->mean[i] += expected_of(s, s->configs + i * s->width);
+    s->rated = true;
 }
 
-// The best of the candidates from `first` on, except below `*promise`; exact variances are computed only as far as the
-// bounds leave it open. Returns it, or -1, and its promise.
-static int64_t best_candidate(struct surrogate *s, size_t first, double *promise)
+// The best of the candidates, except below `*promise`; exact variances are computed only as far as the bounds leave it
+// open, and are bounds for the next proposal. Returns it, or -1, and its promise and variance.
+static int64_t best_candidate(struct surrogate *s, double *promise, double *variance)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
     int64_t best = -1;
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        bool known = history_find(s->history, s->configs + i * s->width) >= 0;
+        s->promise[i] = known ? -1 : expected_improvement(s->best_target, s->mean[i], s->bound[i]);
+    }
     for (;;) {
-        size_t top = first;
-        for (size_t i = first; i < s->candidate_count; i++)
+        size_t top = 0;
+        for (size_t i = 0; i < s->candidate_count; i++)
             if (s->promise[i] > s->promise[top]) top = i;
         if (top >= s->candidate_count || s->promise[top] <= *promise) return best;
-        double exact = expected_improvement(s->best_target, s->mean[top], gp_variance(s->gp, s->encoded + top * d));
+        s->bound[top] = gp_variance(s->gp, s->encoded + top * d);
+        double exact = expected_improvement(s->best_target, s->mean[top], s->bound[top]);
         s->promise[top] = -1;
         if (exact <= *promise) continue;
         *promise = exact;
+        *variance = s->bound[top];
         best = (int64_t)top;
     }
 }
@@ -477,13 +538,20 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
         if (promise <= best || history_find(s->history, candidate) >= 0) continue;
         best = promise;
         chosen = candidate;
+        s->proposed_mean = s->pool_mean[i];
+        s->proposed_variance = s->pool_variance[i];
     }
     if (space_size(s->space) > POOL) {
-        s->candidate_count = 0;
-        add_best_neighbours(s);
-        rate(s, 0);
-        int64_t neighbour = best_candidate(s, 0, &best);
-        if (neighbour >= 0) chosen = s->configs + (size_t)neighbour * s->width;
+        if (!s->rated) {
+            s->candidate_count = 0;
+            add_best_neighbours(s);
+            rate(s);
+        }
+        int64_t neighbour = best_candidate(s, &best, &s->proposed_variance);
+        if (neighbour >= 0) {
+            chosen = s->configs + (size_t)neighbour * s->width;
+            s->proposed_mean = s->mean[neighbour];
+        }
     }
     if (chosen) memcpy(config, chosen, s->width * sizeof *config);
     return best;
