@@ -409,9 +409,9 @@ void gp_pool_moments(struct gp *g, double *mean, double *variance)
         size_t first = c * GP_CHUNK, width = least_of(g->pool_count - first, GP_CHUNK);
         float sum[GP_CHUNK] = {0};
         extend_chunk(g, c, factors, least);
-        gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
+        if (mean) gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
         for (size_t i = 0; i < width; i++) {
-            mean[first + i] = (double)sum[i];
+            if (mean) mean[first + i] = (double)sum[i];
             variance[first + i] = fmax(g->signal - (double)g->pool_squares[first + i], 1e-6 * g->signal);
         }
     }
@@ -467,27 +467,30 @@ static void factor_in_place(double *a, size_t stride, size_t n, double *column)
 void gp_without(const struct gp *g, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance)
 {
-    size_t n = g->count, first = n;
+    size_t n = g->count, first = numbers[0], width = 0;
     double *y = memory_new(2 * n + n * count + 2 * count * count, sizeof *y), *column = y + n, *v = column + n,
            *a = v + n * count, *inverse = a + count * count;
     memcpy(y, targets, n * sizeof *y);
     for (size_t i = 0; i < count; i++) {
         y[numbers[i]] = 0;
         v[numbers[i] * count + i] = 1;
-        first = least_of(first, numbers[i]);
     }
     gp_solve_forward(y, g->factor, g->room, n);
-    for (size_t k = first; k < n; k++) { // rows before the first are 0
+    for (size_t k = first; k < n; k++) { // a column of V is 0 before its point's row
         double *row = v + k * count, f = 1 / g->factor[k * g->room + k];
+        while (width < count && numbers[width] <= k) width++;
         for (size_t j = first; j < k; j++) column[j] = g->factor[j * g->room + k];
-        gp_eliminate(row, count, v + first * count, count, column + first, k - first);
-        for (size_t i = 0; i < count; i++) row[i] *= f;
+        gp_eliminate(row, width, v + first * count, count, column + first, k - first);
+        for (size_t i = 0; i < width; i++) row[i] *= f;
     }
     for (size_t i = 0; i < count; i++) {
-        for (size_t k = first; k < n; k++) column[k] = -v[k * count + i];
-        gp_eliminate(a + i * count + i, count - i, v + first * count + i, count, column + first, n - first);
+        size_t from = numbers[i];
         mean[i] = 0;
-        for (size_t k = first; k < n; k++) mean[i] += column[k] * y[k];
+        for (size_t k = from; k < n; k++) {
+            column[k] = -v[k * count + i];
+            mean[i] += column[k] * y[k];
+        }
+        gp_eliminate(a + i * count + i, count - i, v + from * count + i, count, column + from, n - from);
     }
     // A = R'R, and A^-1 = S'S with S = R'^-1.
     factor_in_place(a, count, count, column);

@@ -14,7 +14,7 @@ enum {
     AWAITED_MOST = 512,
     SPARE_ROWS = 40, // that may come until the next fit
     BATCH = 8,       // the part of the outstanding proposals whose results are learnt at once
-    FIT_BATCH = 2,   // the same for a fit
+    FIT_BATCH = 8,   // so many times that for a fit, when fits change little
     BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
@@ -343,12 +343,23 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     free(configs);
 }
 
+static size_t most_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+// The results that are learnt at once.
+static size_t batch_of(const struct surrogate *s)
+{
+    return most_of(s->history->pending / BATCH, 1);
+}
+
 // Hyperparameters are fitted often at first, and less often when a fit costs more and changes less, or serves for many
 // outstanding proposals: after this many results.
 static size_t fit_interval(const struct surrogate *s, size_t told)
 {
-    size_t interval = told < 60 ? 1 : told < SPREAD_FROM ? 10 : 20, batch = s->history->pending / FIT_BATCH;
-    return batch > interval ? batch : interval;
+    size_t batch = batch_of(s);
+    return told < 60 ? batch : told < SPREAD_FROM ? most_of(10, batch) : most_of(20, FIT_BATCH * batch);
 }
 
 // The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
@@ -399,9 +410,8 @@ static void choose_new_rows(struct surrogate *s, struct random *rng)
 // Whether the model knows all rows, and enough of the results.
 static bool is_up_to_date(const struct surrogate *s, size_t told)
 {
-    size_t batch = s->history->pending / BATCH;
     if (!s->told_at_fit || s->known < s->history->count || s->best_at_learn != s->history->best) return false;
-    return told < s->told_at_learn + (batch ? batch : 1);
+    return told < s->told_at_learn + batch_of(s);
 }
 
 void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
@@ -452,23 +462,6 @@ void surrogate_await(struct surrogate *s)
 
 // Promise ------------------------------------------------------------------------------------------
 
-// Drops what is known from the candidates, and computes the others' expectation and an upper bound of their variance.
-static void rate(struct surrogate *s)
-{
-    size_t d = s->encoding.count ? s->encoding.count : 1, kept = 0;
-    for (size_t i = 0; i < s->candidate_count; i++) {
-        uint16_t *config = s->configs + i * s->width;
-        if (history_find(s->history, config) >= 0) continue;
-        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
-        encoding_of(&s->encoding, config, s->encoded + kept * d);
-        kept++;
-    }
-    s->candidate_count = kept;
-    gp_means(s->gp, s->encoded, kept, s->mean, s->bound);
-    for (size_t i = 0; i < kept && trust_any(&s->trust); i++) s->mean[i] += expected_of(s, s->configs + i * s->width);
-    s->rated = true;
-}
-
 // The best of the candidates, except below `*promise`; exact variances are computed only as far as the bounds leave it
 // open, and are bounds for the next proposal. Returns it, or -1, and its promise and variance.
 static int64_t best_candidate(struct surrogate *s, double *promise, double *variance)
@@ -517,6 +510,26 @@ static void add_best_neighbours(struct surrogate *s)
     for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
 }
 
+// The candidates besides the pool: new neighbours of the best rows, with their expectation and an upper bound of their
+// variance.
+static void rate_neighbours(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = 0;
+    s->candidate_count = 0;
+    if (space_size(s->space) <= POOL) return; // all of it is in the pool
+    add_best_neighbours(s);
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        uint16_t *config = s->configs + i * s->width;
+        if (history_find(s->history, config) >= 0) continue;
+        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
+        encoding_of(&s->encoding, config, s->encoded + kept * d);
+        kept++;
+    }
+    s->candidate_count = kept;
+    gp_means(s->gp, s->encoded, kept, s->mean, s->bound);
+    for (size_t i = 0; i < kept && trust_any(&s->trust); i++) s->mean[i] += expected_of(s, s->configs + i * s->width);
+}
+
 static void add_pool_expectations(struct surrogate *s)
 {
     size_t count = s->trust.count;
@@ -529,8 +542,8 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
 {
     double best = -1;
     const uint16_t *chosen = NULL;
-    gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
-    if (trust_any(&s->trust)) add_pool_expectations(s);
+    gp_pool_moments(s->gp, s->rated ? NULL : s->pool_mean, s->pool_variance);
+    if (!s->rated && trust_any(&s->trust)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
         if (most_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
         double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
@@ -541,12 +554,9 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
         s->proposed_mean = s->pool_mean[i];
         s->proposed_variance = s->pool_variance[i];
     }
-    if (space_size(s->space) > POOL) {
-        if (!s->rated) {
-            s->candidate_count = 0;
-            add_best_neighbours(s);
-            rate(s);
-        }
+    if (!s->rated) rate_neighbours(s);
+    s->rated = true;
+    if (s->candidate_count) {
         int64_t neighbour = best_candidate(s, &best, &s->proposed_variance);
         if (neighbour >= 0) {
             chosen = s->configs + (size_t)neighbour * s->width;
