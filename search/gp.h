@@ -34,7 +34,7 @@ void gp_theta(const struct gp *, double *theta);
 void gp_set_theta(struct gp *, const double *theta);
 // Takes the targets for what follows, and the points that were added.
 void gp_condition(struct gp *, const double *targets);
-// Takes the points that were added since with the targets that are expected there: means stay as they are, and variances
+// Takes the points that were added since with the targets that are expected there: means stay as they are, variances
 // fall.
 void gp_believe(struct gp *);
 

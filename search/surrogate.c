@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/improvement.h"
 #include "search/strategy_kit.h"
 #include "tuner/base/memory.h"
 
@@ -12,9 +13,9 @@ enum {
     MAX_ROWS = 220,    // rows learnt at a fit; more are chosen from
     AWAITED_ROWS = 32, // of these that may be awaited; of more, there is room besides
     AWAITED_MOST = 512,
-    SPARE_ROWS = 40, // that may come until the next fit
-    BATCH = 8,       // the part of the outstanding proposals whose results are learnt at once
-    FIT_BATCH = 8,   // so many times that for a fit, when fits change little
+    SPARE_ROWS = 40,   // that may come until the next fit
+    BATCH = 8,         // the part of the outstanding proposals whose results are learnt at once
+    FIT_BATCH = 8,     // so many times that for a fit, when fits change little
     BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
@@ -31,10 +32,6 @@ enum {
 // worth.
 static const double usual_error = 0.3;
 enum { USUAL_RESULTS = 4 };
-
-// The factor by which the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all
-// likely ones, and an overconfident model explores too little.
-static const double caution = 1.5;
 
 static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
 {
@@ -80,6 +77,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     s->mean = memory_new(s->candidate_room, sizeof *s->mean);
     s->bound = memory_new(s->candidate_room, sizeof *s->bound);
     s->promise = memory_new(s->candidate_room, sizeof *s->promise);
+    s->proposal = memory_new(s->width, sizeof *s->proposal);
 }
 
 void surrogate_release(struct surrogate *s)
@@ -101,6 +99,7 @@ void surrogate_release(struct surrogate *s)
     free(s->mean);
     free(s->bound);
     free(s->promise);
+    free(s->proposal);
 }
 
 // Learning -----------------------------------------------------------------------------------------
@@ -271,22 +270,6 @@ static void expect_awaited(struct surrogate *s)
     free(mean);
 }
 
-static double expected_improvement(double best, double mean, double variance)
-{
-    double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
-    if (z < -12) return 0;
-    return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
-}
-
-// An upper bound of it that needs no exp and erfc, which are most of the cost: with t = -z > 0 it is at most
-// deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least its series' beginning.
-static double most_improvement(double best, double mean, double variance)
-{
-    double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;
-    if (t <= 0) return INFINITY;
-    return deviation * 0.3989422804014328 / ((1 + t * t) * (1 + x * (1 + x * (0.5 + x / 6))));
-}
-
 // Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each
 // costs time in all proposals that the pool serves for. Returns how many.
 static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
@@ -299,7 +282,7 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
     bool trusts = trust_any(&s->trust);
     for (size_t i = 0; i < count; i++) {
         if (trusts) mean[i] += expected_of(s, configs + i * s->width);
-        order[i] = (struct scored){-expected_improvement(s->best_target, mean[i], bound[i]), i};
+        order[i] = (struct scored){-improvement_expected(s->best_target, mean[i], bound[i]), i};
     }
     qsort(order, count, sizeof *order, compare_scored);
     for (size_t i = 0; i < kept; i++) {
@@ -440,7 +423,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     s->known = s->history->count;
     s->told_at_learn = told;
     s->best_at_learn = s->history->best;
-    s->rated = false;
+    s->rated = s->proposed = false;
     for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
     if (renew) fit(s, told, at_once);
     gp_condition(s->gp, s->targets);
@@ -458,6 +441,7 @@ void surrogate_await(struct surrogate *s)
     s->awaited_variance[i] = s->proposed_variance;
     s->best_target = fmin(s->best_target, s->proposed_mean);
     gp_believe(s->gp);
+    s->proposed = false;
 }
 
 // Promise ------------------------------------------------------------------------------------------
@@ -470,7 +454,7 @@ static int64_t best_candidate(struct surrogate *s, double *promise, double *vari
     int64_t best = -1;
     for (size_t i = 0; i < s->candidate_count; i++) {
         bool known = history_find(s->history, s->configs + i * s->width) >= 0;
-        s->promise[i] = known ? -1 : expected_improvement(s->best_target, s->mean[i], s->bound[i]);
+        s->promise[i] = known ? -1 : improvement_expected(s->best_target, s->mean[i], s->bound[i]);
     }
     for (;;) {
         size_t top = 0;
@@ -478,7 +462,7 @@ static int64_t best_candidate(struct surrogate *s, double *promise, double *vari
             if (s->promise[i] > s->promise[top]) top = i;
         if (top >= s->candidate_count || s->promise[top] <= *promise) return best;
         s->bound[top] = gp_variance(s->gp, s->encoded + top * d);
-        double exact = expected_improvement(s->best_target, s->mean[top], s->bound[top]);
+        double exact = improvement_expected(s->best_target, s->mean[top], s->bound[top]);
         s->promise[top] = -1;
         if (exact <= *promise) continue;
         *promise = exact;
@@ -538,15 +522,16 @@ static void add_pool_expectations(struct surrogate *s)
     for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
 }
 
-double surrogate_propose(struct surrogate *s, uint16_t *config)
+// The best candidate of all into s->proposal.
+static void find_proposal(struct surrogate *s)
 {
     double best = -1;
     const uint16_t *chosen = NULL;
     gp_pool_moments(s->gp, s->rated ? NULL : s->pool_mean, s->pool_variance);
     if (!s->rated && trust_any(&s->trust)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
-        if (most_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
-        double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
+        if (improvement_most(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
+        double promise = improvement_expected(s->best_target, s->pool_mean[i], s->pool_variance[i]);
         const uint16_t *candidate = s->pool + i * s->width;
         if (promise <= best || history_find(s->history, candidate) >= 0) continue;
         best = promise;
@@ -563,8 +548,16 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
             s->proposed_mean = s->mean[neighbour];
         }
     }
-    if (chosen) memcpy(config, chosen, s->width * sizeof *config);
-    return best;
+    if (chosen) memcpy(s->proposal, chosen, s->width * sizeof *chosen);
+    s->proposed = chosen != NULL;
+    s->proposed_promise = best;
+}
+
+double surrogate_propose(struct surrogate *s, uint16_t *config)
+{
+    if (!s->proposed || history_find(s->history, s->proposal) >= 0) find_proposal(s);
+    if (s->proposed) memcpy(config, s->proposal, s->width * sizeof *config);
+    return s->proposed_promise;
 }
 
 void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, size_t count, double *promise)
@@ -585,7 +578,7 @@ void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, siz
             mean += expected_of(s, configs[c]);
             variance = gp_variance(s->gp, point);
         }
-        promise[c] = expected_improvement(s->best_measured, mean, variance);
+        promise[c] = improvement_expected(s->best_measured, mean, variance);
     }
     free(point);
 }

@@ -29,9 +29,9 @@ struct surrogate {
     size_t known;             // rows of the history looked at so far
     size_t told_at_learn;     // told results that the model knows, and the history's best among them
     int64_t best_at_learn;
-    size_t told_at_fit;       // told results at the last fit
-    double best_measured;     // the target of the best row
-    double best_target;       // the same, or what is expected of an awaited one if that is better
+    size_t told_at_fit;   // told results at the last fit
+    double best_measured; // the target of the best row
+    double best_target;   // the same, or what is expected of an awaited one if that is better
     // The next fit: what its steps are made with, one a proposal, and how many have been.
     struct gp *fitting;
     size_t steps;
@@ -51,8 +51,10 @@ struct surrogate {
     bool rated; // there are candidates
     float *encoded;
     double *mean, *bound, *promise;
-    // What is expected of the last proposal, and the variance, in the targets' units.
-    double proposed_mean, proposed_variance;
+    // The last proposal, as long as it is still the best one, and what is expected of it, in the targets' units.
+    bool proposed;
+    uint16_t *proposal;
+    double proposed_promise, proposed_mean, proposed_variance;
 };
 
 void surrogate_init(struct surrogate *, const struct space *, const struct history *, const struct prior *const *,

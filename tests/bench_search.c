@@ -244,6 +244,7 @@ int main(int argc, char **argv)
         return proposals(argv[2], argv[3], (size_t)atol(argv[4]), argc > 5 ? atol(argv[5]) : 0,
                          argc == 7 && atol(argv[6]) > 0 ? (size_t)atol(argv[6]) : 1);
     if (argc > 3 && !strcmp(argv[1], "outlook")) return outlook(strtoull(argv[2], NULL, 10), argv + 3);
-    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N [PRIORS [OUTSTANDING]] | outlook SEEDS FILE...\n");
+    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N [PRIORS [OUTSTANDING]] | "
+                    "outlook SEEDS FILE...\n");
     return 2;
 }

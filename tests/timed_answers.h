@@ -1,7 +1,8 @@
-// Answers of workers that do nothing but let time pass: what GPUs and compilers would say of candidates of any job, by a
+// Answers of workers that only let time pass: what GPUs and compilers would say of candidates of any job, by a
 // synthetic landscape, each when its time is up. One instance stands for any number of GPUs, so that it can be a worker
 // process (timed_worker.c), or speak for all GPUs of a node. A GPU does one request after another; compilers answer
-// after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), a fifth more or less.
+// after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at most $TIMED_SPREAD (0.2) of that
+// more or less.
 #ifndef SWEETSPOT_TIMED_ANSWERS_H
 #define SWEETSPOT_TIMED_ANSWERS_H
 
@@ -22,8 +23,8 @@ struct timed_answer {
 
 struct timed_answers {
     size_t gpus;
-    double *busy_until; // by GPU
-    double trial, compile; // s
+    double *busy_until;            // by GPU
+    double trial, compile, spread; // s, s, share
     size_t count, room;
     struct timed_answer *waiting; // in any order
 };
@@ -39,6 +40,7 @@ static inline void timed_init(struct timed_answers *t, size_t gpus)
     *t = (struct timed_answers){.gpus = gpus, .busy_until = memory_new(gpus, sizeof *t->busy_until)};
     t->trial = timed_setting("TIMED_TRIAL", 0.3);
     t->compile = timed_setting("TIMED_COMPILE", 0);
+    t->spread = timed_setting("TIMED_SPREAD", 0.2);
 }
 
 static inline void timed_release(struct timed_answers *t)
@@ -108,10 +110,9 @@ static inline json_t *timed_trial(const json_t *request, double seconds)
         return json_pack("{s:s, s:s, s:o}", "status", "launch_error", "reason", "by the landscape", "problems",
                          problems);
     for (size_t p = 0; p < json_array_size(json_object_get(request, "problems")); p++)
-        json_array_append_new(problems,
-                              json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:i}", "problem", (int)p, "time",
-                                        time, "low", 0.99 * time, "high", 1.01 * time, "samples", time, 0.99 * time,
-                                        1.01 * time, "count", 3, "error", 0.1, "bad", 0));
+        json_array_append_new(problems, json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:i}", "problem", (int)p,
+                                                  "time", time, "low", 0.99 * time, "high", 1.01 * time, "samples",
+                                                  time, 0.99 * time, 1.01 * time, "count", 3, "error", 0.1, "bad", 0));
     return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems, "busy", seconds, "wall",
                      seconds, "clock_mhz", 1980.0, "temperature", 40.0);
 }
@@ -130,7 +131,7 @@ static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t 
         seconds = t->compile;
         answer = timed_compile(request);
     } else if (!strcmp(op, "trial")) {
-        seconds = t->trial * (0.8 + 0.4 * share);
+        seconds = t->trial * (1 + t->spread * (2 * share - 1));
         begin = fmax(now, t->busy_until[gpu]);
         t->busy_until[gpu] = begin + seconds;
         answer = timed_trial(request, seconds);

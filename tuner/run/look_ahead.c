@@ -93,7 +93,8 @@ static double first_done(const struct station *s)
     return s->busy ? s->until[0] : INFINITY;
 }
 
-// Candidates that go through the network, all of the workers and the last times several times; the first third fills it.
+// Candidates that go through the network: several for each worker, and each time several times. The first third fills
+// it.
 static size_t path_of(const struct look_ahead *a)
 {
     return 3 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);
@@ -127,7 +128,7 @@ double look_ahead_throughput(const struct look_ahead *a, size_t n)
 static void renew(struct look_ahead *a)
 {
     size_t low = a->gpus + 1, high = 2 * a->compilers + 8 * a->gpus;
-    size_t every = a->gpus / 4 > RENEWED ? a->gpus / 4 : RENEWED;
+    size_t every = a->gpus / 2 > RENEWED ? a->gpus / 2 : RENEWED;
     if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % every) return;
     if (recent_mean(&a->compile) <= 0 || recent_mean(&a->gpu) <= 0) {
         if (a->gpu.count >= LOOK_AHEAD_FIRST) a->number = high; // nothing but failures so far
