@@ -131,7 +131,8 @@ static void renew(struct look_ahead *a)
     size_t every = a->gpus / 2 > RENEWED ? a->gpus / 2 : RENEWED;
     if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % every) return;
     if (recent_mean(&a->compile) <= 0 || recent_mean(&a->gpu) <= 0) {
-        if (a->gpu.count >= LOOK_AHEAD_FIRST) a->number = high; // nothing but failures so far
+        // Nothing but failures so far: of all that were begun at first, not only of those that have failed at once.
+        if (a->gpu.count >= LOOK_AHEAD_FIRST && a->gpu.count >= a->number) a->number = high;
         return;
     }
     double enough = (1 - loss) * look_ahead_throughput(a, high);
