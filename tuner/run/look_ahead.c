@@ -21,11 +21,6 @@ void look_ahead_init(struct look_ahead *a, size_t compilers, size_t gpus)
     a->number = first > 2 * gpus ? first : 2 * gpus;
 }
 
-static void take(struct recent_times *r, double seconds)
-{
-    r->seconds[r->count++ % LOOK_AHEAD_RECENT] = fmax(seconds, 0);
-}
-
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -45,15 +40,16 @@ static size_t times_of(const struct recent_times *r, double *seconds)
     return n;
 }
 
-double recent_mean(const struct recent_times *r)
+static void take(struct recent_times *r, double time)
 {
     double seconds[LOOK_AHEAD_RECENT], sum = 0;
+    r->seconds[r->count++ % LOOK_AHEAD_RECENT] = fmax(time, 0);
     size_t n = times_of(r, seconds), some = 0;
     for (size_t i = 0; i < n; i++) {
         sum += seconds[i];
         some += seconds[i] > 0;
     }
-    return some ? sum / (double)some : 0;
+    r->mean = some ? sum / (double)some : 0;
 }
 
 // A number of workers, what waits for them, and the times that they take.
@@ -130,7 +126,7 @@ static void renew(struct look_ahead *a)
     size_t low = a->gpus + 1, high = 2 * a->compilers + 8 * a->gpus;
     size_t every = a->gpus / 2 > RENEWED ? a->gpus / 2 : RENEWED;
     if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % every) return;
-    if (recent_mean(&a->compile) <= 0 || recent_mean(&a->gpu) <= 0) {
+    if (a->compile.mean <= 0 || a->gpu.mean <= 0) {
         // Nothing but failures so far: of all that were begun at first, not only of those that have failed at once.
         if (a->gpu.count >= LOOK_AHEAD_FIRST && a->gpu.count >= a->number) a->number = high;
         return;
