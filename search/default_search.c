@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 enum { OPTION_INITIAL, OPTION_SPREAD, OPTION_COUNT };
 static const struct strategy_option options[] = {
     [OPTION_INITIAL] = {"initial", 8, 1, 1000, true, "configurations measured before the model proposes"},
@@ -37,6 +39,9 @@ struct default_search {
     const struct prior *const *priors;
     size_t prior_count, prior_turn;
     size_t prior_asked; // configurations proposed because priors expect them to be best
+    // The history's rows, encoded, as far as they were needed.
+    float *points;
+    size_t point_count, point_room;
 };
 
 static void default_init(void *state, const struct space *space, const struct strategy_start *start)
@@ -53,15 +58,27 @@ static void default_init(void *state, const struct space *space, const struct st
     random_seed(&s->rng, start->seed);
 }
 
+static void encode_history(struct default_search *s)
+{
+    size_t d = s->model.encoding.count;
+    if (s->history.count > s->point_room) {
+        s->point_room = 2 * s->history.count;
+        s->points = memory_grow(s->points, s->point_room * d + 1, sizeof *s->points);
+    }
+    for (; s->point_count < s->history.count; s->point_count++)
+        encoding_of(&s->model.encoding, history_config(&s->history, s->point_count), s->points + s->point_count * d);
+}
+
 static double nearest(const struct default_search *s, const uint16_t *config)
 {
-    float a[512], b[512];
+    float a[512];
+    size_t d = s->model.encoding.count;
     double least = DBL_MAX; // while nothing is known, only the doubt decides
     encoding_of(&s->model.encoding, config, a);
-    for (size_t i = 0; i < s->history.count; i++) {
+    for (size_t i = 0; i < s->point_count; i++) {
+        const float *b = s->points + i * d;
         double sum = 0;
-        encoding_of(&s->model.encoding, history_config(&s->history, i), b);
-        for (size_t m = 0; m < s->model.encoding.count; m++) sum += (double)(a[m] - b[m]) * (double)(a[m] - b[m]);
+        for (size_t m = 0; m < d; m++) sum += (double)(a[m] - b[m]) * (double)(a[m] - b[m]);
         least = fmin(least, sum);
     }
     return least;
@@ -99,6 +116,7 @@ static bool ask_far(struct default_search *s, uint16_t *config)
 {
     uint16_t trial[SPACE_MAX_PARAMETERS];
     double most = -1, doubt;
+    encode_history(s);
     for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
         if (!draw(s, trial, &doubt)) return false;
         double d = nearest(s, trial) * exp(-doubt_weight * doubt);
@@ -134,12 +152,16 @@ static bool default_ask(void *state, uint16_t *config)
 {
     struct default_search *s = state;
     bool found;
-    if (!ask_first(s, config, &found)) {
-        surrogate_learn(&s->model, s->told, &s->rng);
-        found = surrogate_propose(&s->model, config) >= 0 || history_sample_new(&s->history, &s->rng, config);
+    if (ask_first(s, config, &found)) {
+        if (found) history_propose(&s->history, config);
+        return found;
     }
-    if (found) history_propose(&s->history, config);
-    return found;
+    surrogate_learn(&s->model, s->told, &s->rng);
+    bool promising = surrogate_propose(&s->model, config) >= 0;
+    if (!promising && !history_sample_new(&s->history, &s->rng, config)) return false;
+    history_propose(&s->history, config);
+    if (promising) surrogate_await(&s->model);
+    return true;
 }
 
 static void default_tell(void *state, const struct observation *o)
@@ -174,6 +196,7 @@ static void default_release(void *state)
 {
     struct default_search *s = state;
     surrogate_release(&s->model);
+    free(s->points);
     history_release(&s->history);
 }
 

@@ -184,11 +184,11 @@ static void factorise(struct gp *g, size_t n, double *fall)
     g->factored = n;
 }
 
-// x = U^-1 x for the first n rows.
-static void solve_backward(const struct gp *g, double *x, size_t n)
+// x = U^-1 x for the first n rows of the upper triangle U.
+static void solve_backward(double *x, const double *factor, size_t stride, size_t n)
 {
     for (size_t i = n; i-- > 0;) {
-        const double *row = g->factor + i * g->room;
+        const double *row = factor + i * stride;
         double v = x[i];
         for (size_t j = i + 1; j < n; j++) v -= row[j] * x[j];
         x[i] = v / row[i];
@@ -200,21 +200,27 @@ static void find_weights(struct gp *g, const double *targets, size_t n)
     memcpy(g->weights, targets, n * sizeof *targets);
     gp_solve_forward(g->weights, g->factor, g->room, n);
     memcpy(g->solved, g->weights, n * sizeof *g->solved);
-    solve_backward(g, g->weights, n);
+    solve_backward(g->weights, g->factor, g->room, n);
 }
 
-// The upper triangle of K^-1 into `out`. `inverse` gets U'^-1, whose rows i are 0 beyond i.
-static void invert(struct gp *g, double *out, double *inverse, size_t n)
+// U'^-1 of the upper triangle U into `inverse`, whose rows i are 0 beyond i. `column` has room for n.
+static void invert_factor(const double *factor, size_t stride, double *inverse, size_t n, double *column)
 {
-    size_t stride = g->room;
     for (size_t i = 0; i < n; i++) {
-        double *row = inverse + i * stride, f = 1 / g->factor[i * stride + i];
+        double *row = inverse + i * stride, f = 1 / factor[i * stride + i];
         memset(row, 0, n * sizeof *row);
-        for (size_t k = 0; k < i; k++) g->column[k] = g->factor[k * stride + i];
-        gp_eliminate(row, i, inverse, stride, g->column, i);
+        for (size_t k = 0; k < i; k++) column[k] = factor[k * stride + i];
+        gp_eliminate(row, i, inverse, stride, column, i);
         row[i] = 1;
         for (size_t j = 0; j <= i; j++) row[j] *= f;
     }
+}
+
+// The upper triangle of K^-1 into `out`. `inverse` gets U'^-1.
+static void invert(struct gp *g, double *out, double *inverse, size_t n)
+{
+    size_t stride = g->room;
+    invert_factor(g->factor, stride, inverse, n, g->column);
     // Row i of K^-1: the sum over k of column i of row k times that row.
     for (size_t i = 0; i < n; i++) {
         memset(out + i * stride + i, 0, (n - i) * sizeof *out);
@@ -317,6 +323,13 @@ void gp_condition(struct gp *g, const double *targets)
     find_weights(g, targets, g->count);
 }
 
+void gp_believe(struct gp *g)
+{
+    size_t known = g->factored;
+    extend_factor(g);
+    for (size_t i = known; i < g->count; i++) g->weights[i] = g->solved[i] = 0;
+}
+
 // Lays at most GP_CHUNK points out dimension by dimension.
 static void turn(const struct gp *g, const float *points, size_t count, float *out)
 {
@@ -396,9 +409,9 @@ void gp_pool_moments(struct gp *g, double *mean, double *variance)
         size_t first = c * GP_CHUNK, width = least_of(g->pool_count - first, GP_CHUNK);
         float sum[GP_CHUNK] = {0};
         extend_chunk(g, c, factors, least);
-        gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
+        if (mean) gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
         for (size_t i = 0; i < width; i++) {
-            mean[first + i] = (double)sum[i];
+            if (mean) mean[first + i] = (double)sum[i];
             variance[first + i] = fmax(g->signal - (double)g->pool_squares[first + i], 1e-6 * g->signal);
         }
     }
@@ -435,47 +448,58 @@ double gp_variance(struct gp *g, const float *point)
     return fmax(rest, 1e-9);
 }
 
+// The triangle R of a = R'R, row-major, in a's place; only the upper triangle is read. `column` has room for n.
+static void factor_in_place(double *a, size_t stride, size_t n, double *column)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *row = a + i * stride;
+        for (size_t k = 0; k < i; k++) column[k] = a[k * stride + i];
+        gp_eliminate(row + i, n - i, a + i, stride, column, i);
+        double pivot = sqrt(fmax(row[i], 1e-12));
+        row[i] = pivot;
+        for (size_t j = i + 1; j < n; j++) row[j] /= pivot;
+    }
+}
+
 // With A the rows and columns of K^-1 that belong to the points in question, the covariance given the others is A^-1,
-// and the mean -A^-1 (K^-1 y)_P where y is 0 at these points (the inverse of a block matrix).
+// and the mean -A^-1 (K^-1 y)_P where y is 0 at these points (the inverse of a block matrix). With V = U'^-1 E, where E
+// has the points' columns of the unit matrix, A = V'V and (K^-1 y)_P = V' U'^-1 y.
 void gp_without(const struct gp *g, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance)
 {
-    size_t n = g->count;
-    double *y = memory_new(2 * n + 2 * count * count, sizeof *y), *column = y + n, *a = column + n,
-           *inverse = a + count * count;
+    size_t n = g->count, first = numbers[0], width = 0;
+    double *y = memory_new(2 * n + n * count + 2 * count * count, sizeof *y), *column = y + n, *v = column + n,
+           *a = v + n * count, *inverse = a + count * count;
     memcpy(y, targets, n * sizeof *y);
-    for (size_t i = 0; i < count; i++) y[numbers[i]] = 0;
     for (size_t i = 0; i < count; i++) {
-        memset(column, 0, n * sizeof *column);
-        column[numbers[i]] = 1;
-        gp_solve_forward(column, g->factor, g->room, n);
-        solve_backward(g, column, n);
-        double sum = 0;
-        for (size_t j = 0; j < n; j++) sum += column[j] * y[j];
-        mean[i] = -sum;
-        for (size_t j = 0; j < count; j++) a[i * count + j] = column[numbers[j]];
+        y[numbers[i]] = 0;
+        v[numbers[i] * count + i] = 1;
     }
-    // A = LL', then L^-1 row by row, and A^-1 = L^-T L^-1.
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double v = a[i * count + j];
-            for (size_t k = 0; k < j; k++) v -= a[i * count + k] * a[j * count + k];
-            a[i * count + j] = i == j ? sqrt(fmax(v, 1e-12)) : v / a[j * count + j];
-        }
-        for (size_t j = 0; j <= i; j++) {
-            double v = i == j;
-            for (size_t k = j; k < i; k++) v -= a[i * count + k] * inverse[k * count + j];
-            inverse[i * count + j] = v / a[i * count + i];
-        }
+    gp_solve_forward(y, g->factor, g->room, n);
+    for (size_t k = first; k < n; k++) { // a column of V is 0 before its point's row
+        double *row = v + k * count, f = 1 / g->factor[k * g->room + k];
+        while (width < count && numbers[width] <= k) width++;
+        for (size_t j = first; j < k; j++) column[j] = g->factor[j * g->room + k];
+        gp_eliminate(row, width, v + first * count, count, column + first, k - first);
+        for (size_t i = 0; i < width; i++) row[i] *= f;
     }
     for (size_t i = 0; i < count; i++) {
-        column[i] = variance[i] = 0;
-        for (size_t k = 0; k <= i; k++) column[i] += inverse[i * count + k] * mean[k];
-        for (size_t k = i; k < count; k++) variance[i] += inverse[k * count + i] * inverse[k * count + i];
-    }
-    for (size_t i = 0; i < count; i++) {
+        size_t from = numbers[i];
         mean[i] = 0;
-        for (size_t k = i; k < count; k++) mean[i] += inverse[k * count + i] * column[k];
+        for (size_t k = from; k < n; k++) {
+            column[k] = -v[k * count + i];
+            mean[i] += column[k] * y[k];
+        }
+        gp_eliminate(a + i * count + i, count - i, v + from * count + i, count, column + from, n - from);
+    }
+    // A = R'R, and A^-1 = S'S with S = R'^-1.
+    factor_in_place(a, count, count, column);
+    invert_factor(a, count, inverse, count, column);
+    gp_solve_forward(mean, a, count, count);
+    solve_backward(mean, a, count, count);
+    for (size_t i = 0; i < count; i++) {
+        variance[i] = 0;
+        for (size_t k = i; k < count; k++) variance[i] += inverse[k * count + i] * inverse[k * count + i];
         variance[i] = fmax(variance[i] - g->noise - least_noise, 1e-9);
     }
     free(y);

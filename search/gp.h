@@ -34,10 +34,13 @@ void gp_theta(const struct gp *, double *theta);
 void gp_set_theta(struct gp *, const double *theta);
 // Takes the targets for what follows, and the points that were added.
 void gp_condition(struct gp *, const double *targets);
+// Takes the points that were added since with the targets that are expected there: means stay as they are, variances
+// fall.
+void gp_believe(struct gp *);
 
 // A pool of candidates whose means and variances are needed again and again: the change by a new point is computed
 // once, so that a query costs n per candidate. gp_pool_add takes (copies) `count` points besides those it has;
-// gp_pool_moments writes all means and variances.
+// gp_pool_moments writes all means (unless NULL: gp_believe leaves them as they are) and variances.
 void gp_pool_clear(struct gp *);
 void gp_pool_add(struct gp *, const float *points, size_t count);
 void gp_pool_moments(struct gp *, double *mean, double *variance);
@@ -47,7 +50,7 @@ void gp_pool_moments(struct gp *, double *mean, double *variance);
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // Its variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
-// The prediction at `count` (at least 1) of the points, by number, from all the others: the function's
+// The prediction at `count` (at least 1) of the points, by number, ascending, from all the others: the function's
 // means there that follow from the others' targets, and its variances.
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);

@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/improvement.h"
 #include "search/strategy_kit.h"
 #include "tuner/base/memory.h"
 
 enum {
     MAX_ROWS = 220,    // rows learnt at a fit; more are chosen from
+    AWAITED_ROWS = 32, // of these that may be awaited; of more, there is room besides
+    AWAITED_MOST = 512,
     SPARE_ROWS = 40,   // that may come until the next fit
+    BATCH = 8,         // the part of the outstanding proposals whose results are learnt at once
+    FIT_BATCH = 8,     // so many times that for a fit, when fits change little
     BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
@@ -28,9 +33,29 @@ enum {
 static const double usual_error = 0.3;
 enum { USUAL_RESULTS = 4 };
 
-// The factor by which the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all
-// likely ones, and an overconfident model explores too little.
-static const double caution = 1.5;
+static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
+{
+    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
+    gp_theta(from, theta);
+    gp_set_theta(to, theta);
+    free(theta);
+}
+
+// Room for so many rows. What is in the model is kept; the process has no points then.
+static void make_room(struct surrogate *s, size_t rows)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    struct gp *gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, rows);
+    if (s->gp) copy_theta(s, s->gp, gp);
+    gp_free(s->gp);
+    s->gp = gp;
+    s->room = rows;
+    s->rows = memory_grow(s->rows, rows, sizeof *s->rows);
+    s->points = memory_grow(s->points, rows * d, sizeof *s->points);
+    s->targets = memory_grow(s->targets, rows, sizeof *s->targets);
+    s->awaited_variance = memory_grow(s->awaited_variance, rows, sizeof *s->awaited_variance);
+    if (s->trust.count) s->features = memory_grow(s->features, rows * s->trust.count, sizeof *s->features);
+}
 
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
                     const struct prior *const *priors, size_t prior_count)
@@ -38,14 +63,9 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     *s = (struct surrogate){.space = space, .history = history, .width = space_parameter_count(space)};
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
-    s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
     s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
-    s->rows = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
-    s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
-    s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
-    s->awaited_variance = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->awaited_variance);
     trust_init(&s->trust, priors, prior_count);
-    s->features = memory_new((MAX_ROWS + SPARE_ROWS) * prior_count, sizeof *s->features);
+    make_room(s, MAX_ROWS + SPARE_ROWS);
     s->pool_features = memory_new(POOL * prior_count, sizeof *s->pool_features);
     s->candidate_room = TOP * kit_neighbour_room(space);
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
@@ -57,6 +77,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     s->mean = memory_new(s->candidate_room, sizeof *s->mean);
     s->bound = memory_new(s->candidate_room, sizeof *s->bound);
     s->promise = memory_new(s->candidate_room, sizeof *s->promise);
+    s->proposal = memory_new(s->width, sizeof *s->proposal);
 }
 
 void surrogate_release(struct surrogate *s)
@@ -78,6 +99,7 @@ void surrogate_release(struct surrogate *s)
     free(s->mean);
     free(s->bound);
     free(s->promise);
+    free(s->proposal);
 }
 
 // Learning -----------------------------------------------------------------------------------------
@@ -103,6 +125,18 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Rows learnt at a fit.
+static size_t most_rows(const struct surrogate *s)
+{
+    size_t pending = least_of(s->history->pending, AWAITED_MOST);
+    return MAX_ROWS + (pending > AWAITED_ROWS ? pending - AWAITED_ROWS : 0);
+}
+
 // Measured rows come first, because the hyperparameters are fitted only to them.
 static void add_all_rows(struct surrogate *s)
 {
@@ -122,8 +156,8 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     for (size_t i = 0; i < count; i++)
         if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){kit_score(s->history, i), i};
     qsort(order, measured, sizeof *order, compare_scored);
-    size_t pending = s->history->pending < MAX_ROWS / 2 ? s->history->pending : MAX_ROWS / 2;
-    size_t rows = measured < MAX_ROWS - pending ? measured : MAX_ROWS - pending;
+    size_t pending = least_of(s->history->pending, AWAITED_MOST);
+    size_t rows = least_of(measured, most_rows(s) - pending);
     for (size_t i = 0; i < rows; i++) {
         if (i >= BEST_ROWS) {
             size_t j = i + random_below(rng, measured - i);
@@ -207,7 +241,7 @@ static void find_targets(struct surrogate *s)
 
 void surrogate_weigh(struct surrogate *s)
 {
-    if (s->told_at_fit || s->history->count > MAX_ROWS) return;
+    if (s->told_at_fit || s->history->count > s->room) return;
     s->row_count = 0;
     add_all_rows(s);
     find_excesses(s);
@@ -219,35 +253,21 @@ void surrogate_weigh(struct surrogate *s)
 // Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
 static void expect_awaited(struct surrogate *s)
 {
-    size_t numbers[MAX_ROWS + SPARE_ROWS], count = 0;
-    double mean[MAX_ROWS + SPARE_ROWS], variance[MAX_ROWS + SPARE_ROWS];
+    size_t *numbers = memory_new(s->row_count, sizeof *numbers), count = 0;
+    double *mean = memory_new(2 * s->row_count, sizeof *mean), *variance = mean + s->row_count;
     for (size_t i = 0; i < s->row_count; i++)
         if (is_awaited(s, i)) numbers[count++] = i;
     s->best_measured = s->best_target;
-    if (!count || count == s->row_count) return;
-    gp_without(s->gp, numbers, count, s->targets, mean, variance);
+    if (count == s->row_count) count = 0;
+    if (count) gp_without(s->gp, numbers, count, s->targets, mean, variance);
     for (size_t i = 0; i < count; i++) {
         s->targets[numbers[i]] = mean[i];
         s->awaited_variance[numbers[i]] = variance[i];
         s->best_target = fmin(s->best_target, mean[i] + expected_of_row(s, numbers[i]));
     }
-    gp_condition(s->gp, s->targets);
-}
-
-static double expected_improvement(double best, double mean, double variance)
-{
-    double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
-    if (z < -12) return 0;
-    return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
-}
-
-// An upper bound of it that needs no exp and erfc, which are most of the cost: with t = -z > 0 it is at most
-// deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least its series' beginning.
-static double most_improvement(double best, double mean, double variance)
-{
-    double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;
-    if (t <= 0) return INFINITY;
-    return deviation * 0.3989422804014328 / ((1 + t * t) * (1 + x * (1 + x * (0.5 + x / 6))));
+    if (count) gp_condition(s->gp, s->targets);
+    free(numbers);
+    free(mean);
 }
 
 // Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each
@@ -262,7 +282,7 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
     bool trusts = trust_any(&s->trust);
     for (size_t i = 0; i < count; i++) {
         if (trusts) mean[i] += expected_of(s, configs + i * s->width);
-        order[i] = (struct scored){-expected_improvement(s->best_target, mean[i], bound[i]), i};
+        order[i] = (struct scored){-improvement_expected(s->best_target, mean[i], bound[i]), i};
     }
     qsort(order, count, sizeof *order, compare_scored);
     for (size_t i = 0; i < kept; i++) {
@@ -306,11 +326,23 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     free(configs);
 }
 
-// Hyperparameters are fitted often at first, and less often when a fit costs more and changes less: after this many
-// results.
-static size_t fit_interval(size_t told)
+static size_t most_of(size_t a, size_t b)
 {
-    return told < 60 ? 1 : told < SPREAD_FROM ? 10 : 20;
+    return a > b ? a : b;
+}
+
+// The results that are learnt at once.
+static size_t batch_of(const struct surrogate *s)
+{
+    return most_of(s->history->pending / BATCH, 1);
+}
+
+// Hyperparameters are fitted often at first, and less often when a fit costs more and changes less, or serves for many
+// outstanding proposals: after this many results.
+static size_t fit_interval(const struct surrogate *s, size_t told)
+{
+    size_t batch = batch_of(s);
+    return told < 60 ? batch : told < SPREAD_FROM ? most_of(10, batch) : most_of(20, FIT_BATCH * batch);
 }
 
 // The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
@@ -319,14 +351,6 @@ static size_t fit_rows(const struct surrogate *s)
     size_t measured = s->row_count;
     while (measured && is_awaited(s, measured - 1)) measured--;
     return measured < FIT_ROWS ? measured : FIT_ROWS;
-}
-
-static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
-{
-    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
-    gp_theta(from, theta);
-    gp_set_theta(to, theta);
-    free(theta);
 }
 
 // One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
@@ -358,26 +382,38 @@ static void fit(struct surrogate *s, size_t told, bool at_once)
 static void choose_new_rows(struct surrogate *s, struct random *rng)
 {
     s->row_count = 0;
+    if (most_rows(s) + SPARE_ROWS > s->room) make_room(s, 2 * most_rows(s) + SPARE_ROWS);
     gp_clear(s->gp);
-    if (s->history->count <= MAX_ROWS)
+    if (s->history->count <= most_rows(s))
         add_all_rows(s);
     else
         choose_rows(s, rng);
 }
 
+// Whether the model knows all rows, and enough of the results.
+static bool is_up_to_date(const struct surrogate *s, size_t told)
+{
+    if (!s->told_at_fit || s->known < s->history->count || s->best_at_learn != s->history->best) return false;
+    return told < s->told_at_learn + batch_of(s);
+}
+
 void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(told);
+    if (is_up_to_date(s, told)) return;
+    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(s, told);
+    size_t new_results = told - s->told_at_learn;
     bool at_once = s->told_at_fit == 0 || told < SPREAD_FROM;
     bool renew = at_once && (s->told_at_fit == 0 || told >= s->told_at_fit + every);
-    if (!renew && s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS) {
+    if (!renew && s->row_count + (s->history->count - s->known) > s->room) {
         if (!s->steps) prepare_fit(s);
         renew = true;
     }
     if (!renew) {
         for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
         find_targets(s);
-        if (!at_once && told + STEPS > s->told_at_fit + every) prepare_fit(s);
+        // As many steps as there are results, as if each had been learnt at once.
+        for (size_t i = 0; i < new_results && s->steps < STEPS && !at_once; i++)
+            if (told + STEPS > s->told_at_fit + every + i) prepare_fit(s);
         renew = s->steps == STEPS;
     }
     if (renew) {
@@ -385,6 +421,9 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
         find_targets(s);
     }
     s->known = s->history->count;
+    s->told_at_learn = told;
+    s->best_at_learn = s->history->best;
+    s->rated = s->proposed = false;
     for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
     if (renew) fit(s, told, at_once);
     gp_condition(s->gp, s->targets);
@@ -392,43 +431,42 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);
 }
 
-// Promise ------------------------------------------------------------------------------------------
-
-// Drops what is known from the candidates from `first` on, and computes an upper bound of the others' promise.
-static void rate(struct surrogate *s, size_t first)
+void surrogate_await(struct surrogate *s)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, kept = first;
-    for (size_t i = first; i < s->candidate_count; i++) {
-        uint16_t *config = s->configs + i * s->width;
-        if (history_find(s->history, config) >= 0) continue;
-        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
-        encoding_of(&s->encoding, config, s->encoded + kept * d);
-        kept++;
-    }
-    s->candidate_count = kept;
-    gp_means(s->gp, s->encoded + first * d, kept - first, s->mean + first, s->bound + first);
-    bool trusts = trust_any(&s->trust);
-    for (size_t i = first; i < kept; i++) {
-        if (trusts) s->mean[i] += expected_of(s, s->configs + i * s->width);
-        s->promise[i] = expected_improvement(s->best_target, s->mean[i], s->bound[i]);
-    }
+    size_t d = s->encoding.count ? s->encoding.count : 1, i = s->row_count;
+    if (!s->told_at_fit || s->known + 1 != s->history->count || i == s->room) return; // learnt next time
+    add_row(s, s->known++);
+    gp_add(s->gp, s->points + i * d);
+    s->targets[i] = s->proposed_mean - expected_of_row(s, i);
+    s->awaited_variance[i] = s->proposed_variance;
+    s->best_target = fmin(s->best_target, s->proposed_mean);
+    gp_believe(s->gp);
+    s->proposed = false;
 }
 
-// The best of the candidates from `first` on, except below `*promise`; exact variances are computed only as far as the
-// bounds leave it open. Returns it, or -1, and its promise.
-static int64_t best_candidate(struct surrogate *s, size_t first, double *promise)
+// Promise ------------------------------------------------------------------------------------------
+
+// The best of the candidates, except below `*promise`; exact variances are computed only as far as the bounds leave it
+// open, and are bounds for the next proposal. Returns it, or -1, and its promise and variance.
+static int64_t best_candidate(struct surrogate *s, double *promise, double *variance)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
     int64_t best = -1;
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        bool known = history_find(s->history, s->configs + i * s->width) >= 0;
+        s->promise[i] = known ? -1 : improvement_expected(s->best_target, s->mean[i], s->bound[i]);
+    }
     for (;;) {
-        size_t top = first;
-        for (size_t i = first; i < s->candidate_count; i++)
+        size_t top = 0;
+        for (size_t i = 0; i < s->candidate_count; i++)
             if (s->promise[i] > s->promise[top]) top = i;
         if (top >= s->candidate_count || s->promise[top] <= *promise) return best;
-        double exact = expected_improvement(s->best_target, s->mean[top], gp_variance(s->gp, s->encoded + top * d));
+        s->bound[top] = gp_variance(s->gp, s->encoded + top * d);
+        double exact = improvement_expected(s->best_target, s->mean[top], s->bound[top]);
         s->promise[top] = -1;
         if (exact <= *promise) continue;
         *promise = exact;
+        *variance = s->bound[top];
         best = (int64_t)top;
     }
 }
@@ -456,6 +494,26 @@ static void add_best_neighbours(struct surrogate *s)
     for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
 }
 
+// The candidates besides the pool: new neighbours of the best rows, with their expectation and an upper bound of their
+// variance.
+static void rate_neighbours(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = 0;
+    s->candidate_count = 0;
+    if (space_size(s->space) <= POOL) return; // all of it is in the pool
+    add_best_neighbours(s);
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        uint16_t *config = s->configs + i * s->width;
+        if (history_find(s->history, config) >= 0) continue;
+        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
+        encoding_of(&s->encoding, config, s->encoded + kept * d);
+        kept++;
+    }
+    s->candidate_count = kept;
+    gp_means(s->gp, s->encoded, kept, s->mean, s->bound);
+    for (size_t i = 0; i < kept && trust_any(&s->trust); i++) s->mean[i] += expected_of(s, s->configs + i * s->width);
+}
+
 static void add_pool_expectations(struct surrogate *s)
 {
     size_t count = s->trust.count;
@@ -464,29 +522,42 @@ static void add_pool_expectations(struct surrogate *s)
     for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
 }
 
-double surrogate_propose(struct surrogate *s, uint16_t *config)
+// The best candidate of all into s->proposal.
+static void find_proposal(struct surrogate *s)
 {
     double best = -1;
     const uint16_t *chosen = NULL;
-    gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
-    if (trust_any(&s->trust)) add_pool_expectations(s);
+    gp_pool_moments(s->gp, s->rated ? NULL : s->pool_mean, s->pool_variance);
+    if (!s->rated && trust_any(&s->trust)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
-        if (most_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
-        double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
+        if (improvement_most(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
+        double promise = improvement_expected(s->best_target, s->pool_mean[i], s->pool_variance[i]);
         const uint16_t *candidate = s->pool + i * s->width;
         if (promise <= best || history_find(s->history, candidate) >= 0) continue;
         best = promise;
         chosen = candidate;
+        s->proposed_mean = s->pool_mean[i];
+        s->proposed_variance = s->pool_variance[i];
     }
-    if (space_size(s->space) > POOL) {
-        s->candidate_count = 0;
-        add_best_neighbours(s);
-        rate(s, 0);
-        int64_t neighbour = best_candidate(s, 0, &best);
-        if (neighbour >= 0) chosen = s->configs + (size_t)neighbour * s->width;
+    if (!s->rated) rate_neighbours(s);
+    s->rated = true;
+    if (s->candidate_count) {
+        int64_t neighbour = best_candidate(s, &best, &s->proposed_variance);
+        if (neighbour >= 0) {
+            chosen = s->configs + (size_t)neighbour * s->width;
+            s->proposed_mean = s->mean[neighbour];
+        }
     }
-    if (chosen) memcpy(config, chosen, s->width * sizeof *config);
-    return best;
+    if (chosen) memcpy(s->proposal, chosen, s->width * sizeof *chosen);
+    s->proposed = chosen != NULL;
+    s->proposed_promise = best;
+}
+
+double surrogate_propose(struct surrogate *s, uint16_t *config)
+{
+    if (!s->proposed || history_find(s->history, s->proposal) >= 0) find_proposal(s);
+    if (s->proposed) memcpy(config, s->proposal, s->width * sizeof *config);
+    return s->proposed_promise;
 }
 
 void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, size_t count, double *promise)
@@ -507,7 +578,7 @@ void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, siz
             mean += expected_of(s, configs[c]);
             variance = gp_variance(s->gp, point);
         }
-        promise[c] = expected_improvement(s->best_measured, mean, variance);
+        promise[c] = improvement_expected(s->best_measured, mean, variance);
     }
     free(point);
 }

@@ -21,15 +21,17 @@ struct surrogate {
     struct gp *gp;
     size_t width;
     // The rows the model has learnt, and their encoded points and targets, in the order in which the GP has them.
-    size_t *rows, row_count;
+    size_t *rows, row_count, room;
     float *points;
     double *targets;
     float *features;          // of a row, by prior (trust.h)
     double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured alone
     size_t known;             // rows of the history looked at so far
-    size_t told_at_fit;       // told results at the last fit
-    double best_measured;     // the target of the best row
-    double best_target;       // the same, or what is expected of an awaited one if that is better
+    size_t told_at_learn;     // told results that the model knows, and the history's best among them
+    int64_t best_at_learn;
+    size_t told_at_fit;   // told results at the last fit
+    double best_measured; // the target of the best row
+    double best_target;   // the same, or what is expected of an awaited one if that is better
     // The next fit: what its steps are made with, one a proposal, and how many have been.
     struct gp *fitting;
     size_t steps;
@@ -43,11 +45,16 @@ struct surrogate {
     double scale;
     float *pool_features;
     size_t pool_featured; // candidates that have them: computed when a prior is trusted
-    // Candidates besides the pool.
+    // Candidates besides the pool, since the model has learnt.
     uint16_t *configs;
     size_t candidate_count, candidate_room;
+    bool rated; // there are candidates
     float *encoded;
     double *mean, *bound, *promise;
+    // The last proposal, as long as it is still the best one, and what is expected of it, in the targets' units.
+    bool proposed;
+    uint16_t *proposal;
+    double proposed_promise, proposed_mean, proposed_variance;
 };
 
 void surrogate_init(struct surrogate *, const struct space *, const struct history *, const struct prior *const *,
@@ -55,8 +62,11 @@ void surrogate_init(struct surrogate *, const struct space *, const struct histo
 void surrogate_release(struct surrogate *);
 
 // Brings the model up to date with the history, of which `told` results have arrived. At least one must have been
-// measured.
+// measured. Where many proposals are outstanding it waits for several results: one says little then, and so much work
+// serves for several proposals.
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
+// What surrogate_propose has returned is now the last row of the history, and pending.
+void surrogate_await(struct surrogate *);
 // Works out how far to trust the priors (s->trust), before the model learns for the first time.
 void surrogate_weigh(struct surrogate *);
 // The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the

@@ -2,9 +2,9 @@
 //
 //     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel
 //                                                       Tuner's, counts checked
-//     out/bin/bench_search proposals JOB STRATEGY N [PRIORS]
+//     out/bin/bench_search proposals JOB STRATEGY N [PRIORS [OUTSTANDING]]
 //                                                       time of one proposal on a job's space, on a synthetic
-//                                                       landscape, one outstanding, with so many priors
+//                                                       landscape, with so many priors (0) and outstanding (1)
 //     out/bin/bench_search outlook SEEDS FILE...        how often a gain came that stop_outlook had announced, over
 //                                                       searches in recorded spaces
 #include <inttypes.h>
@@ -113,7 +113,8 @@ static struct prior *make_prior(const struct space *space, uint64_t seed)
     return prior;
 }
 
-static int proposals(const char *path, const char *name, long count, long prior_count)
+// Results come in the order of the proposals.
+static int proposals(const char *path, const char *name, size_t count, long prior_count, size_t outstanding)
 {
     struct job *job;
     struct mistakes mistakes = {0};
@@ -130,24 +131,27 @@ static int proposals(const char *path, const char *name, long count, long prior_
     struct strategy *s = class ? strategy_new(class, job->space, &options, &err) : NULL;
     if (!s) return 2;
     double spent = 0, longest = 0, best = INFINITY;
-    long done = 0;
+    size_t width = space_parameter_count(job->space), done = 0;
+    uint16_t *configs = calloc(count * width, sizeof *configs);
     for (; done < count; done++) {
-        uint16_t config[SPACE_MAX_PARAMETERS];
         double start = now();
-        if (!strategy_ask(s, config)) break;
-        double asked = now();
-        struct observation o = landscape(job->space, config);
-        double told = now();
-        strategy_tell(s, &o);
-        double one = asked - start + now() - told;
+        if (!strategy_ask(s, configs + done * width)) break;
+        double one = now() - start;
+        if (done + 1 >= outstanding) {
+            struct observation o = landscape(job->space, configs + (done + 1 - outstanding) * width);
+            start = now();
+            strategy_tell(s, &o);
+            one += now() - start;
+            if (o.objective < best) best = o.objective;
+        }
         spent += one;
         longest = fmax(longest, one);
-        if (o.objective < best) best = o.objective;
     }
-    printf("%s: %" PRIu64
-           " valid configurations, %s, %ld proposals: %.3f ms each on average, %.1f ms the longest; best %g\n",
-           path, space_size(job->space), name, done, 1e3 * spent / (double)done, 1e3 * longest, best);
+    printf("%s: %" PRIu64 " valid configurations, %s, %zu proposals, %zu outstanding: %.3f ms each on average, %.1f ms "
+           "the longest; best %g\n",
+           path, space_size(job->space), name, done, outstanding, 1e3 * spent / (double)done, 1e3 * longest, best);
     strategy_free(s);
+    free(configs);
     for (size_t i = 0; i < options.prior_count; i++) prior_free(priors[i]);
     job_free(job);
     return 0;
@@ -236,9 +240,11 @@ static int outlook(uint64_t seeds, char **paths)
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "spaces")) return spaces();
-    if ((argc == 5 || argc == 6) && !strcmp(argv[1], "proposals"))
-        return proposals(argv[2], argv[3], atol(argv[4]), argc == 6 ? atol(argv[5]) : 0);
+    if (argc >= 5 && argc <= 7 && !strcmp(argv[1], "proposals") && atol(argv[4]) > 0)
+        return proposals(argv[2], argv[3], (size_t)atol(argv[4]), argc > 5 ? atol(argv[5]) : 0,
+                         argc == 7 && atol(argv[6]) > 0 ? (size_t)atol(argv[6]) : 1);
     if (argc > 3 && !strcmp(argv[1], "outlook")) return outlook(strtoull(argv[2], NULL, 10), argv + 3);
-    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N [PRIORS] | outlook SEEDS FILE...\n");
+    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N [PRIORS [OUTSTANDING]] | "
+                    "outlook SEEDS FILE...\n");
     return 2;
 }

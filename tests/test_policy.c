@@ -61,7 +61,8 @@ static void the_throughput_is_that_of_the_slower_station_once_enough_is_outstand
         {16, 1, 0.3, 0.35, 2, 1 / 0.35}, // one is compiled while the other is measured
         {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few
         {16, 1, 3.5, 0.35, 11, 1 / 0.35}, {4, 1, 0.3, 0.01, 200, 4 / 0.3}, // the compilers limit it
-        {100, 3, 0.3, 0.01, 200, 300},
+        {100, 3, 0.3, 0.01, 200, 300},    {64, 256, 0.01, 0.3, 300, 256 / 0.3},
+        {8, 256, 0.01, 0.3, 300, 800}, // the compilers again
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct look_ahead a;
@@ -88,6 +89,20 @@ static void one_candidate_that_hangs_does_not_change_how_far_ahead(void **state)
     assert_true(a.number <= before + 1);
     look_ahead_measured(&a, 600);
     assert_true(a.number >= before - 1);
+}
+
+// With many compilers, some candidates fail before the first one can have been measured.
+static void a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead(void **state)
+{
+    (void)state;
+    struct look_ahead a;
+    look_ahead_init(&a, 512, 64);
+    size_t first = a.number;
+    for (size_t i = 0; i < first; i++) look_ahead_compiled(&a, 0.3);
+    for (int i = 0; i < 40; i++) look_ahead_unmeasured(&a);
+    assert_int_equal(a.number, first);
+    for (size_t i = 40; i < first; i++) look_ahead_measured(&a, 0.35);
+    assert_in_range(a.number, 64 * 0.65 / 0.35 - 8, 64 * 0.65 / 0.35 + 40);
 }
 
 static void all_compilers_work_when_everything_fails_to_compile(void **state)
@@ -606,7 +621,7 @@ static void the_look_ahead_counts_the_time_on_the_guide(void **state)
     run_to_the_end(s);
     const struct recent_times *gpu = &s->run.policy.ahead.gpu;
     assert_int_equal(gpu->count, 50);
-    assert_float_equal(recent_mean(gpu), 3.5, 1e-9);
+    assert_float_equal(gpu->mean, 3.5, 1e-9);
     free_sim(s);
 }
 
@@ -681,6 +696,7 @@ int main(void)
         cmocka_unit_test(proposals_run_ahead_as_far_as_the_times_ask_for),
         cmocka_unit_test(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding),
         cmocka_unit_test(one_candidate_that_hangs_does_not_change_how_far_ahead),
+        cmocka_unit_test(a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead),
         cmocka_unit_test(all_compilers_work_when_everything_fails_to_compile),
         cmocka_unit_test(a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else),
         cmocka_unit_test(what_waits_is_measured_by_promise_where_the_strategy_ranks),

@@ -11,7 +11,6 @@ static const double loss = 0.03; // of what the network could do
 
 enum {
     LONGEST = 10,                   // medians that a time may have
-    PATH = 3 * LOOK_AHEAD_RECENT,   // candidates that go through the network; the first third fills it
     RENEWED = LOOK_AHEAD_RECENT / 8 // once all times are known, the number is found again after so many
 };
 
@@ -20,11 +19,6 @@ void look_ahead_init(struct look_ahead *a, size_t compilers, size_t gpus)
     *a = (struct look_ahead){.compilers = compilers, .gpus = gpus};
     size_t first = compilers < LOOK_AHEAD_FIRST ? compilers + 1 : LOOK_AHEAD_FIRST;
     a->number = first > 2 * gpus ? first : 2 * gpus;
-}
-
-static void take(struct recent_times *r, double seconds)
-{
-    r->seconds[r->count++ % LOOK_AHEAD_RECENT] = fmax(seconds, 0);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -46,75 +40,95 @@ static size_t times_of(const struct recent_times *r, double *seconds)
     return n;
 }
 
-double recent_mean(const struct recent_times *r)
+static void take(struct recent_times *r, double time)
 {
     double seconds[LOOK_AHEAD_RECENT], sum = 0;
+    r->seconds[r->count++ % LOOK_AHEAD_RECENT] = fmax(time, 0);
     size_t n = times_of(r, seconds), some = 0;
     for (size_t i = 0; i < n; i++) {
         sum += seconds[i];
         some += seconds[i] > 0;
     }
-    return some ? sum / (double)some : 0;
+    r->mean = some ? sum / (double)some : 0;
 }
 
 // A number of workers, what waits for them, and the times that they take.
 struct station {
     double seconds[LOOK_AHEAD_RECENT];
-    size_t times, next, waiting, workers;
-    double *until; // when each worker is done; INFINITY: idle
+    size_t times, next, waiting, workers, busy;
+    double *until; // when each that is busy is done: a heap, the first done first
 };
+
+static void push(struct station *s, double until)
+{
+    size_t i = s->busy++;
+    for (; i && s->until[(i - 1) / 2] > until; i = (i - 1) / 2) s->until[i] = s->until[(i - 1) / 2];
+    s->until[i] = until;
+}
+
+static void pop(struct station *s)
+{
+    double last = s->until[--s->busy];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < s->busy; i = child) {
+        if (child + 1 < s->busy && s->until[child + 1] < s->until[child]) child++;
+        if (s->until[child] >= last) break;
+        s->until[i] = s->until[child];
+    }
+    s->until[i] = last;
+}
 
 // Gives work to those that have none.
 static void give(struct station *s, double now)
 {
-    for (size_t i = 0; i < s->workers && s->waiting; i++) {
-        if (isfinite(s->until[i])) continue;
-        s->until[i] = now + s->seconds[s->next++ % s->times];
-        s->waiting--;
-    }
+    for (; s->busy < s->workers && s->waiting; s->waiting--) push(s, now + s->seconds[s->next++ % s->times]);
 }
 
-static size_t first_done(const struct station *s)
+static double first_done(const struct station *s)
 {
-    size_t first = 0;
-    for (size_t i = 1; i < s->workers; i++)
-        if (s->until[i] < s->until[first]) first = i;
-    return first;
+    return s->busy ? s->until[0] : INFINITY;
+}
+
+// Candidates that go through the network: several for each worker, and each time several times. The first third fills
+// it.
+static size_t path_of(const struct look_ahead *a)
+{
+    return 3 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);
 }
 
 double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
     struct station compile = {.workers = a->compilers, .waiting = n}, gpu = {.workers = a->gpus};
     double now = 0, full = 0;
+    size_t path = path_of(a);
     compile.times = times_of(&a->compile, compile.seconds);
     gpu.times = times_of(&a->gpu, gpu.seconds);
     compile.until = memory_new(a->compilers + a->gpus, sizeof *compile.until);
     gpu.until = compile.until + a->compilers;
-    for (size_t i = 0; i < a->compilers + a->gpus; i++) compile.until[i] = INFINITY;
-    for (size_t ended = 0; ended < PATH;) {
+    for (size_t ended = 0; ended < path;) {
         give(&compile, now);
         give(&gpu, now);
-        size_t c = first_done(&compile), g = first_done(&gpu);
-        bool compiled = compile.until[c] < gpu.until[g];
-        double *done = compiled ? &compile.until[c] : &gpu.until[g];
-        now = *done;
-        *done = INFINITY;
+        double c = first_done(&compile), g = first_done(&gpu);
+        bool compiled = c < g;
+        now = fmin(c, g);
+        pop(compiled ? &compile : &gpu);
         gpu.waiting += compiled;
         compile.waiting += !compiled;
         ended += !compiled;
-        if (ended == PATH / 3 && !compiled) full = now;
+        if (ended == path / 3 && !compiled) full = now;
     }
     free(compile.until);
-    const int counted = PATH - PATH / 3;
-    return counted / fmax(now - full, 1e-9);
+    return (double)(path - path / 3) / fmax(now - full, 1e-9);
 }
 
 static void renew(struct look_ahead *a)
 {
     size_t low = a->gpus + 1, high = 2 * a->compilers + 8 * a->gpus;
-    if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % RENEWED) return;
-    if (recent_mean(&a->compile) <= 0 || recent_mean(&a->gpu) <= 0) {
-        if (a->gpu.count >= LOOK_AHEAD_FIRST) a->number = high; // nothing but failures so far
+    size_t every = a->gpus / 2 > RENEWED ? a->gpus / 2 : RENEWED;
+    if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % every) return;
+    if (a->compile.mean <= 0 || a->gpu.mean <= 0) {
+        // Nothing but failures so far: of all that were begun at first, not only of those that have failed at once.
+        if (a->gpu.count >= LOOK_AHEAD_FIRST && a->gpu.count >= a->number) a->number = high;
         return;
     }
     double enough = (1 - loss) * look_ahead_throughput(a, high);

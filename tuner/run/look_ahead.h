@@ -20,6 +20,7 @@ enum {
 struct recent_times {
     size_t count; // of all; the last LOOK_AHEAD_RECENT are kept
     double seconds[LOOK_AHEAD_RECENT];
+    double mean; // of the last times that are not 0; 0 while there is none
 };
 
 struct look_ahead {
@@ -32,8 +33,6 @@ void look_ahead_init(struct look_ahead *, size_t compilers, size_t gpus);
 void look_ahead_compiled(struct look_ahead *, double seconds); // also what does not compile
 void look_ahead_measured(struct look_ahead *, double seconds);
 void look_ahead_unmeasured(struct look_ahead *); // a candidate has ended before it reached a GPU
-// The mean of the last times that are not 0; 0 while there is none.
-double recent_mean(const struct recent_times *);
 
 // Candidates a second with n > 0 of them outstanding, once the network is full, if the times repeat themselves.
 double look_ahead_throughput(const struct look_ahead *, size_t n);

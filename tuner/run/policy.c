@@ -241,7 +241,7 @@ static void fill_batch(struct policy *p, struct policy_request *request, size_t 
 // next is chosen with that answer. (Ranking what waits for fast kernels did worse.)
 static bool is_slow(const struct policy *p)
 {
-    return !p->settings.lockstep && recent_mean(&p->ahead.gpu) > slow_kernel;
+    return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
 }
 
 struct queued_task **policy_waiting(const struct policy *p, size_t *count)

@@ -1,0 +1,107 @@
+// Many candidates at once: the search with 64 outstanding proposals, and a driver with 64 workers (timed_worker.c),
+// some of which die.
+#include "tests/e2e.h"
+#include "tests/opened_store.h"
+
+#include <math.h>
+
+#include "search/strategy.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/recorded/recorded.h"
+#include "tuner/store/store.h"
+
+enum { SEEDS = 2, EVALUATIONS = 400 };
+
+// The share of the optimum that is reached, and the sequence of proposals as a hash.
+static double search(const struct recorded *r, uint64_t seed, size_t outstanding, uint64_t *trace)
+{
+    struct error err;
+    struct strategy *s =
+        strategy_new(strategy_find("default"), r->space, &(struct strategy_options){.seed = seed}, &err);
+    size_t width = r->parameter_count, waiting = 0;
+    uint16_t *configs = memory_new(outstanding * width, sizeof *configs);
+    double best = INFINITY;
+    *trace = 14695981039346656037u;
+    for (int told = 0; told < EVALUATIONS; told++) {
+        for (; waiting < outstanding; waiting++) assert_true(strategy_ask(s, configs + waiting * width));
+        for (size_t i = 0; i < width; i++) *trace = (*trace ^ configs[i]) * 1099511628211u;
+        struct observation o = recorded_observation(r, (size_t)recorded_find(r, configs));
+        strategy_tell(s, &o);
+        if (o.outcome == OUTCOME_OK) best = fmin(best, o.objective);
+        memmove(configs, configs + width, --waiting * width * sizeof *configs);
+    }
+    free(configs);
+    strategy_free(s);
+    return r->trials[r->best].objective / best;
+}
+
+static void with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time(void **state)
+{
+    (void)state;
+    struct error err;
+    struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
+    double wide = 0, narrow = 0;
+    uint64_t one, again;
+    if (!r) fail_msg("%s", err.message);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        wide += search(r, seed, 64, &one) / SEEDS;
+        narrow += search(r, seed, 1, &again) / SEEDS;
+    }
+    search(r, SEEDS, 64, &again);
+    recorded_free(r);
+    assert_true(one == again);
+    if (wide < narrow - 0.01) fail_msg("%.4f of the optimum, one at a time %.4f", wide, narrow);
+    assert_true(wide > 0.985);
+}
+
+struct seen {
+    int count, faults;
+};
+
+static int see(void *user, const struct trial *trial)
+{
+    struct seen *s = user;
+    s->count++;
+    // A landscape's failure is a launch error. A worker that died twice under a candidate: crashed.
+    if (trial->status != STATUS_OK && trial->status != STATUS_LAUNCH_ERROR && trial->status != STATUS_CRASHED)
+        fail_msg("%s: %s", status_name(trial->status), trial->reason);
+    s->faults += trial->status == STATUS_CRASHED;
+    return 0;
+}
+
+// The store has a configuration once, so that as many rows as evaluations are so many different ones.
+static void among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("width"), *path = text_format("%s/job.db", folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "export SWEETSPOT_GPU_WORKER=$BIN/timed_worker SWEETSPOT_COMPILE_WORKER=$BIN/timed_worker "
+        "TIMED_TRIAL=0.1 TIMED_FAULTS=0.03\n"
+        "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache %s/cache --device $(seq -s, 0 63) --workers 2 "
+        "--evaluations 600 --no-counters --no-final --no-stores -q; status=$?\n"
+        "grep -c 'killed by signal 9' %s/job.log; exit $status",
+        path, folder, folder);
+    if (r.status) fail_msg("status %d\n%s", r.status, r.err);
+    if (atoi(r.out) < 3) fail_msg("hardly any worker died: %s", r.out);
+    struct store *store = opened_store(path);
+    struct seen seen = {0};
+    struct error err;
+    assert_int_equal(store_each(store, false, 0, see, &seen, &err), 0);
+    store_close(store);
+    assert_int_equal(seen.count, 600);
+    assert_true(seen.faults < 20);
+    free(path);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time),
+        cmocka_unit_test(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+// Answers of workers that only let time pass: what GPUs and compilers would say of candidates of any job, by a
+// synthetic landscape, each when its time is up. One instance stands for any number of GPUs, so that it can be a worker
+// process (timed_worker.c), or speak for all GPUs of a node. A GPU does one request after another; compilers answer
+// after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at most $TIMED_SPREAD (0.2) of that
+// more or less.
+#ifndef SWEETSPOT_TIMED_ANSWERS_H
+#define SWEETSPOT_TIMED_ANSWERS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+struct timed_answer {
+    size_t gpu;
+    double due;
+    json_t *answer;
+};
+
+struct timed_answers {
+    size_t gpus;
+    double *busy_until;            // by GPU
+    double trial, compile, spread; // s, s, share
+    size_t count, room;
+    struct timed_answer *waiting; // in any order
+};
+
+static inline double timed_setting(const char *name, double otherwise)
+{
+    const char *text = getenv(name);
+    return text && *text ? atof(text) : otherwise;
+}
+
+static inline void timed_init(struct timed_answers *t, size_t gpus)
+{
+    *t = (struct timed_answers){.gpus = gpus, .busy_until = memory_new(gpus, sizeof *t->busy_until)};
+    t->trial = timed_setting("TIMED_TRIAL", 0.3);
+    t->compile = timed_setting("TIMED_COMPILE", 0);
+    t->spread = timed_setting("TIMED_SPREAD", 0.2);
+}
+
+static inline void timed_release(struct timed_answers *t)
+{
+    for (size_t i = 0; i < t->count; i++) json_decref(t->waiting[i].answer);
+    free(t->waiting);
+    free(t->busy_until);
+    *t = (struct timed_answers){0};
+}
+
+static inline uint64_t timed_hash(const char *text, size_t length)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
+    hash ^= hash >> 31;
+    return hash * 0x9e3779b97f4a7c15u >> 11;
+}
+
+// Smooth in the logarithm of every parameter that is a number, with a best value somewhere, and a ripple of a few
+// percent. NaN: it fails, one in sixteen.
+static inline double timed_landscape(const char *config)
+{
+    uint64_t whole = timed_hash(config, strlen(config));
+    double time = 1e-3 * (1 + 0.03 * (double)(whole & 1023) / 1023);
+    for (const char *at = config; *at;) {
+        size_t name = strcspn(at, "=,"), length = strcspn(at, ",");
+        uint64_t chance = timed_hash(at, name);
+        const char *value = at + name + (at[name] == '=');
+        char *end;
+        double number = strtod(value, &end);
+        bool is_number = end > value && (*end == ',' || !*end);
+        double apart = is_number ? 0.2 * log2(1 + fabs(number)) - (double)(chance % 100) / 70
+                                 : (double)(timed_hash(at, length) % 100) / 100;
+        time *= 1 + 0.3 * apart * apart;
+        at += length + (at[length] == ',');
+    }
+    return whole / 1024 % 16 ? time : NAN;
+}
+
+static inline json_t *timed_hello(void)
+{
+    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "timed 1.0", "device",
+                     "name", "Timed GPU", "arch", "sm_90a", "uuid", "GPU-timed", "driver", "1.2.3", "sm_count", 132,
+                     "memory_bytes", (json_int_t)1 << 36, "memory_free", (json_int_t)1 << 36, "counters", "available",
+                     0, "reason", "none are simulated");
+}
+
+static inline json_t *timed_compile(const json_t *request)
+{
+    size_t i;
+    json_t *entry, *entries = json_array();
+    json_array_foreach(json_object_get(request, "entries"), i, entry)
+    {
+        json_array_append_new(entries, json_pack("{s:O, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
+                                                 entry, "registers", 64, "spill_loads", 0, "spill_stores", 0, "shared",
+                                                 0, "stack", 0, "code_bytes", 4096));
+    }
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "/timed.cubin", "cached", 0, "seconds",
+                     0.001, "warnings", "entries", entries);
+}
+
+static inline json_t *timed_trial(const json_t *request, double seconds)
+{
+    double time = timed_landscape(json_get_string(request, "config", ""));
+    json_t *problems = json_array();
+    if (isnan(time))
+        return json_pack("{s:s, s:s, s:o}", "status", "launch_error", "reason", "by the landscape", "problems",
+                         problems);
+    for (size_t p = 0; p < json_array_size(json_object_get(request, "problems")); p++)
+        json_array_append_new(problems, json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:i}", "problem", (int)p,
+                                                  "time", time, "low", 0.99 * time, "high", 1.01 * time, "samples",
+                                                  time, 0.99 * time, 1.01 * time, "count", 3, "error", 0.1, "bad", 0));
+    return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems, "busy", seconds, "wall",
+                     seconds, "clock_mhz", 1980.0, "temperature", 40.0);
+}
+
+// Takes a request (borrowed) for one of the GPUs, or for a compiler, which the GPU's number is then nothing to.
+static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t *request, double now)
+{
+    const char *op = json_get_string(request, "op", ""), *config = json_get_string(request, "config", "");
+    double share = (double)(timed_hash(config, strlen(config)) % 1000) / 999, seconds = 0, begin = now;
+    json_t *answer;
+    if (!strcmp(op, "hello")) {
+        answer = timed_hello();
+    } else if (!strcmp(op, "job")) {
+        answer = json_pack("{s:s, s:[], s:[], s:[]}", "status", "ok", "baselines", "metrics", "missing");
+    } else if (!strcmp(op, "compile")) {
+        seconds = t->compile;
+        answer = timed_compile(request);
+    } else if (!strcmp(op, "trial")) {
+        seconds = t->trial * (1 + t->spread * (2 * share - 1));
+        begin = fmax(now, t->busy_until[gpu]);
+        t->busy_until[gpu] = begin + seconds;
+        answer = timed_trial(request, seconds);
+    } else if (!strcmp(op, "ceilings")) {
+        answer = json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
+    } else {
+        answer = json_pack("{s:s, s:s}", "status", "error", "reason", "no timed worker does this");
+    }
+    json_object_set(answer, "id", json_object_get(request, "id"));
+    if (t->count == t->room) {
+        t->room = 2 * t->room + 8;
+        t->waiting = memory_grow(t->waiting, t->room, sizeof *t->waiting);
+    }
+    t->waiting[t->count++] = (struct timed_answer){gpu, begin + seconds, answer};
+}
+
+// The one that is due first, of those of the same time the one that was taken first; `count` if there is none.
+static inline size_t timed_first(const struct timed_answers *t)
+{
+    size_t first = 0;
+    for (size_t i = 1; i < t->count; i++)
+        if (t->waiting[i].due < t->waiting[first].due) first = i;
+    return t->count ? first : t->count;
+}
+
+// When the next answer is due; INFINITY: none waits.
+static inline double timed_next(const struct timed_answers *t)
+{
+    return t->count ? t->waiting[timed_first(t)].due : INFINITY;
+}
+
+// An answer that is due, which is the caller's, and the GPU that gives it; NULL: none is.
+static inline json_t *timed_due(struct timed_answers *t, double now, size_t *gpu)
+{
+    size_t first = timed_first(t);
+    if (first == t->count || t->waiting[first].due > now) return NULL;
+    json_t *answer = t->waiting[first].answer;
+    *gpu = t->waiting[first].gpu;
+    t->count--;
+    memmove(&t->waiting[first], &t->waiting[first + 1], (t->count - first) * sizeof *t->waiting);
+    return answer;
+}
+
+#endif
