@@ -35,8 +35,8 @@ struct operand_data operand_data_of(enum element type, enum fill_kind fill, doub
         return moderate(low, low) ? (struct operand_data){1, true, false} : unknown;
     case FILL_ZERO:
         return (struct operand_data){0, true, false};
-    case FILL_INDEX: // an f16 ends in infinities
-        return type == ELEMENT_F16 ? unknown : (struct operand_data){0.5, true, false};
+    case FILL_INDEX: // an f16 ends in infinities, FP8 in its largest number
+        return floats && element_size(type) < 4 && type != ELEMENT_BF16 ? unknown : (struct operand_data){0.5, true, false};
     case FILL_NONFINITE:
     case FILL_NPY:
         break;

@@ -31,6 +31,8 @@ static const struct kernel_type types[] = {
     {"double", "double", 'f', 8, "f64"},
     {"::__half", "__half", 'f', 2, "f16"},
     {"::__nv_bfloat16", "__nv_bfloat16", 'f', 2, "bf16"},
+    {"::__nv_fp8_e4m3", "__nv_fp8_e4m3", 'f', 1, "e4m3"},
+    {"::__nv_fp8_e5m2", "__nv_fp8_e5m2", 'f', 1, "e5m2"},
 };
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
@@ -38,6 +40,8 @@ enum { TYPE_COUNT = sizeof types / sizeof *types };
 static const char templates[] =
     "struct __half;\n"
     "struct __nv_bfloat16;\n"
+    "struct __nv_fp8_e4m3;\n"
+    "struct __nv_fp8_e5m2;\n"
     "namespace " PROBE " {\n"
     "template <class> struct sweetspot_code { static constexpr unsigned char sweetspot_v = 0; };\n"
     "template <class sweetspot_t> struct sweetspot_at {\n"

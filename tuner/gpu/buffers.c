@@ -273,7 +273,9 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_
             .bytes = whole ? b->bytes : (uint64_t)v->cols * size,
             .pitch = (uint64_t)v->ld * size,
             .pattern =
-                b->direction == DIRECTION_SCRATCH && b->filled ? constant_bits(b) : pattern * 0x0001000100010001ull,
+                b->direction == DIRECTION_SCRATCH && b->filled
+                           ? constant_bits(b)
+                           : buffer_pattern(b, pattern) * 0x0001000100010001ull,
             .origin = {b->origin[0], b->origin[1]},
         };
     }

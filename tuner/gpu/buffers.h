@@ -7,8 +7,8 @@
 //                   ^ data, 1024-byte aligned
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold BUFFERS_GUARD, whose 16-bit
-// pattern is a NaN in every floating-point type: a stray write shows in a guard, and a stray read poisons what is
-// computed from it. A back guard begins at the byte after the last element, whatever the type.
+// pattern is a NaN in every floating-point type (of FP8 at least every second byte): a stray write shows in a guard, and
+// a stray read poisons what is computed from it. A back guard begins at the byte after the last element, whatever the type.
 #ifndef SWEETSPOT_GPU_BUFFERS_H
 #define SWEETSPOT_GPU_BUFFERS_H
 
@@ -92,7 +92,13 @@ int buffers_guards(struct buffers *, int copy, struct error *err);
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
 
-// A pattern for buffers_restore(): NaN in every floating-point type, never the guards', another one each time.
+// A pattern for buffers_restore(): NaN in every floating-point type of 16 bits and more, never the guards', another one
+// each time.
 uint16_t buffers_pattern(void);
+// What a buffer gets of it: all of it, but for FP8 always the byte 0xff, a NaN that no conversion makes.
+static inline uint16_t buffer_pattern(const struct device_buffer *b, uint16_t pattern)
+{
+    return element_is_float(b->view.type) && element_size(b->view.type) == 1 ? 0xffff : pattern;
+}
 
 #endif

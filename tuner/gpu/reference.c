@@ -359,7 +359,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         if (!failed) failed = npy_check(&npy, path, b->view.type, err);
         for (size_t j = 0; j < n && !failed; j++) {
             if (element_is_float(b->view.type))
-                ((double *)values)[j] = npy_number(&npy, j);
+                ((double *)values)[j] = npy_value(&npy, j, b->view.type);
             else
                 ((int64_t *)values)[j] = npy_integer(&npy, j);
         }

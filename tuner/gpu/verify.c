@@ -44,7 +44,7 @@ static int compare(struct workload *w, struct device_problem *p, unsigned copy, 
         if (!buffer_is_output(b)) continue;
         view.device += (uint64_t)p->buffers.shift[copy];
         failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], previous_mode(w, set, i, timed),
-                                 pattern, w->mask_key, finding, err);
+                                 buffer_pattern(b, pattern), w->mask_key, finding, err);
         if (!failed && set->bound[i].expected)
             failed = support_judge(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }

@@ -175,6 +175,7 @@ static bool fits(enum element type, double value)
 {
     unsigned char bytes[8];
     element_store(type, value, bytes);
+    if (element_saturates(type)) return fabs(value) <= element_largest(type);
     return isfinite(element_load(type, bytes));
 }
 

@@ -189,8 +189,15 @@ static const char *c_type(int element)
         [ELEMENT_BF16] = "unsigned short", [ELEMENT_I8] = "signed char",     [ELEMENT_I32] = "int",
         [ELEMENT_U32] = "unsigned int",    [ELEMENT_I64] = "long long",      [ELEMENT_U8] = "unsigned char",
         [ELEMENT_I16] = "short",           [ELEMENT_U16] = "unsigned short", [ELEMENT_U64] = "unsigned long long",
+        [ELEMENT_E4M3] = "unsigned char",  [ELEMENT_E5M2] = "unsigned char",
     };
     return types[element];
+}
+
+// C99 has no such type: scalars are known bits, pointers are void *.
+static bool only_bits(int element)
+{
+    return element_is_float((enum element)element) && element_size((enum element)element) < 4;
 }
 
 static int element_of(const json_t *described)
@@ -213,8 +220,8 @@ static void fill_scalar(struct renderer *r, const json_t *a, size_t section, con
     int element = element_of(a);
     const char *value = json_get_string(a, "value", "0");
     FILE *f = r->file;
-    if (element == ELEMENT_F16 || element == ELEMENT_BF16) { // known bits: C99 has no such type
-        unsigned short bits = 0;
+    if (only_bits(element)) {
+        uint16_t bits = 0; // of little-endian machines: an e4m3 is its first byte
         if (!json_object_get(a, "real") && !is_number(value) && !r->collided) {
             error_set(r->err, "a launch cannot be embedded: the %s scalar '%s' depends on sizes", element_name(element),
                       json_get_string(a, "name", "?"));
@@ -390,8 +397,8 @@ static void put_launch(struct renderer *r)
         char *name = header_identifier(json_get_string(buffer, "name", "?"));
         bool in = !strcmp(json_get_string(buffer, "direction", ""), "in");
         int element = element_of(buffer);
-        bool plain = element != ELEMENT_F16 && element != ELEMENT_BF16;
-        fprintf(f, ", %s_%s(%s) buffer_%s", r->upper, in ? "IN" : "OUT", plain ? c_type(element) : "void", name);
+        fprintf(f, ", %s_%s(%s) buffer_%s", r->upper, in ? "IN" : "OUT", only_bits(element) ? "void" : c_type(element),
+                name);
         free(name);
     }
     if (any_calls_library(r)) fprintf(f, ", %s_library_call *call, void *user", r->lower);
