@@ -428,6 +428,29 @@ extern "C" __global__ void support_guards(const __grid_constant__ guarded region
     }
 }
 
+// Which elements are compared, by their number i in row-major order; tuner/gpu/support.h has the same struct.
+struct part {
+    i64 rank, leading, size[5], first[5], end[5];
+};
+
+static __device__ bool is_compared(const part &p, i64 i)
+{
+    if (i >= p.leading) return false;
+    for (i64 d = p.rank - 1; d >= 0; d--) {
+        i64 rest = i / p.size[d], at = i - rest * p.size[d];
+        if (at < p.first[d] || at >= p.end[d]) return false;
+        i = rest;
+    }
+    return true;
+}
+
+extern "C" __global__ void support_drop(u64 *words, i64 n, const __grid_constant__ part kept)
+{
+    i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+        if (!is_compared(kept, i)) words[i] = 0;
+}
+
 enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 enum { TILE = 2048 };
 
@@ -436,13 +459,14 @@ enum { TILE = 2048 };
 //     allowed = per_scale*scale + per_value*|expected| + floor
 // Where an infinity or NaN is expected, the element must be that, and not the pattern that was there before.
 // `expected` and `previous` are masked with the key. `expected` may be null: then only bits are compared. `scale` may
-// be null: then errors are relative to |expected|.
+// be null: then errors are relative to |expected|. Of what lies outside `kept` nothing is looked at.
 template <typename T>
 static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
                                double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,
-                               u64 key, finding *to)
+                               u64 key, const part &kept, finding *to)
 {
     __shared__ u64 shared[256];
+    const bool partly = kept.rank || kept.leading < rows * cols;
     u64 bad = 0, unwritten = 0, worst = 0, differ = 0, first = 0;
     double squares = 0, largest = 0;
     i64 tiles_per_row = (cols + TILE - 1) / TILE, tiles = rows * tiles_per_row;
@@ -453,6 +477,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
         for (i64 col = begin + threadIdx.x; col < end; col += blockDim.x) {
             const T *at = out + row * ld + col;
             i64 i = row * cols + col;
+            if (partly && !is_compared(kept, i)) continue;
             const u64 hidden = mask(key, (u64)i);
             if (mode == PREVIOUS_STORE) store_raw(previous + i, raw(at) ^ hidden);
             if (mode == PREVIOUS_COMPARE &&
@@ -696,33 +721,34 @@ extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-#define TYPED(name, T)                                                                                              \
-    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,         \
-                                                   double high, u64 seed)                                           \
-    {                                                                                                               \
-        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                         \
-    }                                                                                                               \
-    extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                       \
-        const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,       \
-        double per_value, double floor, T *previous, int mode, u64 pattern, u64 key, finding *to)                   \
-    {                                                                                                               \
-        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key, \
-                   to);                                                                                             \
-    }                                                                                                               \
-    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,           \
-                                                    const float *scale, double per_scale, double per_value,         \
-                                                    double floor, u64 key, finding *to)                             \
-    {                                                                                                               \
-        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                             \
-    }                                                                                                               \
-    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,        \
-                                                    int exact, void *to)                                            \
-    {                                                                                                               \
-        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                        \
-    }                                                                                                               \
-    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)        \
-    {                                                                                                               \
-        sum_up<T>(from, rows, cols, ld, partial);                                                                   \
+#define TYPED(name, T)                                                                                                  \
+    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,             \
+                                                   double high, u64 seed)                                               \
+    {                                                                                                                   \
+        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                             \
+    }                                                                                                                   \
+    extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                           \
+        const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,           \
+        double per_value, double floor, T *previous, int mode, u64 pattern, u64 key, const __grid_constant__ part kept, \
+        finding *to)                                                                                                    \
+    {                                                                                                                   \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key,     \
+                   kept, to);                                                                                           \
+    }                                                                                                                   \
+    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,               \
+                                                    const float *scale, double per_scale, double per_value,             \
+                                                    double floor, u64 key, finding *to)                                 \
+    {                                                                                                                   \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                                 \
+    }                                                                                                                   \
+    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,            \
+                                                    int exact, void *to)                                                \
+    {                                                                                                                   \
+        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                            \
+    }                                                                                                                   \
+    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)            \
+    {                                                                                                                   \
+        sum_up<T>(from, rows, cols, ld, partial);                                                                       \
     }
 
 #ifdef SUPPORT_F32

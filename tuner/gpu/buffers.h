@@ -27,10 +27,16 @@ struct device_buffer {
     struct operand view;
     enum direction direction;
     enum fill_kind fill;
-    double low, high;
+    double low, high; // of fills in relation also the total and the amplitude
     const char *path; // of an npy fill
+    const char *source; // of a copy: the buffer that it is made from, which comes before; borrowed like the name
+    int of;             // its number
     bool bounded;     // an output with a tolerance of its own, in place of the job's:
     double absolute, relative;
+    bool restored;        // an input that launches may change
+    const char *count_in; // of an output: the buffer whose first expected element says how many elements are compared
+    struct part part;     // of an output: what is compared, but for count_in
+    int64_t compared;     // elements of the part
     bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
     uint64_t slot;        // address of the front guard
     size_t front;         // bytes of the front guard
@@ -92,13 +98,7 @@ int buffers_guards(struct buffers *, int copy, struct error *err);
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
 
-// A pattern for buffers_restore(): NaN in every floating-point type of 16 bits and more, never the guards', another one
-// each time.
+// A pattern for buffers_restore(), as support_pattern() takes it: never the guards', another one each time.
 uint16_t buffers_pattern(void);
-// What a buffer gets of it: all of it, but for FP8 always the byte 0xff, a NaN that no conversion makes.
-static inline uint16_t buffer_pattern(const struct device_buffer *b, uint16_t pattern)
-{
-    return element_is_float(b->view.type) && element_size(b->view.type) == 1 ? 0xffff : pattern;
-}
 
 #endif

@@ -107,7 +107,7 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
         int found = buffers_find(&problem->buffers, json_get_string(buffers, role->name, ""));
         if (found < 0) return error_set(err, "%s: no buffer for the role %s", name, role->name);
         const struct device_buffer *b = &problem->buffers.list[found];
-        if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN)
+        if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN && !b->restored)
             return error_set(err, "%s would write %s, which is an input", name, b->name);
         s->operation.operand[i] = b->view;
     }

@@ -205,7 +205,8 @@ void job_free(struct job *job)
         expr_free(b->rows);
         expr_free(b->cols);
         expr_free(b->ld);
-        free(b->fill.path);
+        fill_release(&b->fill);
+        compared_free(b->compared);
     }
     free(job->buffers);
     for (size_t i = 0; i < job->stage_count; i++) free_stage(&job->stages[i]);
@@ -316,6 +317,11 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
             result = error_set(err, "buffer '%s' of problem %s has more bytes than an address can reach", b->name,
                                job->problems[problem].name);
         }
+        double low, high;
+        int64_t size, first, count;
+        if (!result) result = job_fill_numbers(job, b, values, &low, &high, err);
+        for (size_t k = 0; b->compared && k < b->compared->rank && !result; k++)
+            result = job_compared_numbers(b, k, values, &size, &first, &count, err);
     }
     free(values);
     return result ? -1 : total;

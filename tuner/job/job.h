@@ -27,9 +27,20 @@ enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the oth
 
 struct fill {
     enum fill_kind kind;
-    double low, high; // uniform, integer: [low, high]; constant: low
-    char *path;       // npy: absolute
-    bool given;       // by the job; else the default of its type
+    double low, high; // uniform, integer, sorted: [low, high]; constant: low; noise: `high` is the amplitude
+    struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
+    char *path;                          // npy: absolute
+    char *of;                            // of a copy: the buffer that it is made from, which is declared before
+    bool given;                          // by the job; else the default of its type
+};
+
+// What is compared of an output: in each dimension of its shape `count` elements from `first` on, or the leading ones,
+// as many as the first element of another output says.
+enum { COMPARED_RANK_MAX = 5 };
+struct compared {
+    size_t rank;
+    struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX]; // NULL: 0; all the rest
+    char *count_in; // NULL: there are dimensions
 };
 
 // A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart.
@@ -41,6 +52,8 @@ struct buffer {
     struct fill fill;
     bool bounded; // an output with a tolerance of its own, in place of the job's:
     double absolute, relative;
+    bool restore;              // an input that the kernel may change
+    struct compared *compared; // NULL: all elements
 };
 
 // How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
@@ -290,6 +303,15 @@ const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
+
+// The numbers of a buffer's fill (low, high, total or amplitude) for a problem, from its values. -1 with a message: the
+// fill does not fit the buffer, or not what it is made from. (job_data.c)
+int job_fill_numbers(const struct job *, const struct buffer *, const int64_t *values, double *low, double *high,
+                     struct error *);
+// What is compared in a dimension of a buffer that is compared by dimensions. -1 with a message: nothing, or what is not
+// there. (job_data.c)
+int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
+                         int64_t *count, struct error *);
 
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
 // message.

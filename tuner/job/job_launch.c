@@ -15,72 +15,21 @@ static const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-static int find_buffer(const struct job *job, const char *name)
+int job_find_buffer(const struct job *job, const char *name)
 {
     for (size_t i = 0; i < job->buffer_count; i++)
         if (!strcmp(job->buffers[i].name, name)) return (int)i;
     return -1;
 }
 
-static void check_npy(struct reader *r, const struct node *n, const char *path)
+void check_npy(struct reader *r, const struct node *n, const char *path)
 {
     if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
 }
 
-static struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, enum element type)
-{
-    bool integers = type >= ELEMENT_I8;
-    struct fill fill = {
-        .kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
-    const struct node *n = node_member(argument, "fill");
-    if (!n) return fill;
-    fill.given = true;
-    if (node_is_string(n)) {
-        size_t length = strlen(node_string(n));
-        if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {
-            fill.kind = FILL_NPY;
-            fill.path = text_join_path(job->directory, node_string(n));
-            check_npy(r, n, fill.path);
-        } else {
-            fill.kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
-            if (fill.kind == FILL_NPY || fill.kind == FILL_CONSTANT)
-                reader_mistake(r, n, "fill \"%s\" must be written as a group: { kind = \"%s\"; %s = ...; }",
-                               node_string(n), node_string(n), fill.kind == FILL_NPY ? "path" : "value");
-        }
-    } else if (node_is_number(n)) {
-        fill.kind = FILL_CONSTANT;
-        fill.low = node_real(n);
-    } else if (node_is_group(n)) {
-        reader_check_group(r, n, "'fill'", "arguments[].fill", NULL);
-        if (node_member(n, "kind")) fill.kind = (enum fill_kind)reader_word(r, n, "arguments[].fill.kind");
-        if (node_member(n, "low")) fill.low = reader_number(r, n, "arguments[].fill.low");
-        if (node_member(n, "high")) fill.high = reader_number(r, n, "arguments[].fill.high");
-        if (fill.kind == FILL_CONSTANT) fill.low = reader_number(r, n, "arguments[].fill.value");
-        if (fill.low > fill.high && fill.kind != FILL_CONSTANT) reader_mistake(r, n, "'low' is above 'high'");
-        const char *path = reader_string(r, n, "arguments[].fill.path");
-        if (fill.kind == FILL_NPY && path) {
-            fill.path = text_join_path(job->directory, path);
-            check_npy(r, n, fill.path);
-        } else if (fill.kind == FILL_NPY) {
-            reader_mistake(r, n, "fill \"npy\" needs 'path'");
-        }
-    } else {
-        reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
-    }
-    bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM;
-    double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
-    if (integers && (range || fill.kind == FILL_CONSTANT) &&
-        (fill.low < least || greatest > (double)element_greatest(type)))
-        reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
-                       element_name(type), element_least(type), element_greatest(type));
-    if (fill.kind == FILL_NONFINITE && integers)
-        reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
-    return fill;
-}
-
 // Buffers are made once per job: a shape may only read problem sizes and device limits.
-static void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e,
-                        const char *buffer)
+void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *what,
+                 const char *buffer)
 {
     size_t count = 0;
     const int *slots = e ? expr_slots(e, &count) : NULL;
@@ -91,9 +40,8 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
         for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
         if (!fixed)
             reader_mistake(r, n,
-                           "the shape of buffer '%s' depends on '%s', which differs between configurations; give the "
-                           "largest shape it can need",
-                           buffer, name);
+                           "the %s of buffer '%s' depends on '%s', which differs between configurations%s", what,
+                           buffer, name, strcmp(what, "shape") ? "" : "; give the largest shape it can need");
     }
 }
 
@@ -114,7 +62,7 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
 {
     bool map = node_member(n, "tensor_map") != NULL;
     reader_check_group(r, n, map ? "a tensor map" : "a buffer argument", "arguments[]", map ? "tensor_map" : "buffer");
-    int known = find_buffer(job, name);
+    int known = job_find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
         return known;
@@ -135,13 +83,17 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
     struct buffer b = {.type = (enum element)reader_word(r, n, "arguments[].type")};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
-    b.fill = load_fill(r, job, n, b.type);
+    b.fill = load_fill(r, job, n, name, b.type);
     load_tolerance(r, n, &b, name);
+    b.restore = reader_bool(r, n, "arguments[].restore");
+    if (b.restore && b.direction != DIRECTION_IN)
+        reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,
+                       direction_words[b.direction]);
     const struct node *shape = reader_sequence(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions) {
         reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
-        free(b.fill.path);
+        fill_release(&b.fill);
         return -1;
     }
     b.cols = reader_expression(r, node_at(shape, dimensions - 1), job->symbols);
@@ -161,9 +113,10 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
         free(text);
     }
     if (node_member(n, "ld")) b.ld = reader_expression(r, node_member(n, "ld"), job->symbols);
-    check_fixed(r, job, n, b.rows, name);
-    check_fixed(r, job, n, b.cols, name);
-    check_fixed(r, job, n, b.ld, name);
+    check_fixed(r, job, n, b.rows, "shape", name);
+    check_fixed(r, job, n, b.cols, "shape", name);
+    check_fixed(r, job, n, b.ld, "shape", name);
+    b.compared = load_compared(r, job, n, &b, name);
     b.name = text_copy(name);
     job->buffers = memory_grow(job->buffers, job->buffer_count + 1, sizeof *job->buffers);
     job->buffers[job->buffer_count] = b;
@@ -337,7 +290,7 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
         if (found < 0) {
             reader_mistake(r, member, "operation '%s' has no role '%s'", name, role);
         } else if (op->roles[found].kind == ROLE_INPUT || op->roles[found].kind == ROLE_OUTPUT) {
-            to->buffer = node_is_string(member) ? find_buffer(job, node_string(member)) : -1;
+            to->buffer = node_is_string(member) ? job_find_buffer(job, node_string(member)) : -1;
             if (to->buffer < 0)
                 reader_mistake(r, member, "'%s' must name a buffer that an earlier stage's arguments declare", role);
         } else if (class >= 0) {
@@ -405,6 +358,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         if (job_add_derived(job, "shared_bytes", expr_text(job->stages[0].shared), &err))
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);
     }
+    check_compared(r, job, root);
     bool output = false;
     for (size_t i = 0; i < job->buffer_count; i++)
         output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
@@ -439,7 +393,7 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
             reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name,
                            is_buffer ? "buffer" : "size or scalar");
         if (constant) continue;
-        bool there = is_buffer ? find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
+        bool there = is_buffer ? job_find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
         for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
         if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
         const char *nearest = text_nearest(bound, names);
@@ -504,7 +458,7 @@ static void load_files(struct reader *r, struct job *job, const struct node *n)
     job->reference.kind = REFERENCE_NPY;
     for (size_t i = 0; files && i < node_count(files); i++) {
         const struct node *file = node_at(files, i);
-        if (!node_is_string(file) || find_buffer(job, node_name(file)) < 0) {
+        if (!node_is_string(file) || job_find_buffer(job, node_name(file)) < 0) {
             reader_mistake(
                 r, file,
                 "'files' must give a .npy file for an output buffer, e.g. { C = \"c.npy\"; }; there is no buffer '%s'",

@@ -21,6 +21,21 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
+int job_find_buffer(const struct job *, const char *name); // its number, or -1
+// Refuses a file that cannot be read.
+void check_npy(struct reader *, const struct node *, const char *path);
+// Refuses an expression (NULL: none) of `what` ("shape") of a buffer that differs between configurations.
+void check_fixed(struct reader *, const struct job *, const struct node *, const struct expr *, const char *what,
+                 const char *buffer);
+// Reads the fill of an argument that declares a buffer, and what is compared of it (NULL: all).
+struct fill load_fill(struct reader *, const struct job *, const struct node *argument, const char *buffer,
+                      enum element);
+struct compared *load_compared(struct reader *, const struct job *, const struct node *argument, const struct buffer *,
+                               const char *buffer);
+// Checks the names in what is compared, once all buffers are known.
+void check_compared(struct reader *, const struct job *, const struct node *root);
+void fill_release(struct fill *);
+void compared_free(struct compared *); // NULL is fine
 // Reads the tensor map of an argument; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine

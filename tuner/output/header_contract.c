@@ -54,10 +54,16 @@ static json_t *supported(const struct job *job, const struct trial *trial)
     return NULL;
 }
 
+// An input that the kernel may change is the caller's to restore.
+static const char *direction_word(const struct buffer *b)
+{
+    return direction_words[b->restore ? DIRECTION_INOUT : b->direction];
+}
+
 static json_t *describe_buffer(const struct expression_folding *f, const struct buffer *b, struct error *err)
 {
     json_t *object = json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction",
-                               direction_words[b->direction]);
+                               direction_word(b));
     if (folding_set(object, "rows", f, b->rows, "1", err) || folding_set(object, "cols", f, b->cols, "1", err) ||
         folding_set(object, "ld", f, b->ld ? b->ld : b->cols, "1", err)) {
         json_decref(object);
@@ -118,7 +124,7 @@ json_t *contract_arguments(const struct expression_folding *f, const struct stag
         const struct argument *a = &stage->arguments[i];
         const struct buffer *b = a->buffer >= 0 ? &f->job->buffers[a->buffer] : NULL;
         json_t *one = b ? json_pack("{s:s, s:s, s:s, s:s}", "kind", a->map ? "map" : "buffer", "name", b->name, "type",
-                                    element_name(b->type), "direction", direction_words[b->direction])
+                                    element_name(b->type), "direction", direction_word(b))
                         : describe_scalar(f, a, err);
         if (!one) {
             error_prefix(err, "argument '%s'", a->name);

@@ -207,16 +207,38 @@ json_t *request_compile_current(const struct job *job, const char *arch, const c
     return describe_compilation(job, c->source, NULL, defines, json_pack("[s]", c->stage.entry), arch, cache);
 }
 
-static json_t *describe_fill(const struct fill *f)
+static json_t *describe_fill(const struct fill *f, double low, double high)
 {
     json_t *fill = json_pack("{s:s}", "kind", fill_words[f->kind]);
-    if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(f->low));
-    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER) {
-        json_object_set_new(fill, "low", json_real(f->low));
-        json_object_set_new(fill, "high", json_real(f->high));
+    if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(low));
+    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER || f->kind == FILL_SORTED) {
+        json_object_set_new(fill, "low", json_real(low));
+        json_object_set_new(fill, "high", json_real(high));
     }
+    if (f->kind == FILL_NOISE) json_object_set_new(fill, "amplitude", json_real(high));
+    if (f->kind == FILL_OFFSETS) json_object_set_new(fill, "total", json_real(high));
     if (f->path) json_object_set_new(fill, "path", json_string(f->path));
+    if (f->of) json_object_set_new(fill, "of", json_string(f->of));
     return fill;
+}
+
+static json_t *describe_compared(const struct buffer *b, const int64_t *values, struct error *err)
+{
+    const struct compared *c = b->compared;
+    if (c->count_in) return json_pack("{s:s}", "count_in", c->count_in);
+    json_t *sizes = json_array(), *firsts = json_array(), *counts = json_array();
+    int64_t size, first, count;
+    int failed = 0;
+    for (size_t i = 0; i < c->rank && !failed; i++) {
+        failed = job_compared_numbers(b, i, values, &size, &first, &count, err);
+        json_array_append_new(sizes, json_integer(size));
+        json_array_append_new(firsts, json_integer(first));
+        json_array_append_new(counts, json_integer(count));
+    }
+    json_t *compared = json_pack("{s:o, s:o, s:o}", "sizes", sizes, "first", firsts, "count", counts);
+    if (!failed) return compared;
+    json_decref(compared);
+    return NULL;
 }
 
 static json_t *describe_buffers(const struct job *job, const int64_t *values, struct error *err)
@@ -228,14 +250,21 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
         if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) goto fail;
         ld = cols;
         if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
+        double low, high;
+        json_t *compared = NULL;
+        if (job_fill_numbers(job, b, values, &low, &high, err) ||
+            (b->compared && !(compared = describe_compared(b, values, err))))
+            goto fail;
         // Nothing is promised of scratch that the job does not fill.
         bool filled = b->fill.given || b->direction != DIRECTION_SCRATCH;
         json_array_append_new(
             buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type", element_name(b->type),
                                "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
-                               direction_words[b->direction], "fill", filled ? describe_fill(&b->fill) : NULL));
-        if (!b->bounded) continue;
+                               direction_words[b->direction], "fill", filled ? describe_fill(&b->fill, low, high) : NULL));
         json_t *added = json_array_get(buffers, i);
+        if (b->restore) json_object_set_new(added, "restore", json_true());
+        if (compared) json_object_set_new(added, "compare", compared);
+        if (!b->bounded) continue;
         json_object_set_new(added, "absolute", json_real(b->absolute));
         json_object_set_new(added, "relative", json_real(b->relative));
     }
