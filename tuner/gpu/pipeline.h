@@ -13,7 +13,8 @@
 enum {
     PIPELINE_STAGES_MAX = JOB_MAX_STAGES,
     PIPELINE_ARGUMENTS_MAX = JOB_MAX_ARGUMENTS,
-    PIPELINE_MAPS_MAX = JOB_MAX_TENSOR_MAPS
+    PIPELINE_MAPS_MAX = JOB_MAX_TENSOR_MAPS,
+    PIPELINE_BYTES_MAX = 4096 // of a struct by value
 };
 
 struct pipeline_stage {
@@ -26,6 +27,7 @@ struct pipeline_stage {
     bool overlap; // in the pipeline it may begin before the previous kernel has ended
     unsigned count;
     uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
+    unsigned char *bytes[PIPELINE_ARGUMENTS_MAX]; // of a struct or vector by value, in the place of `value`; else NULL
     bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
     int map[PIPELINE_ARGUMENTS_MAX];        // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;

@@ -108,11 +108,7 @@ static void free_stage(struct stage *s)
         expr_free(s->block[i]);
         expr_free(s->cluster[i]);
     }
-    for (size_t i = 0; i < s->argument_count; i++) {
-        free(s->arguments[i].name);
-        expr_free(s->arguments[i].value);
-        tensor_map_free(s->arguments[i].map);
-    }
+    for (size_t i = 0; i < s->argument_count; i++) argument_release(&s->arguments[i]);
     free(s->arguments);
     free(s->operation);
     free(s->by);

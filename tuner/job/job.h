@@ -71,8 +71,18 @@ struct tensor_map {
     bool tf32;                                     // of f32: TMA rounds to TF32 while it loads
 };
 
-// An argument of a launch: a buffer's address, a tensor map of a buffer, or a scalar (an expression of integers, or a
-// real constant).
+// A number in a struct or vector that is passed by value.
+enum { ARGUMENT_MEMBERS_MAX = 256, ARGUMENT_BYTES_MAX = 4096 };
+struct value_member {
+    char *name; // "params.width", "v.x"
+    enum element type;
+    size_t offset; // bytes from the argument's beginning
+    struct expr *value;
+    double real; // where value is NULL
+};
+
+// An argument of a launch: a buffer's address, a tensor map of a buffer, a scalar (an expression of integers, or a real
+// constant), or numbers in a row, a struct or a vector.
 struct argument {
     int buffer;             // index into job.buffers, or -1: scalar
     struct tensor_map *map; // of the buffer, 128 bytes by value; NULL: its address
@@ -80,6 +90,10 @@ struct argument {
     enum element type;
     struct expr *value; // integer scalar
     double real;        // where value is NULL
+    size_t member_count; // not 0: a struct or a vector, and neither value nor type counts
+    struct value_member *members;
+    size_t bytes, alignment; // of all members with their padding
+    const char *vector;      // "float4"; NULL: a struct. Static text
 };
 
 // What fills a role of an operation in a stage that a library computes: a buffer, or a number.
@@ -303,6 +317,13 @@ const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
+
+// Writes a number, an expression's or a real one, as an element of a type. -1 with a message. (job_members.c)
+int job_number(enum element, const struct expr *value, double real, const int64_t *values, void *to, struct error *);
+// The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
+int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
+// "width at 0, scale at 4". malloc'ed. (job_members.c)
+char *job_argument_layout(const struct argument *);
 
 // The numbers of a buffer's fill (low, high, total or amplitude) for a problem, from its values. -1 with a message: the
 // fill does not fit the buffer, or not what it is made from. (job_data.c)

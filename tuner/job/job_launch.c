@@ -123,37 +123,15 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
     return (int)job->buffer_count++;
 }
 
-// A finite number that stays one in elements of this type.
-static bool fits(enum element type, double value)
-{
-    unsigned char bytes[8];
-    element_store(type, value, bytes);
-    if (element_saturates(type)) return fabs(value) <= element_largest(type);
-    return isfinite(element_load(type, bytes));
-}
-
 static void load_scalar(struct reader *r, struct job *job, const struct node *n, struct argument *a)
 {
     reader_check_group(r, n, "a scalar argument", "arguments[]", "scalar");
     const char *name = node_string(node_member(n, "scalar"));
     a->name = text_copy(name);
+    if (load_value_argument(r, job, n, a)) return;
     a->type = (enum element)reader_word(r, n, "arguments[].type");
     if (!node_member(n, "type")) reader_mistake(r, n, "scalar '%s' lacks 'type'", name);
-    const struct node *value = node_member(n, "value");
-    struct error err;
-    if (!value) {
-        a->value = expr_parse(name, job->symbols, &err);
-        if (!a->value) reader_mistake(r, n, "scalar '%s' needs 'value': %s", name, err.message);
-    } else if (node_is_number(value) && !node_is_integer(value)) {
-        a->real = node_real(value);
-        if (a->type >= ELEMENT_I8)
-            reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name,
-                           element_words[a->type]);
-        else if (!fits(a->type, a->real))
-            reader_mistake(r, value, "scalar '%s' is %g, more than an %s holds", name, a->real, element_words[a->type]);
-    } else {
-        a->value = reader_expression(r, value, job->symbols);
-    }
+    load_number(r, job, n, node_member(n, "value"), "scalar", name, a->type, &a->value, &a->real);
 }
 
 void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
@@ -373,12 +351,16 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
 static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
 {
     size_t count = 0, room = job->buffer_count + 1;
-    for (size_t s = 0; s < job->stage_count; s++) room += job->stages[s].argument_count;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) room += 1 + job->stages[s].arguments[i].member_count;
     const char **names = memory_new(room, sizeof *names);
     for (size_t i = 0; i < job->buffer_count; i++) names[count++] = job->buffers[i].name;
     for (size_t s = 0; s < job->stage_count; s++)
-        for (size_t i = 0; i < job->stages[s].argument_count; i++)
-            if (job->stages[s].arguments[i].buffer < 0) names[count++] = job->stages[s].arguments[i].name;
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
+            const struct argument *a = &job->stages[s].arguments[i];
+            if (a->buffer < 0 && !a->member_count) names[count++] = a->name;
+            for (size_t k = 0; k < a->member_count; k++) names[count++] = a->members[k].name;
+        }
     names[count] = NULL;
     for (size_t k = 0; op->roles[k].name; k++) {
         const struct operation_role *role = &op->roles[k];

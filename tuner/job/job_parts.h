@@ -21,6 +21,12 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
+// Reads an argument that is a struct or a vector; false where it is none.
+bool load_value_argument(struct reader *, const struct job *, const struct node *, struct argument *);
+// Reads a number: `value` (NULL: the size of that name) of `owner`. `what` names the kind in messages.
+void load_number(struct reader *, const struct job *, const struct node *owner, const struct node *value,
+                 const char *what, const char *name, enum element, struct expr **expression, double *real);
+void argument_release(struct argument *);
 int job_find_buffer(const struct job *, const char *name); // its number, or -1
 // Refuses a file that cannot be read.
 void check_npy(struct reader *, const struct node *, const char *path);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,16 +275,25 @@ fail:
     return NULL;
 }
 
-// The value of a size or scalar role: a scalar argument of that name, or any name expressions know.
+static json_t *number_value(const struct expr *expression, double real, const int64_t *values)
+{
+    int64_t value;
+    if (!expression) return json_real(real);
+    return expr_eval(expression, values, &value, NULL) ? NULL : json_integer(value);
+}
+
+// The value of a size or scalar role: a scalar argument or member of that name, or any name expressions know.
 static json_t *role_value(const struct job *job, const char *name, const int64_t *values)
 {
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].argument_count; i++) {
             const struct argument *a = &job->stages[s].arguments[i];
-            int64_t value;
-            if (a->buffer >= 0 || strcmp(a->name, name)) continue;
-            if (!a->value) return json_real(a->real);
-            if (!expr_eval(a->value, values, &value, NULL)) return json_integer(value);
+            bool plain = a->buffer < 0 && !a->member_count && !strcmp(a->name, name);
+            json_t *value = plain ? number_value(a->value, a->real, values) : NULL;
+            for (size_t k = 0; k < a->member_count && !value; k++)
+                if (!strcmp(a->members[k].name, name))
+                    value = number_value(a->members[k].value, a->members[k].real, values);
+            if (value) return value;
         }
     int slot = symbols_find(job->symbols, name);
     return slot >= 0 ? json_integer(values[slot]) : NULL;
@@ -324,7 +334,10 @@ static json_t *describe_roles(const struct job *job, const int64_t *values)
     for (size_t st = 0; st < job->stage_count; st++)
         for (size_t i = 0; i < job->stages[st].argument_count; i++) {
             const struct argument *a = &job->stages[st].arguments[i];
-            if (a->buffer < 0) json_object_set_new(roles, a->name, role_value(job, a->name, values));
+            if (a->buffer < 0 && !a->member_count)
+                json_object_set_new(roles, a->name, role_value(job, a->name, values));
+            for (size_t k = 0; k < a->member_count; k++)
+                json_object_set_new(roles, a->members[k].name, role_value(job, a->members[k].name, values));
         }
     return roles;
 }
@@ -364,11 +377,22 @@ static json_t *describe_tensor_map(const struct job *job, const struct argument 
                      (int)s.tf32);
 }
 
+// A struct or a vector, as hexadecimal digits.
+static json_t *describe_bytes(const struct argument *a, const int64_t *values, struct error *err)
+{
+    unsigned char bytes[ARGUMENT_BYTES_MAX];
+    char text[2 * ARGUMENT_BYTES_MAX + 1];
+    if (job_argument_bytes(a, values, bytes, err)) return NULL;
+    for (size_t i = 0; i < a->bytes; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return json_pack("{s:s}", "bytes", text);
+}
+
 static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values,
                                  struct error *err)
 {
     if (a->map) return describe_tensor_map(job, a, values, err);
     if (a->buffer >= 0) return json_pack("{s:s}", "buffer", job->buffers[a->buffer].name);
+    if (a->member_count) return describe_bytes(a, values, err);
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
     if (expr_eval(a->value, values, &value, err)) return NULL;
