@@ -11,6 +11,7 @@
 
 #include "kernels/element.h"
 #include "tuner/base/text.h"
+#include "tuner/output/header_arguments.h"
 #include "tuner/output/header_section.h"
 #include "tuner/run/embedded.h"
 
@@ -207,8 +208,8 @@ static int element_of(const json_t *described)
 }
 
 // Fills the scalar's variable, and refuses values that do not fit.
-static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t stage,
-                        size_t place)
+static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *function,
+                        const char *variable)
 {
     static const struct {
         const char *low, *high;
@@ -228,22 +229,41 @@ static void fill_scalar(struct renderer *r, const json_t *a, size_t section, con
             r->collided = true;
         }
         element_store((enum element)element, json_get_number(a, "real", strtod(value, NULL)), &bits);
-        fprintf(f, "        s%zu_%zu = %u;\n", stage, place, bits);
+        fprintf(f, "        %s = %u;\n", variable, bits);
         return;
     }
-    char *call = text_format("%sargument_%zu_on(%zu", prefix, place, section);
+    char *call = text_format("%s_on(%zu", function, section);
     if (range[element].low) {
         fprintf(f, "        wide = %s", call);
         header_put_sizes(r, ", ");
         fprintf(f, ");\n        if (wide < %s", range[element].low);
         if (range[element].high) fprintf(f, " || wide > %s", range[element].high);
-        fprintf(f, ") return %s_SIZES;\n        s%zu_%zu = (%s)wide;\n", r->upper, stage, place, c_type(element));
+        fprintf(f, ") return %s_SIZES;\n        %s = (%s)wide;\n", r->upper, variable, c_type(element));
     } else {
-        fprintf(f, "        s%zu_%zu = (%s)%s", stage, place, c_type(element), call);
+        fprintf(f, "        %s = (%s)%s", variable, c_type(element), call);
         header_put_sizes(r, ", ");
         fputs(");\n", f);
     }
     free(call);
+}
+
+// Fills the bytes of a struct, member by member.
+static void fill_struct(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t stage,
+                        size_t place)
+{
+    const json_t *member;
+    size_t i;
+    json_array_foreach(json_object_get(a, "members"), i, member)
+    {
+        char *function = header_scalar_name(prefix, place, member),
+             *variable = text_format("s%zu_%zu_%zu", stage, place, i);
+        fill_scalar(r, member, section, function, variable);
+        fprintf(r->file, "        memcpy(s%zu_%zu + %" PRId64 ", &%s, sizeof %s);\n", stage, place,
+                json_get_integer(member, "offset", 0), variable, variable);
+        free(function);
+        free(variable);
+    }
+    fprintf(r->file, "        a%zu[%zu] = s%zu_%zu;\n", stage, place, stage, place);
 }
 
 static void declare_stage(struct renderer *r, size_t k, const json_t *arguments, size_t *maps)
@@ -257,6 +277,11 @@ static void declare_stage(struct renderer *r, size_t k, const json_t *arguments,
         *maps += !strcmp(json_get_string(a, "kind", ""), "map");
         if (!strcmp(json_get_string(a, "kind", ""), "scalar"))
             fprintf(f, "    %s s%zu_%zu = 0;\n", c_type(element_of(a)), k, n);
+        const json_t *members = json_object_get(a, "members"), *member;
+        size_t i;
+        if (members) fprintf(f, "    unsigned char s%zu_%zu[%" PRId64 "] = {0};\n", k, n, json_get_integer(a, "bytes", 1));
+        json_array_foreach(members, i, member)
+            fprintf(f, "    %s s%zu_%zu_%zu = 0;\n", c_type(element_of(member)), k, n, i);
     }
 }
 
@@ -282,8 +307,15 @@ static void check_stage(struct renderer *r, const json_t *section, size_t i, siz
     {
         const char *kind = json_get_string(a, "kind", "");
         if (!strcmp(kind, "scalar")) {
-            fill_scalar(r, a, i, prefix, k, n);
-            fprintf(f, "        a%zu[%zu] = &s%zu_%zu;\n", k, n, k, n);
+            char *function = header_scalar_name(prefix, n, NULL), *variable = text_format("s%zu_%zu", k, n);
+            fill_scalar(r, a, i, function, variable);
+            fprintf(f, "        a%zu[%zu] = &%s;\n", k, n, variable);
+            free(function);
+            free(variable);
+            continue;
+        }
+        if (!strcmp(kind, "struct")) {
+            fill_struct(r, a, i, prefix, k, n);
             continue;
         }
         char *buffer = header_identifier(json_get_string(a, "name", "?"));
