@@ -73,11 +73,13 @@ static struct layout load_numbers(struct reader *r, const struct job *job, const
     const struct vector_type *v = vector_type_find(word);
     enum element element = v ? v->element : (enum element)reader_word(r, n, "arguments[].members[].type");
     size_t lane_count = v ? (size_t)v->lanes : 1, total = (size_t)count * lane_count, size = element_size(element);
-    bool list = value && node_is_sequence(value);
-    if (list && node_count(value) != total)
+    bool list = value && node_is_sequence(value), alone = !v && !node_member(n, "count");
+    if (list && alone)
+        reader_mistake(r, value, "'%s' is one number, so its 'value' is no list; an array has 'count'", path);
+    else if (list && node_count(value) != total)
         reader_mistake(r, value, "'value' of '%s' has %zu numbers, but there are %zu", path, node_count(value), total);
     if (!value && (v || count > 1)) reader_mistake(r, n, "'%s' needs 'value' with its %zu numbers", path, total);
-    bool sound = value ? !list || node_count(value) == total : total == 1;
+    bool sound = value ? !list || (!alone && node_count(value) == total) : total == 1;
     for (size_t i = 0; i < total && sound; i++) {
         char *at = count > 1 ? text_format("%s[%zu]", path, i / lane_count) : text_copy(path);
         char *full = v ? text_format("%s.%s", at, lanes[i % lane_count]) : text_copy(at);
