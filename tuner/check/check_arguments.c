@@ -114,9 +114,6 @@ static void check_pointer(struct check *c, struct place at, const char *what, co
     else if (p->pointer && p->constant && b->direction == DIRECTION_OUT)
         check_add(&c->doubts, at, "%s: kernel '%s' takes '%s', so it cannot write buffer '%s', which is an output",
                   what, s->entry, takes, b->name);
-    else if (p->pointer && p->constant && b->restore)
-        check_add(&c->doubts, at, "%s: kernel '%s' takes '%s', so it cannot change buffer '%s': 'restore' has no effect",
-                  what, s->entry, takes, b->name);
     free(takes);
 }
 

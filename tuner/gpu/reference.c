@@ -241,7 +241,14 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
         double largest;
         int failed = support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)elements(b), &largest, err);
         if (failed) return failed;
-        p->filled->bound[i].floor = v->tolerance * 64 * element_roundoff(b->view.type) * largest;
+        double u = element_roundoff(b->view.type);
+        if (element_saturates(b->view.type)) { // a neighbour of the expected value, and FP32's error before the rounding
+            const unsigned char smallest = 1;
+            p->filled->bound[i].per_value = v->tolerance * 2 * u;
+            p->filled->bound[i].floor = v->tolerance * element_load(b->view.type, &smallest);
+            u = element_roundoff(ELEMENT_F32);
+        }
+        p->filled->bound[i].floor += v->tolerance * 64 * u * largest;
     }
     return 0;
 }
