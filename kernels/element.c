@@ -1,5 +1,5 @@
-// See element.h. f16, bf16, e4m3 and e5m2 are converted by hand: C17 has none of these types, and gcc's _Float16 is missing
-// on older targets.
+// See element.h. f16, bf16, e4m3 and e5m2 are converted by hand: C17 has none of these types, and gcc's _Float16 is
+// missing on older targets.
 #include "kernels/element.h"
 
 #include <float.h>
@@ -21,10 +21,14 @@ static const struct {
     [ELEMENT_BF16] = {2, 0x1p-8, .largest = 0x1.fep127},
     [ELEMENT_E4M3] = {1, 0x1p-4, .largest = 448},
     [ELEMENT_E5M2] = {1, 0x1p-3, .largest = 57344},
-    [ELEMENT_I8] = {1, 0, INT8_MIN, INT8_MAX, 0},    [ELEMENT_U8] = {1, 0, 0, UINT8_MAX, 0},
-    [ELEMENT_I16] = {2, 0, INT16_MIN, INT16_MAX, 0}, [ELEMENT_U16] = {2, 0, 0, UINT16_MAX, 0},
-    [ELEMENT_I32] = {4, 0, INT32_MIN, INT32_MAX, 0}, [ELEMENT_U32] = {4, 0, 0, UINT32_MAX, 0},
-    [ELEMENT_I64] = {8, 0, INT64_MIN, INT64_MAX, 0}, [ELEMENT_U64] = {8, 0, 0, INT64_MAX, 0},
+    [ELEMENT_I8] = {1, 0, INT8_MIN, INT8_MAX, 0},
+    [ELEMENT_U8] = {1, 0, 0, UINT8_MAX, 0},
+    [ELEMENT_I16] = {2, 0, INT16_MIN, INT16_MAX, 0},
+    [ELEMENT_U16] = {2, 0, 0, UINT16_MAX, 0},
+    [ELEMENT_I32] = {4, 0, INT32_MIN, INT32_MAX, 0},
+    [ELEMENT_U32] = {4, 0, 0, UINT32_MAX, 0},
+    [ELEMENT_I64] = {8, 0, INT64_MIN, INT64_MAX, 0},
+    [ELEMENT_U64] = {8, 0, 0, INT64_MAX, 0},
 };
 
 const char *element_name(enum element type)
@@ -131,8 +135,8 @@ static uint8_t to_fp8(double value, int digits, int bias, double largest)
 static double from_fp8(uint8_t bits, int digits, int bias, double largest)
 {
     int code = bits & 0x7f, exponent = code >> digits, mantissa = code & ((1 << digits) - 1);
-    double size = exponent ? ldexp(mantissa + (1 << digits), exponent - bias - digits)
-                           : ldexp(mantissa, 1 - bias - digits);
+    double size =
+        exponent ? ldexp(mantissa + (1 << digits), exponent - bias - digits) : ldexp(mantissa, 1 - bias - digits);
     if (size > largest) size = digits == 2 && mantissa == 0 ? INFINITY : NAN;
     return bits & 0x80 ? -size : size;
 }

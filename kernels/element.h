@@ -43,7 +43,8 @@ double element_roundoff(enum element type);
 
 // The greatest finite number of a floating-point type.
 double element_largest(enum element type);
-// Whether a floating-point type stores what is too large for it as its greatest number, as CUDA's conversions to FP8 do.
+// Whether a floating-point type stores what is too large for it as its greatest number, as CUDA's conversions to FP8
+// do.
 bool element_saturates(enum element type);
 
 // Writes `value`, rounded to nearest even (floats) or truncated (integers), as one element to `to`. Of integers the

@@ -148,8 +148,8 @@ static int check(const struct operation_problem *p, struct error *err)
 static void bound(const struct operation_problem *p, const struct device_gemm *g, struct operation_expected *expected)
 {
     double k = (double)g->k;
-    // f16, bf16 and FP8 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say
-    // so with a larger tolerance.
+    // f16, bf16 and FP8 products are accumulated in fp32 by every library and tensor core; a kernel that does not must
+    // say so with a larger tolerance.
     bool narrow = element_size(g->a.type) < 4;
     double u = narrow ? element_roundoff(ELEMENT_F32) : element_roundoff(g->a.type);
     double stored = element_roundoff(g->c.type);

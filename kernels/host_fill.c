@@ -126,7 +126,8 @@ static void from_source(const struct host_fill *f, struct operand *to, uint64_t 
     size_t size = element_size(to->type);
     for (int64_t r = 0, i = 0; r < to->rows; r++)
         for (int64_t c = 0; c < to->cols; c++, i++) {
-            int64_t row = f->kind == FILL_TRANSPOSED ? c : i / of->cols, col = f->kind == FILL_TRANSPOSED ? r : i % of->cols;
+            int64_t row = f->kind == FILL_TRANSPOSED ? c : i / of->cols,
+                    col = f->kind == FILL_TRANSPOSED ? r : i % of->cols;
             const char *from = element_at(of, row * of->ld + col);
             if (f->kind == FILL_NOISE)
                 element_store(to->type,

@@ -39,7 +39,8 @@ struct operand_data operand_data_of(enum element type, enum fill_kind fill, doub
     case FILL_ZERO:
         return (struct operand_data){0, true, false};
     case FILL_INDEX: // an f16 ends in infinities, FP8 in its largest number
-        return floats && element_size(type) < 4 && type != ELEMENT_BF16 ? unknown : (struct operand_data){0.5, true, false};
+        return floats && element_size(type) < 4 && type != ELEMENT_BF16 ? unknown
+                                                                        : (struct operand_data){0.5, true, false};
     case FILL_PERMUTATION:
         return (struct operand_data){0.5, true, false};
     case FILL_NONFINITE:

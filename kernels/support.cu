@@ -101,8 +101,8 @@ static __device__ double from_fp8(u8 bits, int digits, int bias, double largest)
 {
     int code = bits & 0x7f, exponent = code >> digits, mantissa = code & ((1 << digits) - 1);
     int power = (exponent ? exponent : 1) - bias - digits;
-    double size = (double)(exponent ? mantissa + (1 << digits) : mantissa) *
-                  __longlong_as_double((i64)(1023 + power) << 52);
+    double size =
+        (double)(exponent ? mantissa + (1 << digits) : mantissa) * __longlong_as_double((i64)(1023 + power) << 52);
     if (size > largest)
         size = __longlong_as_double(digits == 2 && mantissa == 0 ? 0x7ff0000000000000ll : 0x7ff8000000000000ll);
     return bits & 0x80 ? -size : size;
@@ -512,7 +512,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
             }
             if (!good) {
                 bad++;
-                if ((sizeof(T) > 1 || traits<T>::floats) && raw(at) == (pattern & (~0ull >> (64 - 8 * sizeof(T))))) unwritten++;
+                if ((sizeof(T) > 1 || traits<T>::floats) && raw(at) == (pattern & (~0ull >> (64 - 8 * sizeof(T)))))
+                    unwritten++;
             }
             u64 key = (u64)(__float_as_uint(ratio) >> 4) << PLACE_BITS | (place_mask - (u64)i);
             if (ratio > 0 && key > worst) worst = key;
@@ -721,34 +722,34 @@ extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-#define TYPED(name, T)                                                                                                  \
-    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,             \
-                                                   double high, u64 seed)                                               \
-    {                                                                                                                   \
-        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                             \
-    }                                                                                                                   \
-    extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                           \
-        const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,           \
-        double per_value, double floor, T *previous, int mode, u64 pattern, u64 key, const __grid_constant__ part kept, \
-        finding *to)                                                                                                    \
-    {                                                                                                                   \
-        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key,     \
-                   kept, to);                                                                                           \
-    }                                                                                                                   \
-    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,               \
-                                                    const float *scale, double per_scale, double per_value,             \
-                                                    double floor, u64 key, finding *to)                                 \
-    {                                                                                                                   \
-        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                                 \
-    }                                                                                                                   \
-    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,            \
-                                                    int exact, void *to)                                                \
-    {                                                                                                                   \
-        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                            \
-    }                                                                                                                   \
-    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)            \
-    {                                                                                                                   \
-        sum_up<T>(from, rows, cols, ld, partial);                                                                       \
+#define TYPED(name, T)                                                                                               \
+    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,          \
+                                                   double high, u64 seed)                                            \
+    {                                                                                                                \
+        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                          \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(256)                                                                \
+        support_compare_##name(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,   \
+                               double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern, \
+                               u64 key, const __grid_constant__ part kept, finding *to)                              \
+    {                                                                                                                \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key,  \
+                   kept, to);                                                                                        \
+    }                                                                                                                \
+    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,            \
+                                                    const float *scale, double per_scale, double per_value,          \
+                                                    double floor, u64 key, finding *to)                              \
+    {                                                                                                                \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                              \
+    }                                                                                                                \
+    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,         \
+                                                    int exact, void *to)                                             \
+    {                                                                                                                \
+        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                         \
+    }                                                                                                                \
+    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)         \
+    {                                                                                                                \
+        sum_up<T>(from, rows, cols, ld, partial);                                                                    \
     }
 
 #ifdef SUPPORT_F32

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-#define LANES(name, element) {name "2", element, 2}, {name "3", element, 3}, {name "4", element, 4}
+#define LANES(name, element)                        \
+    {name "2", element, 2}, {name "3", element, 3}, \
+    {                                               \
+        name "4", element, 4                        \
+    }
 
 const struct vector_type vector_types[] = {
     LANES("float", ELEMENT_F32),

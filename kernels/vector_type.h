@@ -1,4 +1,5 @@
-// CUDA's vector types (vector_types.h, cuda_fp16.h, cuda_bf16.h, cuda_fp8.h): elements in a row with a common alignment.
+// CUDA's vector types (vector_types.h, cuda_fp16.h, cuda_bf16.h, cuda_fp8.h): elements in a row with a common
+// alignment.
 #ifndef SWEETSPOT_VECTOR_TYPE_H
 #define SWEETSPOT_VECTOR_TYPE_H
 

@@ -87,8 +87,10 @@ static void requests_that_do_not_fit_are_refused(void **state)
         const char *second, *said;
     } cases[] = {
         {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"copy\",\"of\":\"B\"}", "there is no input 'B' before it"},
-        {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"copy\",\"of\":\"out\"}", "there is no input 'out' before it"},
-        {"\"type\":\"f32\",\"cols\":9,\"fill\":{\"kind\":\"copy\",\"of\":\"A\"}", "as many elements as there are: 8, not 9"},
+        {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"copy\",\"of\":\"out\"}",
+         "there is no input 'out' before it"},
+        {"\"type\":\"f32\",\"cols\":9,\"fill\":{\"kind\":\"copy\",\"of\":\"A\"}",
+         "as many elements as there are: 8, not 9"},
         {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"offsets\",\"total\":8}", "needs an integer type"},
         {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[8],\"first\":[3],\"count\":[6]}",
          "the part that is compared is not within the buffer"},
@@ -96,7 +98,8 @@ static void requests_that_do_not_fit_are_refused(void **state)
          "the part that is compared is not within the buffer"},
         {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[8],\"first\":[],\"count\":[]}",
          "the part that is compared is not within the buffer"},
-        {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[1,1,1,1,1,8],\"first\":[0,0,0,0,0,0],"
+        {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[1,1,1,1,1,8],\"first\":[0,0,0,0,0,"
+         "0],"
          "\"count\":[1,1,1,1,1,8]}",
          "at most 5 dimensions"},
     };
@@ -120,8 +123,9 @@ static void requests_that_do_not_fit_are_refused(void **state)
 static void a_part_says_how_much_is_compared(void **state)
 {
     (void)state;
-    json_t *list = list_of("[{\"name\":\"y\",\"type\":\"f32\",\"rows\":12,\"cols\":10,\"direction\":\"out\",\"compare\":{"
-                           "\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]");
+    json_t *list =
+        list_of("[{\"name\":\"y\",\"type\":\"f32\",\"rows\":12,\"cols\":10,\"direction\":\"out\",\"compare\":{"
+                "\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]");
     struct buffers s;
     struct error err = {""};
     if (buffers_open(&s, &fake_device, NULL, list, 64, &err)) fail_msg("%s", err.message);

@@ -1,5 +1,5 @@
-// Types of elements (kernels/element.c): every f16, bf16 and FP8 comes back, and what lies between two is rounded to the
-// nearer one, of two equally near to the even one.
+// Types of elements (kernels/element.c): every f16, bf16 and FP8 comes back, and what lies between two is rounded to
+// the nearer one, of two equally near to the even one.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,8 @@ static void bfloats_are_rounded_to_the_nearest_even(void **state)
     assert_true(load16(ELEMENT_BF16, 0x3f80) == 1 && load16(ELEMENT_BF16, 1) == 0x1p-133);
 }
 
-// Against cuda_fp8.h of CUDA 13.0: __nv_cvt_fp8_to_halfraw of all codes, and the hash of what __nv_cvt_double_to_fp8 with
+// Against cuda_fp8.h of CUDA 13.0: __nv_cvt_fp8_to_halfraw of all codes, and the hash of what __nv_cvt_double_to_fp8
+// with
 // __NV_SATFINITE makes of every 4096th float and its two neighbours.
 static void fp8_is_converted_as_cuda_does(void **state)
 {

@@ -50,7 +50,7 @@ static void sorted_numbers_ascend_within_their_range_and_spread_over_it(void **s
         enum element type;
         int64_t n;
         double low, high;
-    } cases[] = {{ELEMENT_F32, 10000, -1, 1}, {ELEMENT_F64, 1, 5, 6},     {ELEMENT_I32, 10000, 0, 9},
+    } cases[] = {{ELEMENT_F32, 10000, -1, 1}, {ELEMENT_F64, 1, 5, 6},      {ELEMENT_I32, 10000, 0, 9},
                  {ELEMENT_I32, 5000, 7, 7},   {ELEMENT_U8, 3000, 10, 250}, {ELEMENT_I64, 1000, -1e12, 1e12}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct host_fill f = {FILL_SORTED, cases[k].low, cases[k].high, NULL};
@@ -117,8 +117,7 @@ static void copies_take_the_elements_in_any_layout_and_type(void **state)
 {
     (void)state;
     struct operand of = operand_of(ELEMENT_F32, 30, 20, 25);
-    for (int64_t i = 0; i < 30 * 25; i++)
-        element_store(ELEMENT_F32, (double)i / 8, (char *)of.host + 4 * i);
+    for (int64_t i = 0; i < 30 * 25; i++) element_store(ELEMENT_F32, (double)i / 8, (char *)of.host + 4 * i);
     struct operand same = filled((struct host_fill){FILL_COPY, 0, 0, &of}, ELEMENT_F32, 60, 10, 1),
                    half = filled((struct host_fill){FILL_COPY, 0, 0, &of}, ELEMENT_F16, 30, 20, 1),
                    turned = filled((struct host_fill){FILL_TRANSPOSED, 0, 0, &of}, ELEMENT_F32, 20, 30, 1),

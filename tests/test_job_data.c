@@ -76,7 +76,8 @@ static void fills_and_parts_are_asked_for_in_numbers(void **state)
     static const struct {
         const char *argument, *buffer; // of the request, without its name
     } cases[] = {
-        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"-M\"; high = \"N - 1\"; }; }",
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"-M\"; high = \"N - "
+         "1\"; }; }",
          "{\"type\":\"i32\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":\"integer\","
          "\"low\":-8.0,\"high\":999.0}}"},
         {"{ buffer = \"a\"; type = \"i32\"; shape = [\"M + 1\"]; fill = { kind = \"offsets\"; total = \"N * M\"; }; }",
@@ -88,7 +89,8 @@ static void fills_and_parts_are_asked_for_in_numbers(void **state)
         {"{ buffer = \"a\"; type = \"e4m3\"; shape = [\"N\"]; fill = { kind = \"sorted\"; low = 0; high = 4; }; }",
          "{\"type\":\"e4m3\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":"
          "\"sorted\",\"low\":0.0,\"high\":4.0}}"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = (2, \"M\", \"N\"); direction = \"out\"; compare = { first = (0, 1, \"M\"); "
+        {"{ buffer = \"a\"; type = \"f32\"; shape = (2, \"M\", \"N\"); direction = \"out\"; compare = { first = (0, 1, "
+         "\"M\"); "
          "count = (2, \"M - 2\", 10); }; }",
          "{\"type\":\"f32\",\"rows\":16,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[2,8,1000],\"first\":[0,1,8],\"count\":[2,6,10]}}"},
@@ -117,30 +119,37 @@ static void what_does_not_fit_a_problem_is_refused_before_it_runs(void **state)
     static const struct {
         const char *arguments, *said;
     } cases[] = {
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = [\"M\"]; fill = { "
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = [\"M\"]; "
+         "fill = { "
          "kind = \"copy\"; of = \"a\"; }; }",
          "buffer 'b': fill \"copy\" needs as many elements as there are: 1000, not 8"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = [\"M\", "
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = "
+         "[\"M\", "
          "\"N\"]; fill = { kind = \"transposed\"; of = \"a\"; }; }",
          "of 8 x 1000 elements gives 1000 x 8, not 8 x 1000"},
-        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = [\"N\"]; fill = { "
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = [\"N\"]; "
+         "fill = { "
          "kind = \"copy\"; of = \"a\"; }; }",
          "cannot turn i32 into f32"},
         {"{ buffer = \"a\"; type = \"u8\"; shape = [\"N\"]; fill = \"permutation\"; }", "u8 holds them only up to 255"},
         {"{ buffer = \"a\"; type = \"u8\"; shape = [\"N\"]; fill = { kind = \"integer\"; high = \"N - 1\"; }; }",
          "fill of buffer 'a': 0 to 999 is more than the type u8 holds"},
-        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"N\"; high = \"M\"; }; }",
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"N\"; high = \"M\"; "
+         "}; }",
          "fill of buffer 'a': 'low' is 1000 and 'high' 8"},
         {"{ buffer = \"a\"; type = \"i8\"; shape = [\"N\"]; fill = { kind = \"offsets\"; total = \"N\"; }; }",
          "fill \"offsets\" cannot end in 1000: i8 holds 0 to 127"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [8]; }; }",
          "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 1"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\", \"M\"]; direction = \"out\"; compare = { count = (\"N\", \"M - 8\"); "
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\", \"M\"]; direction = \"out\"; compare = { count = (\"N\", "
+         "\"M - 8\"); "
          "}; }",
          "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 2"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [2]; count = [7]; }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [2]; count = "
+         "[7]; }; }",
          "'compare' of buffer 'a' is not within it: 7 from 2 on in dimension 1, which has 8"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [-1]; count = [2]; }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [-1]; count = "
+         "[2]; }; }",
          "'compare' of buffer 'a' is not within it: 2 from -1 on"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -162,18 +171,22 @@ static void mistakes_that_involve_two_buffers_have_their_line(void **state)
     static const struct {
         const char *arguments, *said;
     } cases[] = {
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"];\n fill = { kind = \"copy\"; of = \"b\"; }; }, { buffer = \"b\"; "
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"];\n fill = { kind = \"copy\"; of = \"b\"; }; }, { buffer = "
+         "\"b\"; "
          "type = \"f32\"; shape = [\"N\"]; fill = { kind = \"copy\"; of = \"a\"; }; }",
          "7: there is no buffer 'b' before 'a'"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },\n{ buffer = \"b\"; type = \"f32\"; shape = "
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },\n{ buffer = \"b\"; type = "
+         "\"f32\"; shape = "
          "[\"N\"]; fill = { kind = \"copy\"; of = \"a\"; }; }",
          "7: buffer 'a' is no input, so there is nothing to fill 'b' from"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; compare = { count_in = \"y\"; }; }",
          "5: buffer 'a' is compared as far as 'y' says, which must be another output, of integers"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; compare = { count_in = \"y\"; first = [1]; }; "
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; compare = { count_in = \"y\"; first "
+         "= [1]; }; "
          "}",
          "6: 'compare' needs 'first' and 'count', or 'count_in' alone"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = (1, 1, 1, 1, 1, \"N\"); direction = \"out\"; compare = { count = [1]; }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = (1, 1, 1, 1, 1, \"N\"); direction = \"out\"; compare = { count = "
+         "[1]; }; }",
          "6: 'compare' is possible for at most 5 dimensions"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; fill = { kind = \"uniform\"; of = \"y\"; }; }",
          "6: fill \"uniform\" has no 'of'"},
@@ -204,15 +217,20 @@ struct params {
 static void structs_are_laid_out_as_in_c(void **state)
 {
     (void)state;
-    struct job *job = sound_job(
-        "{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { name = \"width\"; type = \"i32\"; value "
-        "= \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, \"M\"); }, { name = \"many\"; type = "
-        "\"i64\"; value = \"N << 40\"; },\n { name = \"inner\"; count = 2; members = ( { name = \"flag\"; type = \"i8\"; value = "
-        "1; }, { name = \"weight\"; type = \"f64\"; value = 0.1; } ); },\n { name = \"last\"; type = \"i16\"; value = \"BLOCK\"; "
-        "}, { name = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
-        "{ scalar = \"v\"; type = \"float3\"; value = 2.5; }, { scalar = \"q\"; type = \"int4\"; value = (1, \"M\", 3, \"N\"); },\n"
-        "{ scalar = \"packed\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { name = \"b\"; type = \"i32\"; value = 2; "
-        "align = 1; }, { name = \"M\"; type = \"i16\"; offset = 8; } ); align = 16; }");
+    struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { "
+                                "name = \"width\"; type = \"i32\"; value "
+                                "= \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, "
+                                "\"M\"); }, { name = \"many\"; type = "
+                                "\"i64\"; value = \"N << 40\"; },\n { name = \"inner\"; count = 2; members = ( { name "
+                                "= \"flag\"; type = \"i8\"; value = "
+                                "1; }, { name = \"weight\"; type = \"f64\"; value = 0.1; } ); },\n { name = \"last\"; "
+                                "type = \"i16\"; value = \"BLOCK\"; "
+                                "}, { name = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
+                                "{ scalar = \"v\"; type = \"float3\"; value = 2.5; }, { scalar = \"q\"; type = "
+                                "\"int4\"; value = (1, \"M\", 3, \"N\"); },\n"
+                                "{ scalar = \"packed\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { "
+                                "name = \"b\"; type = \"i32\"; value = 2; "
+                                "align = 1; }, { name = \"M\"; type = \"i16\"; offset = 8; } ); align = 16; }");
     const struct argument *a = job->stages[0].arguments;
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     unsigned char bytes[ARGUMENT_BYTES_MAX];
@@ -237,9 +255,10 @@ static void structs_are_laid_out_as_in_c(void **state)
     assert_int_equal(job_argument_bytes(&a[0], values, bytes, &err), 0);
     assert_memory_equal(bytes, &expected, sizeof expected);
     char *layout = job_argument_layout(&a[0]);
-    assert_string_equal(layout, "small at 0, width at 4, scale[0] at 8, scale[1] at 12, scale[2] at 16, many at 24, "
-                                "inner[0].flag at 32, inner[0].weight at 40, inner[1].flag at 48, inner[1].weight at 56, "
-                                "last at 64, fp8 at 66");
+    assert_string_equal(layout,
+                        "small at 0, width at 4, scale[0] at 8, scale[1] at 12, scale[2] at 16, many at 24, "
+                        "inner[0].flag at 32, inner[0].weight at 40, inner[1].flag at 48, inner[1].weight at 56, "
+                        "last at 64, fp8 at 66");
     free(layout);
     const float three[] = {2.5f, 2.5f, 2.5f};
     const int32_t four[] = {1, 8, 3, 1000};
@@ -285,7 +304,8 @@ static void members_that_cannot_be_are_refused_by_name(void **state)
         {"{ name = \"a\"; type = \"i32\"; value = 1; members = ( { name = \"b\"; type = \"i32\"; value = 1; } ); }",
          "'p.a' has members, so it has no 'type' of its own"},
         {"5", "a member must be { name = \"width\"; type = \"i32\"; }"},
-        {"{ name = \"a\"; type = \"f64\"; count = 256; value = 1; }, { name = \"b\"; type = \"f64\"; count = 256; value = 1; }",
+        {"{ name = \"a\"; type = \"f64\"; count = 256; value = 1; }, { name = \"b\"; type = \"f64\"; count = 256; "
+         "value = 1; }",
          "'p' has more than 256 members"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

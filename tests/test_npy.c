@@ -235,8 +235,11 @@ static void bytes_are_the_bits_of_fp8(void **state)
         struct npy npy;
         struct error err = {""};
         unsigned char stored;
-        write_npy(1, i == 0 ? "'|u1'" : i == 1 ? "'|V1'" : "'<f4'", "False", "(2,)", i < 2 ? (const void *)bits : numbers,
-                  i < 2 ? sizeof bits : sizeof numbers);
+        write_npy(1,
+                  i == 0   ? "'|u1'"
+                  : i == 1 ? "'|V1'"
+                           : "'<f4'",
+                  "False", "(2,)", i < 2 ? (const void *)bits : numbers, i < 2 ? sizeof bits : sizeof numbers);
         assert_int_equal(npy_read(&npy, path, &err), 0);
         assert_int_equal(npy_check(&npy, path, ELEMENT_E4M3, &err), 0);
         npy_element(&npy, 1, ELEMENT_E4M3, &stored);

@@ -73,14 +73,15 @@ static void check_struct(struct check *c, struct place at, const char *what, con
 {
     char *takes = kernel_parameter_text(p), *layout = job_argument_layout(a);
     if (p->pointer || p->type)
-        check_add(&c->mistakes, at, "%s: kernel '%s' takes '%s', but the job gives the %s '%s' by value", what, s->entry,
-                  takes, a->vector ? a->vector : "struct", a->name);
+        check_add(&c->mistakes, at, "%s: kernel '%s' takes '%s', but the job gives the %s '%s' by value", what,
+                  s->entry, takes, a->vector ? a->vector : "struct", a->name);
     else if (p->bytes != a->bytes)
         check_add(&c->mistakes, at, "%s: kernel '%s' takes %s of %zu bytes, but '%s' has %zu: %s", what, s->entry,
                   p->vector ? takes : "a type", p->bytes, a->name, a->bytes, layout);
     else if (p->vector && !same_lanes(a, p->vector))
-        check_add(&c->mistakes, at, "%s: kernel '%s' takes %s, but the numbers of '%s' are others, %s: write type = \"%s\"",
-                  what, s->entry, takes, a->name, layout, p->vector->name);
+        check_add(&c->mistakes, at,
+                  "%s: kernel '%s' takes %s, but the numbers of '%s' are others, %s: write type = \"%s\"", what,
+                  s->entry, takes, a->name, layout, p->vector->name);
     free(takes);
     free(layout);
 }

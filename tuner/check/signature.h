@@ -21,10 +21,10 @@ struct kernel_type {
 };
 
 struct kernel_parameter {
-    bool pointer, constant;         // constant: a pointer to const
-    const struct kernel_type *type; // of what it points to, if it is a pointer; NULL: a class, an enumeration, ...
+    bool pointer, constant;           // constant: a pointer to const
+    const struct kernel_type *type;   // of what it points to, if it is a pointer; NULL: a class, an enumeration, ...
     const struct vector_type *vector; // likewise: it is a vector, and `type` is NULL
-    size_t bytes;                   // of the parameter
+    size_t bytes;                     // of the parameter
 };
 
 struct kernel_signature {

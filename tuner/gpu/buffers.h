@@ -7,8 +7,9 @@
 //                   ^ data, 1024-byte aligned
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold BUFFERS_GUARD, whose 16-bit
-// pattern is a NaN in every floating-point type (of FP8 at least every second byte): a stray write shows in a guard, and
-// a stray read poisons what is computed from it. A back guard begins at the byte after the last element, whatever the type.
+// pattern is a NaN in every floating-point type (of FP8 at least every second byte): a stray write shows in a guard,
+// and a stray read poisons what is computed from it. A back guard begins at the byte after the last element, whatever
+// the type.
 #ifndef SWEETSPOT_GPU_BUFFERS_H
 #define SWEETSPOT_GPU_BUFFERS_H
 
@@ -27,11 +28,11 @@ struct device_buffer {
     struct operand view;
     enum direction direction;
     enum fill_kind fill;
-    double low, high; // of fills in relation also the total and the amplitude
-    const char *path; // of an npy fill
+    double low, high;   // of fills in relation also the total and the amplitude
+    const char *path;   // of an npy fill
     const char *source; // of a copy: the buffer that it is made from, which comes before; borrowed like the name
     int of;             // its number
-    bool bounded;     // an output with a tolerance of its own, in place of the job's:
+    bool bounded;       // an output with a tolerance of its own, in place of the job's:
     double absolute, relative;
     bool restored;        // an input that launches may change
     const char *count_in; // of an output: the buffer whose first expected element says how many elements are compared

@@ -225,8 +225,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
         const char *name = p->buffers.list[r.first.buffer].name;
         if (r.first.kind == INPUT) {
             *status = STATUS_WRONG;
-            error_set(reason, "problem %s: changed the input %s, which restore = true would allow", p->name,
-                      name);
+            error_set(reason, "problem %s: changed the input %s, which restore = true would allow", p->name, name);
         } else {
             *status = STATUS_OUT_OF_BOUNDS;
             error_set(reason, "problem %s: wrote into memory that is not the kernel's: the %s of %s", p->name,

@@ -1,6 +1,6 @@
 // Reader of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4, u4, i8 and,
-// as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8: its elements are the bits in u1 or
-// in bytes without a type (V1, which is what ml_dtypes writes), or numbers that convert.
+// as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8: its elements are the bits in u1
+// or in bytes without a type (V1, which is what ml_dtypes writes), or numbers that convert.
 #ifndef SWEETSPOT_GPU_NPY_H
 #define SWEETSPOT_GPU_NPY_H
 

@@ -26,10 +26,10 @@ struct pipeline_stage {
     struct cuda_geometry geometry;
     bool overlap; // in the pipeline it may begin before the previous kernel has ended
     unsigned count;
-    uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
+    uint64_t value[PIPELINE_ARGUMENTS_MAX];       // each argument's bytes, at the beginning
     unsigned char *bytes[PIPELINE_ARGUMENTS_MAX]; // of a struct or vector by value, in the place of `value`; else NULL
-    bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
-    int map[PIPELINE_ARGUMENTS_MAX];        // 1 + index of its tensor map, whose address is the value; 0: it is none
+    bool pointer[PIPELINE_ARGUMENTS_MAX];         // whether it is a buffer's address
+    int map[PIPELINE_ARGUMENTS_MAX]; // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;
     unsigned char maps[PIPELINE_MAPS_MAX]
                       [sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch

@@ -242,7 +242,8 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
         int failed = support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)elements(b), &largest, err);
         if (failed) return failed;
         double u = element_roundoff(b->view.type);
-        if (element_saturates(b->view.type)) { // a neighbour of the expected value, and FP32's error before the rounding
+        if (element_saturates(
+                b->view.type)) { // a neighbour of the expected value, and FP32's error before the rounding
             const unsigned char smallest = 1;
             p->filled->bound[i].per_value = v->tolerance * 2 * u;
             p->filled->bound[i].floor = v->tolerance * element_load(b->view.type, &smallest);
@@ -416,8 +417,8 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         bound->part = part;
         if (bound->expected && (failed = support_drop(w->support, bound->expected, n, part, err))) break;
         if (p->filled == &p->set[0] && !p->said_part[i])
-            fprintf(stderr, "problem %s: %lld of the %lld elements of %s are compared\n", p->name,
-                    (long long)*compared, (long long)n, b->name);
+            fprintf(stderr, "problem %s: %lld of the %lld elements of %s are compared\n", p->name, (long long)*compared,
+                    (long long)n, b->name);
         p->said_part[i] |= p->filled == &p->set[0];
     }
     return failed;

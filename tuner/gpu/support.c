@@ -30,9 +30,8 @@ enum {
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums",  "mask",    "restore",   "poison",  "guards", "narrow_up",
-    "to_integer", "max_abs", "sums_join", "product", "flush",  "yield",
-    "drop",
+    "checksums", "mask",      "restore", "poison", "guards", "narrow_up", "to_integer",
+    "max_abs",   "sums_join", "product", "flush",  "yield",  "drop",
 };
 
 struct sums {
@@ -235,8 +234,8 @@ int support_compare(struct support *s, const struct operand *out, const struct b
         o.rows = 1;
     }
     struct part part = all_or(bound->part);
-    void *args[] = {&o.device,    &o.rows,  &o.cols,   &o.ld,   &b.expected, &b.scale, &b.per_scale, &b.per_value,
-                    &b.floor,     &previous, &number,  &wide,   &key,        &part,    &finding};
+    void *args[] = {&o.device, &o.rows,   &o.cols, &o.ld, &b.expected, &b.scale, &b.per_scale, &b.per_value,
+                    &b.floor,  &previous, &number, &wide, &key,        &part,    &finding};
     int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
 }

@@ -21,8 +21,8 @@ struct region {
     uint64_t address, rows, bytes, pitch, offset, buffer;
 };
 
-// Which elements of an output are compared, by their number in row-major order: those before `leading` and, with a rank,
-// those whose index in each dimension is in [first, end). support.cu has the same struct.
+// Which elements of an output are compared, by their number in row-major order: those before `leading` and, with a
+// rank, those whose index in each dimension is in [first, end). support.cu has the same struct.
 enum { PART_RANK_MAX = 5 };
 struct part {
     int64_t rank, leading, size[PART_RANK_MAX], first[PART_RANK_MAX], end[PART_RANK_MAX];

@@ -39,12 +39,12 @@ struct device_problem {
     struct race race;    // what first launches were worth
     const json_t *roles; // sizes and scalars of the operation, by role
     struct buffers buffers;
-    struct data_set set[2], *filled;    // `filled`: the set whose references are being computed
-    bool said_part[BUFFERS_MAX];        // that an output is compared in part
+    struct data_set set[2], *filled;      // `filled`: the set whose references are being computed
+    bool said_part[BUFFERS_MAX];          // that an output is compared in part
     unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the launch that was timed
-    bool ran[2];                        // by set, in this pass
-    struct operation_problem operation; // where the reference is an operation
-    bool unbounded;                     // its least work is estimated wrongly: no time is refused
+    bool ran[2];                          // by set, in this pass
+    struct operation_problem operation;   // where the reference is an operation
+    bool unbounded;                       // its least work is estimated wrongly: no time is refused
 };
 
 // Where the device's peaks are known from. UNAVAILABLE: they could not be measured.

@@ -88,8 +88,8 @@ struct argument {
     struct tensor_map *map; // of the buffer, 128 bytes by value; NULL: its address
     char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum element type;
-    struct expr *value; // integer scalar
-    double real;        // where value is NULL
+    struct expr *value;  // integer scalar
+    double real;         // where value is NULL
     size_t member_count; // not 0: a struct or a vector, and neither value nor type counts
     struct value_member *members;
     size_t bytes, alignment; // of all members with their padding
@@ -329,8 +329,8 @@ char *job_argument_layout(const struct argument *);
 // fill does not fit the buffer, or not what it is made from. (job_data.c)
 int job_fill_numbers(const struct job *, const struct buffer *, const int64_t *values, double *low, double *high,
                      struct error *);
-// What is compared in a dimension of a buffer that is compared by dimensions. -1 with a message: nothing, or what is not
-// there. (job_data.c)
+// What is compared in a dimension of a buffer that is compared by dimensions. -1 with a message: nothing, or what is
+// not there. (job_data.c)
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
                          int64_t *count, struct error *);
 

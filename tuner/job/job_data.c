@@ -3,11 +3,41 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernels/host_fill.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
+
+int job_find_buffer(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->buffer_count; i++)
+        if (!strcmp(job->buffers[i].name, name)) return (int)i;
+    return -1;
+}
+
+void check_npy(struct reader *r, const struct node *n, const char *path)
+{
+    if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
+}
+
+// Buffers are made once per job: a shape may only read problem sizes and device limits.
+void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *what,
+                 const char *buffer)
+{
+    size_t count = 0;
+    const int *slots = e ? expr_slots(e, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = symbols_name(job->symbols, slots[i]);
+        bool fixed = !strncmp(name, "device.", 7);
+        for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
+        for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
+        if (!fixed)
+            reader_mistake(r, n, "the %s of buffer '%s' depends on '%s', which differs between configurations%s", what,
+                           buffer, name, strcmp(what, "shape") ? "" : "; give the largest shape it can need");
+    }
+}
 
 // The settings that only some fills have.
 static const struct {
@@ -139,8 +169,7 @@ struct fill load_fill(struct reader *r, const struct job *job, const struct node
     bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM || fill.kind == FILL_SORTED;
     double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
     if (integers && (range || fill.kind == FILL_CONSTANT) &&
-        ((!fill.low_value && fill.low < least) ||
-         (!fill.high_value && greatest > (double)element_greatest(type))))
+        ((!fill.low_value && fill.low < least) || (!fill.high_value && greatest > (double)element_greatest(type))))
         reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
                        element_name(type), element_least(type), element_greatest(type));
     if (fill.kind == FILL_NONFINITE && integers)
@@ -215,8 +244,7 @@ static void load_dimensions(struct reader *r, const struct job *job, const struc
 struct compared *load_compared(struct reader *r, const struct job *job, const struct node *argument,
                                const struct buffer *b, const char *buffer)
 {
-    const struct node *n = reader_group(r, argument, "arguments[].compare"),
-                      *shape = node_member(argument, "shape");
+    const struct node *n = reader_group(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
     if (!n) return NULL;
     struct compared *c = memory_new(1, sizeof *c);
     reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);
@@ -233,8 +261,7 @@ struct compared *load_compared(struct reader *r, const struct job *job, const st
     } else if (c->rank > COMPARED_RANK_MAX) {
         reader_mistake(r, n, "'compare' is possible for at most %d dimensions", COMPARED_RANK_MAX);
     } else {
-        for (size_t i = 0; i < c->rank; i++)
-            c->size[i] = reader_expression(r, node_at(shape, i), job->symbols);
+        for (size_t i = 0; i < c->rank; i++) c->size[i] = reader_expression(r, node_at(shape, i), job->symbols);
         load_dimensions(r, job, n, "arguments[].compare.first", c->rank, buffer, c->first);
         load_dimensions(r, job, n, "arguments[].compare.count", c->rank, buffer, c->count);
     }
@@ -255,14 +282,15 @@ void check_compared(struct reader *r, const struct job *job, const struct node *
                            name);
         else if (count == b || (count->direction != DIRECTION_OUT && count->direction != DIRECTION_INOUT) ||
                  element_is_float(count->type))
-            reader_mistake(r, at, "buffer '%s' is compared as far as '%s' says, which must be another output, of "
-                                  "integers",
+            reader_mistake(r, at,
+                           "buffer '%s' is compared as far as '%s' says, which must be another output, of "
+                           "integers",
                            b->name, name);
     }
 }
 
-int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t *values, int64_t *size,
-                         int64_t *first, int64_t *count, struct error *err)
+int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
+                         int64_t *count, struct error *err)
 {
     const struct compared *c = b->compared;
     *first = 0;
@@ -274,9 +302,9 @@ int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t
         return error_prefix(err, "'compare' of buffer '%s'", b->name);
     if (*first >= 0 && *count > 0 && *first <= *size - *count) return 0;
     if (*count < 1)
-        return error_set(err, "'compare' of buffer '%s' leaves nothing: %" PRId64 " of the %" PRId64
-                              " elements in dimension %zu",
-                         b->name, *count, *size, dimension + 1);
+        return error_set(
+            err, "'compare' of buffer '%s' leaves nothing: %" PRId64 " of the %" PRId64 " elements in dimension %zu",
+            b->name, *count, *size, dimension + 1);
     return error_set(err,
                      "'compare' of buffer '%s' is not within it: %" PRId64 " from %" PRId64 " on in dimension %zu, "
                      "which has %" PRId64,

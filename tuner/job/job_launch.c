@@ -15,36 +15,6 @@ static const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-int job_find_buffer(const struct job *job, const char *name)
-{
-    for (size_t i = 0; i < job->buffer_count; i++)
-        if (!strcmp(job->buffers[i].name, name)) return (int)i;
-    return -1;
-}
-
-void check_npy(struct reader *r, const struct node *n, const char *path)
-{
-    if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
-}
-
-// Buffers are made once per job: a shape may only read problem sizes and device limits.
-void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *what,
-                 const char *buffer)
-{
-    size_t count = 0;
-    const int *slots = e ? expr_slots(e, &count) : NULL;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = symbols_name(job->symbols, slots[i]);
-        bool fixed = !strncmp(name, "device.", 7);
-        for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
-        for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
-        if (!fixed)
-            reader_mistake(r, n,
-                           "the %s of buffer '%s' depends on '%s', which differs between configurations%s", what,
-                           buffer, name, strcmp(what, "shape") ? "" : "; give the largest shape it can need");
-    }
-}
-
 // An output's own tolerance.
 static void load_tolerance(struct reader *r, const struct node *n, struct buffer *b, const char *name)
 {

@@ -106,7 +106,8 @@ static struct layout load_member(struct reader *r, const struct job *job, const 
     for (size_t i = 0; i < 2; i++) {
         static const char *const plain[] = {"type", "value"};
         if (node_member(n, plain[i]))
-            reader_mistake(r, node_member(n, plain[i]), "'%s' has members, so it has no '%s' of its own", path, plain[i]);
+            reader_mistake(r, node_member(n, plain[i]), "'%s' has members, so it has no '%s' of its own", path,
+                           plain[i]);
     }
     for (int64_t i = 0; i < count && a->member_count < ARGUMENT_MEMBERS_MAX; i++) {
         char *each = count > 1 ? text_format("%s[%" PRId64 "]", path, i) : text_copy(path);
@@ -163,10 +164,11 @@ static struct layout load_members(struct reader *r, const struct job *job, const
         if (node_member(n, "offset")) {
             at = (size_t)reader_integer(r, n, "arguments[].members[].offset");
             if (at % own.alignment)
-                reader_mistake(r, node_member(n, "offset"),
-                               "'offset' of '%s' is %zu, which is no multiple of its alignment, %zu; a packed struct has "
-                               "align = 1",
-                               full, at, own.alignment);
+                reader_mistake(
+                    r, node_member(n, "offset"),
+                    "'offset' of '%s' is %zu, which is no multiple of its alignment, %zu; a packed struct has "
+                    "align = 1",
+                    full, at, own.alignment);
         }
         placed[count].name = name;
         placed[count].begin = at;

@@ -62,8 +62,8 @@ static const char *direction_word(const struct buffer *b)
 
 static json_t *describe_buffer(const struct expression_folding *f, const struct buffer *b, struct error *err)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction",
-                               direction_word(b));
+    json_t *object =
+        json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction", direction_word(b));
     if (folding_set(object, "rows", f, b->rows, "1", err) || folding_set(object, "cols", f, b->cols, "1", err) ||
         folding_set(object, "ld", f, b->ld ? b->ld : b->cols, "1", err)) {
         json_decref(object);
@@ -145,9 +145,8 @@ json_t *contract_arguments(const struct expression_folding *f, const struct stag
         const struct buffer *b = a->buffer >= 0 ? &f->job->buffers[a->buffer] : NULL;
         json_t *one = b ? json_pack("{s:s, s:s, s:s, s:s}", "kind", a->map ? "map" : "buffer", "name", b->name, "type",
                                     element_name(b->type), "direction", direction_word(b))
-                   : a->member_count
-                       ? describe_struct(f, a, err)
-                       : describe_scalar(f, a->name, a->type, a->value, a->real, err);
+                      : a->member_count ? describe_struct(f, a, err)
+                                        : describe_scalar(f, a->name, a->type, a->value, a->real, err);
         if (!one) {
             error_prefix(err, "argument '%s'", a->name);
             json_decref(list);

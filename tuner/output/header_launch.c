@@ -208,8 +208,7 @@ static int element_of(const json_t *described)
 }
 
 // Fills the scalar's variable, and refuses values that do not fit.
-static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *function,
-                        const char *variable)
+static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *variable)
 {
     static const struct {
         const char *low, *high;
@@ -279,7 +278,8 @@ static void declare_stage(struct renderer *r, size_t k, const json_t *arguments,
             fprintf(f, "    %s s%zu_%zu = 0;\n", c_type(element_of(a)), k, n);
         const json_t *members = json_object_get(a, "members"), *member;
         size_t i;
-        if (members) fprintf(f, "    unsigned char s%zu_%zu[%" PRId64 "] = {0};\n", k, n, json_get_integer(a, "bytes", 1));
+        if (members)
+            fprintf(f, "    unsigned char s%zu_%zu[%" PRId64 "] = {0};\n", k, n, json_get_integer(a, "bytes", 1));
         json_array_foreach(members, i, member)
             fprintf(f, "    %s s%zu_%zu_%zu = 0;\n", c_type(element_of(member)), k, n, i);
     }

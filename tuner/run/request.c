@@ -258,10 +258,11 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
             goto fail;
         // Nothing is promised of scratch that the job does not fill.
         bool filled = b->fill.given || b->direction != DIRECTION_SCRATCH;
-        json_array_append_new(
-            buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type", element_name(b->type),
-                               "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
-                               direction_words[b->direction], "fill", filled ? describe_fill(&b->fill, low, high) : NULL));
+        json_array_append_new(buffers,
+                              json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type",
+                                        element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
+                                        (json_int_t)ld, "direction", direction_words[b->direction], "fill",
+                                        filled ? describe_fill(&b->fill, low, high) : NULL));
         json_t *added = json_array_get(buffers, i);
         if (b->restore) json_object_set_new(added, "restore", json_true());
         if (compared) json_object_set_new(added, "compare", compared);
