@@ -1,24 +1,34 @@
-// See element.h. f16 and bf16 are converted by hand: C17 has neither type, and gcc's _Float16 is missing on older
-// targets.
+// See element.h. f16, bf16, e4m3 and e5m2 are converted by hand: C17 has none of these types, and gcc's _Float16 is
+// missing on older targets.
 #include "kernels/element.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-const char *const element_words[] = {"f32", "f64", "f16", "bf16", "i8",  "u8", "i16",
-                                     "u16", "i32", "u32", "i64",  "u64", NULL};
+const char *const element_words[] = {"f32", "f64", "f16", "bf16", "e4m3", "e5m2", "i8", "u8",
+                                     "i16", "u16", "i32", "u32",  "i64",  "u64",  NULL};
 
 static const struct {
     size_t size;
     double roundoff;
     int64_t least, greatest; // of integers
+    double largest;          // of floats
 } elements[ELEMENT_COUNT] = {
-    [ELEMENT_F32] = {4, 0x1p-24, 0, 0},           [ELEMENT_F64] = {8, 0x1p-53, 0, 0},
-    [ELEMENT_F16] = {2, 0x1p-11, 0, 0},           [ELEMENT_BF16] = {2, 0x1p-8, 0, 0},
-    [ELEMENT_I8] = {1, 0, INT8_MIN, INT8_MAX},    [ELEMENT_U8] = {1, 0, 0, UINT8_MAX},
-    [ELEMENT_I16] = {2, 0, INT16_MIN, INT16_MAX}, [ELEMENT_U16] = {2, 0, 0, UINT16_MAX},
-    [ELEMENT_I32] = {4, 0, INT32_MIN, INT32_MAX}, [ELEMENT_U32] = {4, 0, 0, UINT32_MAX},
-    [ELEMENT_I64] = {8, 0, INT64_MIN, INT64_MAX}, [ELEMENT_U64] = {8, 0, 0, INT64_MAX},
+    [ELEMENT_F32] = {4, 0x1p-24, .largest = (double)FLT_MAX},
+    [ELEMENT_F64] = {8, 0x1p-53, .largest = DBL_MAX},
+    [ELEMENT_F16] = {2, 0x1p-11, .largest = 65504},
+    [ELEMENT_BF16] = {2, 0x1p-8, .largest = 0x1.fep127},
+    [ELEMENT_E4M3] = {1, 0x1p-4, .largest = 448},
+    [ELEMENT_E5M2] = {1, 0x1p-3, .largest = 57344},
+    [ELEMENT_I8] = {1, 0, INT8_MIN, INT8_MAX, 0},
+    [ELEMENT_U8] = {1, 0, 0, UINT8_MAX, 0},
+    [ELEMENT_I16] = {2, 0, INT16_MIN, INT16_MAX, 0},
+    [ELEMENT_U16] = {2, 0, 0, UINT16_MAX, 0},
+    [ELEMENT_I32] = {4, 0, INT32_MIN, INT32_MAX, 0},
+    [ELEMENT_U32] = {4, 0, 0, UINT32_MAX, 0},
+    [ELEMENT_I64] = {8, 0, INT64_MIN, INT64_MAX, 0},
+    [ELEMENT_U64] = {8, 0, 0, INT64_MAX, 0},
 };
 
 const char *element_name(enum element type)
@@ -56,6 +66,16 @@ int64_t element_greatest(enum element type)
 double element_roundoff(enum element type)
 {
     return elements[type].roundoff;
+}
+
+double element_largest(enum element type)
+{
+    return elements[type].largest;
+}
+
+bool element_saturates(enum element type)
+{
+    return type == ELEMENT_E4M3 || type == ELEMENT_E5M2;
 }
 
 // Rounds a double to a binary float of `digits` significant bits whose smallest normal exponent is `lowest` (value in
@@ -100,6 +120,27 @@ static uint16_t to_bfloat(double value)
     return isnan(value) ? 0x7fc0 : (uint16_t)(bits >> 16);
 }
 
+// FP8 as in cuda_fp8.h with __NV_SATFINITE: too large numbers and infinities become the largest, NaN is 0x7f or 0x7e.
+// (Micikevicius et al., FP8 Formats for Deep Learning, 2022.) `digits`: of the mantissa, without the hidden one.
+static uint8_t to_fp8(double value, int digits, int bias, double largest)
+{
+    uint8_t sign = signbit(value) ? 0x80 : 0;
+    if (isnan(value)) return digits == 2 ? 0x7e : 0x7f;
+    double size = fmin(fabs(round_to(value, digits + 1, 1 - bias)), largest);
+    int exponent = size > 0 && ilogb(size) > 1 - bias ? ilogb(size) : 1 - bias;
+    // The hidden digit of a normal number adds one to the exponent.
+    return (uint8_t)(sign | (((exponent + bias - 1) << digits) + (int)ldexp(size, digits - exponent)));
+}
+
+static double from_fp8(uint8_t bits, int digits, int bias, double largest)
+{
+    int code = bits & 0x7f, exponent = code >> digits, mantissa = code & ((1 << digits) - 1);
+    double size =
+        exponent ? ldexp(mantissa + (1 << digits), exponent - bias - digits) : ldexp(mantissa, 1 - bias - digits);
+    if (size > largest) size = digits == 2 && mantissa == 0 ? INFINITY : NAN;
+    return bits & 0x80 ? -size : size;
+}
+
 // The whole number in a value, or the nearest one that the type holds (C leaves others undefined); 0 for NaN.
 static int64_t whole(double value, int64_t low, int64_t high)
 {
@@ -127,6 +168,12 @@ void element_store(enum element type, double value, void *to)
         break;
     case ELEMENT_BF16:
         memcpy(to, &(uint16_t){to_bfloat(value)}, 2);
+        break;
+    case ELEMENT_E4M3:
+        memcpy(to, &(uint8_t){to_fp8(value, 3, 7, elements[type].largest)}, 1);
+        break;
+    case ELEMENT_E5M2:
+        memcpy(to, &(uint8_t){to_fp8(value, 2, 15, elements[type].largest)}, 1);
         break;
     case ELEMENT_I8:
         memcpy(to, &(int8_t){(int8_t)whole(value, INT8_MIN, INT8_MAX)}, 1);
@@ -199,6 +246,7 @@ double element_load(enum element type, const void *from)
     float single;
     double full;
     uint16_t half;
+    uint8_t byte;
     uint32_t bits;
     switch (type) {
     case ELEMENT_F32:
@@ -215,6 +263,12 @@ double element_load(enum element type, const void *from)
         bits = (uint32_t)half << 16;
         memcpy(&single, &bits, 4);
         return (double)single;
+    case ELEMENT_E4M3:
+        memcpy(&byte, from, 1);
+        return from_fp8(byte, 3, 7, elements[type].largest);
+    case ELEMENT_E5M2:
+        memcpy(&byte, from, 1);
+        return from_fp8(byte, 2, 15, elements[type].largest);
     case ELEMENT_U64:
         return (double)(uint64_t)element_load_integer(type, from);
     default:

@@ -1,4 +1,4 @@
-// The types of an array's elements and of a kernel's scalar arguments: the twelve that a job file may name. Shared by
+// The types of an array's elements and of a kernel's scalar arguments: the fourteen that a job file may name. Shared by
 // the driver (sizes, spelling) and the GPU worker (arguments, verification); knows neither CUDA nor the search.
 #ifndef SWEETSPOT_ELEMENT_H
 #define SWEETSPOT_ELEMENT_H
@@ -12,6 +12,8 @@ enum element {
     ELEMENT_F64,
     ELEMENT_F16,
     ELEMENT_BF16,
+    ELEMENT_E4M3, // 8 bits: sign, exponent and mantissa; no infinity, largest number 448
+    ELEMENT_E5M2,
     ELEMENT_I8, // from here on integers
     ELEMENT_U8,
     ELEMENT_I16,
@@ -35,8 +37,15 @@ bool element_is_float(enum element type);
 // The least and the greatest value of an integer type, as far as an int64_t holds them.
 int64_t element_least(enum element type);
 int64_t element_greatest(enum element type);
-// Unit roundoff (half the distance from 1 to the next number): 2^-24 for f32, 2^-53, 2^-11, 2^-8; 0 for integers.
+// Unit roundoff (half the distance from 1 to the next number): 2^-24 for f32, 2^-53, 2^-11, 2^-8, 2^-4, 2^-3; 0 for
+// integers.
 double element_roundoff(enum element type);
+
+// The greatest finite number of a floating-point type.
+double element_largest(enum element type);
+// Whether a floating-point type stores what is too large for it as its greatest number, as CUDA's conversions to FP8
+// do.
+bool element_saturates(enum element type);
 
 // Writes `value`, rounded to nearest even (floats) or truncated (integers), as one element to `to`. Of integers the
 // nearest that the type holds; 0 for NaN.

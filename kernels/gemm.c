@@ -148,9 +148,9 @@ static int check(const struct operation_problem *p, struct error *err)
 static void bound(const struct operation_problem *p, const struct device_gemm *g, struct operation_expected *expected)
 {
     double k = (double)g->k;
-    // f16 and bf16 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say
-    // so with a larger tolerance.
-    bool narrow = g->a.type == ELEMENT_F16 || g->a.type == ELEMENT_BF16;
+    // f16, bf16 and FP8 products are accumulated in fp32 by every library and tensor core; a kernel that does not must
+    // say so with a larger tolerance.
+    bool narrow = element_size(g->a.type) < 4;
     double u = narrow ? element_roundoff(ELEMENT_F32) : element_roundoff(g->a.type);
     double stored = element_roundoff(g->c.type);
     expected->per_scale = u * (2 * sqrt(k) + 4);
@@ -162,10 +162,13 @@ static void bound(const struct operation_problem *p, const struct device_gemm *g
         expected->per_scale += 32 * u;
     }
     // Results and products below the smallest normal number have an absolute error of half the smallest subnormal.
-    double smallest = g->c.type == ELEMENT_F64   ? DBL_TRUE_MIN
-                      : g->c.type == ELEMENT_F16 ? 0x1p-24
-                                                 : (double)FLT_TRUE_MIN;
-    expected->floor = smallest * (g->c.type == ELEMENT_F16 ? 1.0 : (double)g->k);
+    double smallest = g->c.type == ELEMENT_F64    ? DBL_TRUE_MIN
+                      : g->c.type == ELEMENT_F16  ? 0x1p-24
+                      : g->c.type == ELEMENT_E4M3 ? 0x1p-9
+                      : g->c.type == ELEMENT_E5M2 ? 0x1p-16
+                                                  : (double)FLT_TRUE_MIN;
+    bool coarse = g->c.type == ELEMENT_F16 || element_size(g->c.type) == 1;
+    expected->floor = smallest * (coarse ? 1.0 : (double)g->k);
 }
 
 static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to,

@@ -29,16 +29,26 @@ struct operand_data operand_data_of(enum element type, enum fill_kind fill, doub
         return (struct operand_data){fmax(0, nonzero_of_range(low, high) - 2 / (high - low)), true, false};
     case FILL_NORMAL:
         return floats ? (struct operand_data){1, true, true} : unknown;
+    case FILL_SORTED:
+        if (floats) return moderate(low, high) && low < high ? (struct operand_data){1, true, true} : unknown;
+        // fall through
     case FILL_INTEGER:
         return moderate(low, high) ? (struct operand_data){nonzero_of_range(low, high), true, false} : unknown;
     case FILL_CONSTANT: // of this one value
         return moderate(low, low) ? (struct operand_data){1, true, false} : unknown;
     case FILL_ZERO:
         return (struct operand_data){0, true, false};
-    case FILL_INDEX: // an f16 ends in infinities
-        return type == ELEMENT_F16 ? unknown : (struct operand_data){0.5, true, false};
+    case FILL_INDEX: // an f16 ends in infinities, FP8 in its largest number
+        return floats && element_size(type) < 4 && type != ELEMENT_BF16 ? unknown
+                                                                        : (struct operand_data){0.5, true, false};
+    case FILL_PERMUTATION:
+        return (struct operand_data){0.5, true, false};
     case FILL_NONFINITE:
     case FILL_NPY:
+    case FILL_COPY:
+    case FILL_TRANSPOSED:
+    case FILL_NOISE:
+    case FILL_OFFSETS:
         break;
     }
     return unknown;

@@ -19,6 +19,12 @@ struct f16 {
 struct bf16 {
     u16 bits;
 };
+struct e4m3 {
+    u8 bits;
+};
+struct e5m2 {
+    u8 bits;
+};
 
 // What was found about one buffer in one run. All fields begin as zero, and places are kept complemented, so that the
 // lowest place is the highest value and atomicMax finds it.
@@ -83,6 +89,35 @@ template <> struct traits<bf16> {
     static const bool floats = true, natural = false;
 };
 
+template <> struct traits<e4m3> {
+    static const bool floats = true, natural = false;
+};
+template <> struct traits<e5m2> {
+    static const bool floats = true, natural = false;
+};
+
+// FP8, by hand, since devices before sm_89 have no instructions for it. kernels/element.c has the same.
+static __device__ double from_fp8(u8 bits, int digits, int bias, double largest)
+{
+    int code = bits & 0x7f, exponent = code >> digits, mantissa = code & ((1 << digits) - 1);
+    int power = (exponent ? exponent : 1) - bias - digits;
+    double size =
+        (double)(exponent ? mantissa + (1 << digits) : mantissa) * __longlong_as_double((i64)(1023 + power) << 52);
+    if (size > largest)
+        size = __longlong_as_double(digits == 2 && mantissa == 0 ? 0x7ff0000000000000ll : 0x7ff8000000000000ll);
+    return bits & 0x80 ? -size : size;
+}
+static __device__ u8 to_fp8(double x, int digits, int bias, double largest)
+{
+    u64 bits = (u64)__double_as_longlong(x);
+    if (x != x) return digits == 2 ? 0x7e : 0x7f;
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    if (exponent < 1 - bias) exponent = 1 - bias;
+    if (fabs(x) >= largest) exponent = digits == 2 ? 15 : 8;
+    double size = fmin(fabs(x), largest), unit = __longlong_as_double((i64)(1023 + digits - exponent) << 52);
+    return (u8)((bits >> 63 << 7) | (u64)(((exponent + bias - 1) << digits) + (int)rint(size * unit)));
+}
+
 template <typename T> static __device__ double value(T x)
 {
     return (double)x;
@@ -98,6 +133,15 @@ template <> __device__ double value(bf16 x)
     return __uint_as_float((u32)x.bits << 16);
 }
 
+template <> __device__ double value(e4m3 x)
+{
+    return from_fp8(x.bits, 3, 7, 448);
+}
+template <> __device__ double value(e5m2 x)
+{
+    return from_fp8(x.bits, 2, 15, 57344);
+}
+
 template <typename T> static __device__ i64 integer(T x)
 {
     return (i64)x;
@@ -107,6 +151,14 @@ template <> __device__ i64 integer(f16)
     return 0;
 }
 template <> __device__ i64 integer(bf16)
+{
+    return 0;
+}
+template <> __device__ i64 integer(e4m3)
+{
+    return 0;
+}
+template <> __device__ i64 integer(e5m2)
 {
     return 0;
 }
@@ -126,6 +178,19 @@ template <> __device__ bf16 element(double x)
     u32 bits = __float_as_uint((float)x);
     bf16 r;
     r.bits = x != x ? 0x7fff : (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16); // to nearest even
+    return r;
+}
+
+template <> __device__ e4m3 element(double x)
+{
+    e4m3 r;
+    r.bits = to_fp8(x, 3, 7, 448);
+    return r;
+}
+template <> __device__ e5m2 element(double x)
+{
+    e5m2 r;
+    r.bits = to_fp8(x, 2, 15, 57344);
     return r;
 }
 
@@ -363,6 +428,29 @@ extern "C" __global__ void support_guards(const __grid_constant__ guarded region
     }
 }
 
+// Which elements are compared, by their number i in row-major order; tuner/gpu/support.h has the same struct.
+struct part {
+    i64 rank, leading, size[5], first[5], end[5];
+};
+
+static __device__ bool is_compared(const part &p, i64 i)
+{
+    if (i >= p.leading) return false;
+    for (i64 d = p.rank - 1; d >= 0; d--) {
+        i64 rest = i / p.size[d], at = i - rest * p.size[d];
+        if (at < p.first[d] || at >= p.end[d]) return false;
+        i = rest;
+    }
+    return true;
+}
+
+extern "C" __global__ void support_drop(u64 *words, i64 n, const __grid_constant__ part kept)
+{
+    i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+        if (!is_compared(kept, i)) words[i] = 0;
+}
+
 enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 enum { TILE = 2048 };
 
@@ -371,13 +459,14 @@ enum { TILE = 2048 };
 //     allowed = per_scale*scale + per_value*|expected| + floor
 // Where an infinity or NaN is expected, the element must be that, and not the pattern that was there before.
 // `expected` and `previous` are masked with the key. `expected` may be null: then only bits are compared. `scale` may
-// be null: then errors are relative to |expected|.
+// be null: then errors are relative to |expected|. Of what lies outside `kept` nothing is looked at.
 template <typename T>
 static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
                                double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,
-                               u64 key, finding *to)
+                               u64 key, const part &kept, finding *to)
 {
     __shared__ u64 shared[256];
+    const bool partly = kept.rank || kept.leading < rows * cols;
     u64 bad = 0, unwritten = 0, worst = 0, differ = 0, first = 0;
     double squares = 0, largest = 0;
     i64 tiles_per_row = (cols + TILE - 1) / TILE, tiles = rows * tiles_per_row;
@@ -388,6 +477,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
         for (i64 col = begin + threadIdx.x; col < end; col += blockDim.x) {
             const T *at = out + row * ld + col;
             i64 i = row * cols + col;
+            if (partly && !is_compared(kept, i)) continue;
             const u64 hidden = mask(key, (u64)i);
             if (mode == PREVIOUS_STORE) store_raw(previous + i, raw(at) ^ hidden);
             if (mode == PREVIOUS_COMPARE &&
@@ -422,7 +512,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
             }
             if (!good) {
                 bad++;
-                if (sizeof(T) > 1 && raw(at) == (pattern & (~0ull >> (64 - 8 * sizeof(T))))) unwritten++;
+                if ((sizeof(T) > 1 || traits<T>::floats) && raw(at) == (pattern & (~0ull >> (64 - 8 * sizeof(T)))))
+                    unwritten++;
             }
             u64 key = (u64)(__float_as_uint(ratio) >> 4) << PLACE_BITS | (place_mask - (u64)i);
             if (ratio > 0 && key > worst) worst = key;
@@ -631,33 +722,34 @@ extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-#define TYPED(name, T)                                                                                              \
-    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,         \
-                                                   double high, u64 seed)                                           \
-    {                                                                                                               \
-        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                         \
-    }                                                                                                               \
-    extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                       \
-        const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,       \
-        double per_value, double floor, T *previous, int mode, u64 pattern, u64 key, finding *to)                   \
-    {                                                                                                               \
-        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key, \
-                   to);                                                                                             \
-    }                                                                                                               \
-    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,           \
-                                                    const float *scale, double per_scale, double per_value,         \
-                                                    double floor, u64 key, finding *to)                             \
-    {                                                                                                               \
-        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                             \
-    }                                                                                                               \
-    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,        \
-                                                    int exact, void *to)                                            \
-    {                                                                                                               \
-        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                        \
-    }                                                                                                               \
-    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)        \
-    {                                                                                                               \
-        sum_up<T>(from, rows, cols, ld, partial);                                                                   \
+#define TYPED(name, T)                                                                                               \
+    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,          \
+                                                   double high, u64 seed)                                            \
+    {                                                                                                                \
+        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                          \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(256)                                                                \
+        support_compare_##name(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,   \
+                               double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern, \
+                               u64 key, const __grid_constant__ part kept, finding *to)                              \
+    {                                                                                                                \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key,  \
+                   kept, to);                                                                                        \
+    }                                                                                                                \
+    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,            \
+                                                    const float *scale, double per_scale, double per_value,          \
+                                                    double floor, u64 key, finding *to)                              \
+    {                                                                                                                \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                              \
+    }                                                                                                                \
+    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,         \
+                                                    int exact, void *to)                                             \
+    {                                                                                                                \
+        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                         \
+    }                                                                                                                \
+    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)         \
+    {                                                                                                                \
+        sum_up<T>(from, rows, cols, ld, partial);                                                                    \
     }
 
 #ifdef SUPPORT_F32
@@ -671,6 +763,12 @@ TYPED(f16, f16)
 #endif
 #ifdef SUPPORT_BF16
 TYPED(bf16, bf16)
+#endif
+#ifdef SUPPORT_E4M3
+TYPED(e4m3, e4m3)
+#endif
+#ifdef SUPPORT_E5M2
+TYPED(e5m2, e5m2)
 #endif
 #ifdef SUPPORT_I8
 TYPED(i8, signed char)

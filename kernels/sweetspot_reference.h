@@ -16,7 +16,7 @@ extern "C" {
 
 struct sweetspot_array {
     const char *name;         /* the buffer's name in the job file */
-    const char *type;         /* "f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64" */
+    const char *type;         /* "f32", "f64", "f16", "bf16", "e4m3", "e5m2", "i8", "u8", "i16", ... "u64" */
     int output;               /* 1: to be filled in */
     long long rows, cols, ld; /* row-major: element (i, j) is at i*ld + j */
     void *data;

@@ -490,11 +490,95 @@ static void without_a_compiler_the_rest_is_checked(void **state)
     e2e_remove(folder);
 }
 
+// Line 18 of the job, and the kernels' last parameter.
+#define LAST(job_argument, type)                                                                        \
+    "18s/.*/  " job_argument "/",                                                                       \
+        "1s/^/struct params { int n; double scale; }; struct wide { float v[4]; };\\n/; s/int n)/" type \
+        " n_)/; s/^{/{ int n = 1000;/"
+
+static void what_is_passed_by_value_is_compared_with_the_job(void **state)
+{
+    (void)state;
+#define PARAMS "{ scalar = \"p\"; members = ( { name = \"n\"; type = \"i32\"; value = \"N\"; }, "
+    static const struct wrong cases[] = {
+        {"a struct",
+         LAST(PARAMS "{ name = \"scale\"; type = \"f64\"; value = 0.5; } ); }", "struct params"),
+         "",
+         0,
+         {"job.cfg: job"}},
+        {"a struct with a smaller member",
+         LAST(PARAMS "{ name = \"scale\"; type = \"f32\"; value = 0.5; } ); }", "struct params"),
+         "",
+         2,
+         {"job.cfg:18: argument 3: kernel 'scale' takes a type of 16 bytes, but 'p' has 8: n at 0, scale at 4"}},
+        {"a struct for a number",
+         LAST(PARAMS "{ name = \"scale\"; type = \"f32\"; value = 0.5; } ); }", "long long"),
+         "",
+         2,
+         {"job.cfg:18: argument 3: kernel 'scale' takes 'long long', but the job gives the struct 'p' by value"}},
+        {"a number for a struct",
+         LAST("{ scalar = \"N\"; type = \"i32\"; }", "struct params"),
+         "",
+         2,
+         {"job.cfg:18: argument 3: kernel 'scale' takes a type of 16 bytes, but scalar 'N' of type i32 has 4: describe "
+          "it by 'members'"}},
+        {"a vector", LAST("{ scalar = \"v\"; type = \"float4\"; value = 1; }", "float4"), "", 0, {"job.cfg: job"}},
+        {"a vector of other elements",
+         LAST("{ scalar = \"v\"; type = \"int4\"; value = 1; }", "float4"),
+         "",
+         2,
+         {"job.cfg:18: argument 3: kernel 'scale' takes float4, but the numbers of 'v' are others, x at 0, y at 4, z "
+          "at "
+          "8, w at 12: write type = \"float4\""}},
+        {"a number for a vector",
+         LAST("{ scalar = \"N\"; type = \"i32\"; }", "float3"),
+         "",
+         2,
+         {"takes float3 of 12 bytes, but scalar 'N' of type i32 has 4: write type = \"float3\""}},
+        {"a pointer to vectors",
+         NULL,
+         "1,15s/const float \\*x/const float4 *x_/; s/^{/{ const float *x = (const float *)x_;/",
+         "",
+         0,
+         {NULL}},
+        {"a pointer to vectors of integers",
+         NULL,
+         "1,15s/const float \\*x/const int4 *x_/; s/^{/{ const float *x = (const float *)x_;/",
+         "",
+         0,
+         {NULL}},
+        {"a pointer to vectors of other elements",
+         NULL,
+         "1,15s/const float \\*x/const double2 *x_/; s/^{/{ const float *x = (const float *)x_;/",
+         "",
+         0,
+         {"job.cfg:16: warning: argument 1: kernel 'scale' takes 'const double2 *', but the elements of buffer 'x' are "
+          "f32"}},
+        {"a pointer to FP8",
+         NULL,
+         "1s/^/#include <cuda_fp8.h>\\n/; 1,15s/const float \\*x/const __nv_fp8x4_e4m3 *x_/; s/^{/{ const float *x = "
+         "(const "
+         "float *)x_;/",
+         "",
+         0,
+         {"takes 'const __nv_fp8x4_e4m3 *', but the elements of buffer 'x' are f32"}},
+        {"FP8",
+         "16s/f32/e4m3/",
+         "1s/^/#include <cuda_fp8.h>\\n/; 1,15s/const float \\*x/const __nv_fp8_e4m3 *x/; s/= FACTOR \\* x\\[i\\]/= "
+         "float(x[i])/; s/= 2 \\* x\\[i\\]/= float(x[i])/",
+         "",
+         0,
+         {NULL}},
+    };
+    RUN(cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_kernels_take_is_compared_with_the_job),
         cmocka_unit_test(constants_and_textures_are_compared_with_the_source),
+        cmocka_unit_test(what_is_passed_by_value_is_compared_with_the_job),
         cmocka_unit_test(compile_errors_are_whole_and_explained),
         cmocka_unit_test(parameters_that_change_nothing_are_named),
         cmocka_unit_test(launches_that_do_not_fit_are_counted),

@@ -1,5 +1,5 @@
-// Types of elements (kernels/element.c): every f16 and bf16 comes back, and what lies between two is rounded to the
-// nearer one, of two equally near to the even one.
+// Types of elements (kernels/element.c): every f16, bf16 and FP8 comes back, and what lies between two is rounded to
+// the nearer one, of two equally near to the even one.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,6 +66,58 @@ static void bfloats_are_rounded_to_the_nearest_even(void **state)
     assert_true(load16(ELEMENT_BF16, 0x3f80) == 1 && load16(ELEMENT_BF16, 1) == 0x1p-133);
 }
 
+// Against cuda_fp8.h of CUDA 13.0: __nv_cvt_fp8_to_halfraw of all codes, and the hash of what __nv_cvt_double_to_fp8
+// with
+// __NV_SATFINITE makes of every 4096th float and its two neighbours.
+static void fp8_is_converted_as_cuda_does(void **state)
+{
+    (void)state;
+    static const struct {
+        enum element type;
+        int digits, bias, infinity; // infinity: its code, or of e4m3 the one of NaN
+        uint64_t hash;
+        double largest, smallest;
+    } types[] = {{ELEMENT_E4M3, 3, 7, 0x7f, 0x24b223ff52e2a703u, 448, 0x1p-9},
+                 {ELEMENT_E5M2, 2, 15, 0x7c, 0x94075b8612c9b603u, 57344, 0x1p-16}};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        enum element type = types[k].type;
+        uint64_t hash = 1469598103934665603u;
+        uint8_t byte, code;
+        double before = -1;
+        for (int i = 0; i < 256; i++) {
+            code = (uint8_t)i;
+            double x = element_load(type, &code), size = fabs(x);
+            if ((code & 0x7f) > types[k].infinity || (type == ELEMENT_E4M3 && (code & 0x7f) == 0x7f)) {
+                assert_true(isnan(x));
+                continue;
+            }
+            if (code == 0x80) before = -1;
+            assert_true(size > before && !signbit(x) == (code < 0x80));
+            before = size;
+            if (isinf(x)) continue;
+            element_store(type, x, &byte);
+            assert_int_equal(byte, code);
+        }
+        byte = 1;
+        assert_true(element_load(type, &byte) == types[k].smallest);
+        assert_true(element_largest(type) == types[k].largest && element_saturates(type));
+        static const double above[] = {1, 1.01, 1e3, INFINITY};
+        for (size_t i = 0; i < 4; i++) {
+            element_store(type, -types[k].largest * above[i], &byte);
+            assert_true(element_load(type, &byte) == -types[k].largest);
+        }
+        for (uint64_t i = 0; i < 1u << 20; i++)
+            for (uint32_t d = 0; d < 3; d++) {
+                uint32_t bits = (uint32_t)(i << 12) + d - 1;
+                float x;
+                memcpy(&x, &bits, sizeof x);
+                element_store(type, isnan(x) ? NAN : (double)x, &byte);
+                hash = (hash ^ byte) * 1099511628211u;
+            }
+        assert_true(hash == types[k].hash);
+    }
+}
+
 static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
 {
     (void)state;
@@ -80,6 +132,8 @@ static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
         {ELEMENT_F64, "f64", 8, 0x1p-53, 0.1},
         {ELEMENT_F16, "f16", 2, 0x1p-11, -0.75},
         {ELEMENT_BF16, "bf16", 2, 0x1p-8, 3},
+        {ELEMENT_E4M3, "e4m3", 1, 0x1p-4, -0.875},
+        {ELEMENT_E5M2, "e5m2", 1, 0x1p-3, 0x1p-16},
         {ELEMENT_I8, "i8", 1, 0, -128},
         {ELEMENT_I32, "i32", 4, 0, -2147483648.0},
         {ELEMENT_U32, "u32", 4, 0, 4294967295.0},
@@ -158,6 +212,7 @@ int main(void)
         cmocka_unit_test(integers_out_of_range_become_the_nearest),
         cmocka_unit_test(halves_are_rounded_to_the_nearest_even),
         cmocka_unit_test(bfloats_are_rounded_to_the_nearest_even),
+        cmocka_unit_test(fp8_is_converted_as_cuda_does),
         cmocka_unit_test(each_type_has_its_size_its_roundoff_and_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

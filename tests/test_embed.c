@@ -35,7 +35,12 @@ static const char stages_text[] =
     "  { name = \"last\"; entry = \"second\"; launch = { grid = [ \"ceil_div(M, 64)\" ]; block = [ 32 ]; overlap = 1; "
     "};\n"
     "    arguments = ( { buffer = \"y\"; }, { scalar = \"n\"; type = \"i32\"; value = \"N\"; },\n"
-    "                  { buffer = \"z\"; type = \"bf16\"; shape = [8]; direction = \"in\"; } ); }\n"
+    "                  { buffer = \"z\"; type = \"bf16\"; shape = [8]; direction = \"in\"; },\n"
+    "                  { scalar = \"params\"; members = ( { name = \"small\"; type = \"i8\"; value = -2; },\n"
+    "                      { name = \"scale\"; type = \"f32\"; value = 0.5; count = 2; },\n"
+    "                      { name = \"many\"; type = \"i64\"; value = \"M * N\"; },\n"
+    "                      { name = \"at\"; type = \"short2\"; value = ( 3, \"BLOCK_M\" ); } ); },\n"
+    "                  { scalar = \"v\"; type = \"float4\"; value = ( 1.5, 2.5, 3.5, \"N\" ); } ); }\n"
     ");\n";
 
 enum { CUBIN_SIZE = 5000 };

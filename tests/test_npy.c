@@ -226,10 +226,38 @@ static void numbers_that_the_elements_cannot_hold_are_refused(void **state)
     npy_release(&npy);
 }
 
+static void bytes_are_the_bits_of_fp8(void **state)
+{
+    (void)state;
+    static const unsigned char bits[] = {0x38, 0xfe};
+    static const float numbers[] = {1, -448};
+    for (int i = 0; i < 3; i++) {
+        struct npy npy;
+        struct error err = {""};
+        unsigned char stored;
+        write_npy(1,
+                  i == 0   ? "'|u1'"
+                  : i == 1 ? "'|V1'"
+                           : "'<f4'",
+                  "False", "(2,)", i < 2 ? (const void *)bits : numbers, i < 2 ? sizeof bits : sizeof numbers);
+        assert_int_equal(npy_read(&npy, path, &err), 0);
+        assert_int_equal(npy_check(&npy, path, ELEMENT_E4M3, &err), 0);
+        npy_element(&npy, 1, ELEMENT_E4M3, &stored);
+        assert_int_equal(stored, 0xfe);
+        assert_true(npy_value(&npy, 0, ELEMENT_E4M3) == 1 && npy_value(&npy, 1, ELEMENT_E4M3) == -448);
+        if (i == 1) {
+            assert_int_equal(npy_check(&npy, path, ELEMENT_F32, &err), -1);
+            assert_non_null(strstr(err.message, "bytes without a type, which are read as FP8 alone, not as f32"));
+        }
+        npy_release(&npy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_is_read),
+        cmocka_unit_test(bytes_are_the_bits_of_fp8),
         cmocka_unit_test(large_integers_lose_no_bits),
         cmocka_unit_test(fortran_order_is_turned_around),
         cmocka_unit_test(a_scalar_has_one_element),

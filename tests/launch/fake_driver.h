@@ -15,6 +15,7 @@ static struct {
     CUlaunchAttribute attributes[3];
     unsigned long long arguments[16]; // the first 8 bytes of each, as far as `argument_sizes` goes
     unsigned char map[128];           // the first argument's
+    unsigned char bytes[16][32];      // of arguments with more than 8 bytes
     const char *symbol;
 } fake_launch[4];
 static int fake_sizes[2][16]; // of each stage's arguments; 128: a tensor map. 0 ends
@@ -95,6 +96,7 @@ CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction kerne
     for (i = 0; fake_sizes[stage][i]; i++) {
         int size = fake_sizes[stage][i];
         if (size == 128 && i == 0) memcpy(fake_launch[stage].map, arguments[i], 128);
+        if (size > 8 && size <= 32) memcpy(fake_launch[stage].bytes[i], arguments[i], (size_t)size);
         memcpy(&fake_launch[stage].arguments[i], arguments[i], size < 8 ? (size_t)size : 8);
     }
     return CUDA_SUCCESS;

@@ -61,6 +61,23 @@ static int check_first(void)
     return 0;
 }
 
+/* struct { signed char small; float scale[2]; long long many; short2 at; }, and a float4. */
+static int check_structs(void)
+{
+    const unsigned char *params = fake_launch[1].bytes[3], *v = fake_launch[1].bytes[4];
+    float scale[2], lanes[4];
+    long long many;
+    short at[2];
+    memcpy(scale, params + 4, sizeof scale);
+    memcpy(&many, params + 16, sizeof many);
+    memcpy(at, params + 24, sizeof at);
+    memcpy(lanes, v, sizeof lanes);
+    if (params[0] != 0xfe || params[1] || params[12] || params[28]) return 33;
+    if (scale[0] != 0.5f || scale[1] != 0.5f || many != 4096LL * 4096 || at[0] != 3 || at[1] != 64) return 34;
+    if (lanes[0] != 1.5f || lanes[1] != 2.5f || lanes[2] != 3.5f || lanes[3] != 4096) return 35;
+    return 0;
+}
+
 /* Nothing was launched, whoever was to be called. */
 static int refuses(int expected, int status)
 {
@@ -69,7 +86,7 @@ static int refuses(int expected, int status)
 
 int main(void)
 {
-    static const int first[] = {128, 8, 1, 4, 4, 8, 4, 8, 2, 2, 8, 0}, second[] = {8, 4, 0};
+    static const int first[] = {128, 8, 1, 4, 4, 8, 4, 8, 2, 2, 8, 0}, second[] = {8, 4, 8, 32, 16, 0};
     int status;
     memcpy(fake_sizes[0], first, sizeof first);
     memcpy(fake_sizes[1], second, sizeof second);
@@ -106,6 +123,8 @@ int main(void)
     if (fake_launch[1].config.gridDimX != 64 || fake_launch[1].arguments[0] != 0x2000) return 30;
     if ((int)fake_launch[1].arguments[1] != 4096 || strcmp(fake_launch[1].symbol, "second")) return 31;
     if (fake_launch[1].config.numAttrs) return 32; /* no overlap with a library's stage */
+    status = check_structs();
+    if (status) return status;
 
     if (!refuses(MINI_GEMM_SIZES, launch(4100, 4096, 0x1000, 0x2000, multiply, 0))) return 40; /* beyond the largest */
     if (!refuses(MINI_GEMM_SIZES, launch(1001, 4096, 0x1000, 0x2000, multiply, 0))) return 41; /* no multiple of 8 */

@@ -4,7 +4,7 @@
 
 enum direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_INOUT, DIRECTION_SCRATCH };
 
-// kernels/support.cu has the same numbers.
+// kernels/support.cu has the same numbers of those before the file.
 enum fill_kind {
     FILL_UNIFORM, // low <= x < high
     FILL_NORMAL,  // mean 0, deviation 1
@@ -13,7 +13,14 @@ enum fill_kind {
     FILL_CONSTANT,
     FILL_INDEX,     // the element's number
     FILL_NONFINITE, // as uniform, some of them infinite or NaN
-    FILL_NPY        // a file
+    FILL_NPY,       // a file
+    // kernels/host_fill.h:
+    FILL_COPY,       // the elements of another buffer
+    FILL_TRANSPOSED, // the same with rows and columns exchanged
+    FILL_NOISE,      // the same plus noise of an amplitude
+    FILL_SORTED,     // low <= x <= high, ascending
+    FILL_PERMUTATION,
+    FILL_OFFSETS // 0, ascending to a total: where the rows of a sparse matrix begin
 };
 
 // The words by number, ended by NULL.

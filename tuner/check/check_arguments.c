@@ -26,7 +26,8 @@ static const char *element_for(const struct kernel_type *type)
 
 static char *advice(const struct kernel_parameter *p)
 {
-    const char *word = element_for(p->type);
+    const char *word = p->vector ? p->vector->name : element_for(p->type);
+    if (!word && !p->type && !p->pointer) return text_copy(": describe it by 'members'");
     return word ? text_format(": write type = \"%s\"", word) : text_copy("");
 }
 
@@ -46,7 +47,7 @@ static void check_scalar(struct check *c, struct place at, const char *what, con
                   s->entry, takes, a->name);
     else if (p->bytes != bytes)
         check_add(&c->mistakes, at, "%s: kernel '%s' takes %s of %zu bytes, but scalar '%s' of type %s has %zu%s", what,
-                  s->entry, p->type ? takes : "a type", p->bytes, a->name, word, bytes, fix);
+                  s->entry, p->type || p->vector ? takes : "a type", p->bytes, a->name, word, bytes, fix);
     else if (p->type && (!same_class(p->type, a->type) ||
                          (p->type->kind == 'f' && p->type->element && strcmp(p->type->element, word) != 0)))
         check_add(&c->mistakes, at,
@@ -57,10 +58,42 @@ static void check_scalar(struct check *c, struct place at, const char *what, con
     free(fix);
 }
 
-// Whether a kernel may well see elements of this type through such a pointer: as bytes, as bits, or several at once.
-static bool pointee_fits(const struct kernel_type *type, enum element element)
+// Whether the members are the lanes of such a vector.
+static bool same_lanes(const struct argument *a, const struct vector_type *v)
 {
+    bool same = a->member_count == (size_t)v->lanes;
+    for (size_t i = 0; i < a->member_count; i++)
+        same &= a->members[i].type == v->element && a->members[i].offset == i * element_size(v->element);
+    return same;
+}
+
+// A struct or a vector by value.
+static void check_struct(struct check *c, struct place at, const char *what, const struct argument *a,
+                         const struct kernel_signature *s, const struct kernel_parameter *p)
+{
+    char *takes = kernel_parameter_text(p), *layout = job_argument_layout(a);
+    if (p->pointer || p->type)
+        check_add(&c->mistakes, at, "%s: kernel '%s' takes '%s', but the job gives the %s '%s' by value", what,
+                  s->entry, takes, a->vector ? a->vector : "struct", a->name);
+    else if (p->bytes != a->bytes)
+        check_add(&c->mistakes, at, "%s: kernel '%s' takes %s of %zu bytes, but '%s' has %zu: %s", what, s->entry,
+                  p->vector ? takes : "a type", p->bytes, a->name, a->bytes, layout);
+    else if (p->vector && !same_lanes(a, p->vector))
+        check_add(&c->mistakes, at,
+                  "%s: kernel '%s' takes %s, but the numbers of '%s' are others, %s: write type = \"%s\"", what,
+                  s->entry, takes, a->name, layout, p->vector->name);
+    free(takes);
+    free(layout);
+}
+
+// Whether a kernel may well see elements of this type through such a pointer: as bytes, as bits, or several at once.
+static bool pointee_fits(const struct kernel_parameter *p, enum element element)
+{
+    const struct kernel_type *type = p->type;
     size_t bytes = element_size(element);
+    if (p->vector)
+        return p->vector->element == element ||
+               (!element_is_float(p->vector->element) && vector_type_size(p->vector) >= bytes);
     if (!type || !type->kind || type->bytes == 1) return true;
     if (type->element && !strcmp(type->element, element_name(element))) return true;
     if (type->kind != 'f') return type->bytes >= bytes;
@@ -76,7 +109,7 @@ static void check_pointer(struct check *c, struct place at, const char *what, co
     if (!p->pointer && !address)
         check_add(&c->mistakes, at, "%s: kernel '%s' takes %s, but the job gives the address of buffer '%s'", what,
                   s->entry, takes, b->name);
-    else if (p->pointer && !pointee_fits(p->type, b->type))
+    else if (p->pointer && !pointee_fits(p, b->type))
         check_add(&c->doubts, at, "%s: kernel '%s' takes '%s', but the elements of buffer '%s' are %s", what, s->entry,
                   takes, b->name, element_name(b->type));
     else if (p->pointer && p->constant && b->direction == DIRECTION_OUT)
@@ -127,6 +160,8 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
             check_map(c, at, what, a, s, &s->parameters[i]);
         else if (a->view != VIEW_POINTER)
             check_object(c, at, what, a, s, &s->parameters[i]);
+        else if (a->member_count)
+            check_struct(c, at, what, a, s, &s->parameters[i]);
         else if (a->buffer >= 0)
             check_pointer(c, at, what, a, s, &s->parameters[i]);
         else

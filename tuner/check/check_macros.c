@@ -28,8 +28,11 @@ static bool stage_reads(const struct stage *s, int slot)
     bool found = reads(s->when, slot) || reads(s->shared, slot) || reads(s->overlap, slot);
     for (int i = 0; i < 3; i++)
         found |= reads(s->grid[i], slot) || reads(s->block[i], slot) || reads(s->cluster[i], slot);
-    for (size_t i = 0; i < s->argument_count; i++)
-        found |= reads(s->arguments[i].value, slot) || (s->arguments[i].map && map_reads(s->arguments[i].map, slot));
+    for (size_t i = 0; i < s->argument_count; i++) {
+        const struct argument *a = &s->arguments[i];
+        found |= reads(a->value, slot) || (a->map && map_reads(a->map, slot));
+        for (size_t k = 0; k < a->member_count; k++) found |= reads(a->members[k].value, slot);
+    }
     for (size_t i = 0; i < s->role_count; i++) found |= reads(s->roles[i].value, slot);
     return found;
 }

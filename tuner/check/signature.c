@@ -12,7 +12,7 @@
 
 #define PROBE "sweetspot_probe"
 
-// The number of a row, plus one, stands for the type in the constants.
+// The number of a row, plus one, stands for the type in the constants; numbers behind them, for vector types.
 static const struct kernel_type types[] = {
     {"void", "void", 0, 0, NULL},
     {"bool", "bool", 'u', 1, NULL},
@@ -31,6 +31,8 @@ static const struct kernel_type types[] = {
     {"double", "double", 'f', 8, "f64"},
     {"::__half", "__half", 'f', 2, "f16"},
     {"::__nv_bfloat16", "__nv_bfloat16", 'f', 2, "bf16"},
+    {"::__nv_fp8_e4m3", "__nv_fp8_e4m3", 'f', 1, "e4m3"},
+    {"::__nv_fp8_e5m2", "__nv_fp8_e5m2", 'f', 1, "e5m2"},
 };
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
@@ -38,6 +40,14 @@ enum { TYPE_COUNT = sizeof types / sizeof *types };
 static const char templates[] =
     "struct __half;\n"
     "struct __nv_bfloat16;\n"
+    "struct __nv_fp8_e4m3;\n"
+    "struct __nv_fp8_e5m2;\n"
+    "struct __half2;\n"
+    "struct __nv_bfloat162;\n"
+    "struct __nv_fp8x2_e4m3;\n"
+    "struct __nv_fp8x4_e4m3;\n"
+    "struct __nv_fp8x2_e5m2;\n"
+    "struct __nv_fp8x4_e5m2;\n"
     "namespace " PROBE " {\n"
     "template <class> struct sweetspot_code { static constexpr unsigned char sweetspot_v = 0; };\n"
     "template <class sweetspot_t> struct sweetspot_at {\n"
@@ -71,6 +81,19 @@ static void append(char **text, char *more)
     *text = longer;
 }
 
+// Other names of the same type are left out, and those of 32 bytes, which CUDA 13 warns of.
+static bool is_probed(const struct vector_type *v)
+{
+    return strcmp(v->name, "half2") && strcmp(v->name, "nv_bfloat162") && vector_type_size(v) < 32;
+}
+
+static const struct vector_type *vector_of(size_t code)
+{
+    size_t i = 0;
+    while (vector_types[i].name && code != TYPE_COUNT + i + 1) i++;
+    return vector_types[i].name ? &vector_types[i] : NULL;
+}
+
 // `only`: the entry that is asked for; SIZE_MAX: all; the number of entries: none.
 static char *write_text(const char *source, const json_t *entries, size_t only)
 {
@@ -82,6 +105,11 @@ static char *write_text(const char *source, const json_t *entries, size_t only)
         append(&text, text_format("template <> struct " PROBE "::sweetspot_code<%s> { static constexpr unsigned char "
                                   "sweetspot_v = %zu; };\n",
                                   types[i].expression, i + 1));
+    for (const struct vector_type *v = vector_types; v->name; v++)
+        if (is_probed(v))
+            append(&text, text_format("template <> struct " PROBE "::sweetspot_code<::%s> { static constexpr unsigned "
+                                      "char sweetspot_v = %zu; };\n",
+                                      v->name, TYPE_COUNT + (size_t)(v - vector_types) + 1));
     json_array_foreach(entries, i, entry)
     {
         if (only != SIZE_MAX && only != i) continue;
@@ -143,6 +171,7 @@ static int read_constant(const char *ptx, size_t number, struct kernel_signature
             .pointer = kind != 0,
             .constant = kind == 2,
             .type = type && type <= TYPE_COUNT ? &types[type - 1] : NULL,
+            .vector = vector_of(type),
             .bytes = bytes[1 + 2 * n + i] + 256u * bytes[1 + 3 * n + i],
         };
     }
@@ -275,9 +304,9 @@ void signatures_release(struct signatures *all)
 
 char *kernel_parameter_text(const struct kernel_parameter *p)
 {
-    if (p->pointer)
-        return text_format("%s%s *", p->constant ? "const " : "", p->type ? p->type->name : "(another type)");
-    return p->type ? text_copy(p->type->name) : text_format("a type of %zu bytes", p->bytes);
+    const char *name = p->type ? p->type->name : p->vector ? p->vector->name : NULL;
+    if (p->pointer) return text_format("%s%s *", p->constant ? "const " : "", name ? name : "(another type)");
+    return name ? text_copy(name) : text_format("a type of %zu bytes", p->bytes);
 }
 
 char *kernel_signature_text(const struct kernel_signature *s)

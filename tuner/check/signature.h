@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/vector_type.h"
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -20,9 +21,10 @@ struct kernel_type {
 };
 
 struct kernel_parameter {
-    bool pointer, constant;         // constant: a pointer to const
-    const struct kernel_type *type; // of what it points to, if it is a pointer; NULL: a class, an enumeration, ...
-    size_t bytes;                   // of the parameter
+    bool pointer, constant;           // constant: a pointer to const
+    const struct kernel_type *type;   // of what it points to, if it is a pointer; NULL: a class, an enumeration, ...
+    const struct vector_type *vector; // likewise: it is a vector, and `type` is NULL
+    size_t bytes;                     // of the parameter
 };
 
 struct kernel_signature {

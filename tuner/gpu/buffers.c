@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/host_fill.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/memory.h"
 #include "tuner/gpu/npy.h"
@@ -33,7 +34,38 @@ static int parse_fill(struct device_buffer *b, const json_t *fill, struct error 
     if (b->fill == FILL_INTEGER && b->high < b->low)
         return error_set(err, "an integer fill cannot go from %g to %g", b->low, b->high);
     if (b->fill == FILL_NPY) b->path = json_get_string(fill, "path", "");
+    if (fill_has_source(b->fill)) b->source = json_get_string(fill, "of", "");
+    if (b->fill == FILL_NOISE) b->high = json_get_number(fill, "amplitude", 0);
+    if (b->fill == FILL_OFFSETS) b->high = json_get_number(fill, "total", 0);
     return 0;
+}
+
+// {"sizes":[...],"first":[...],"count":[...]} or {"count_in":"n"}. Without it, all elements.
+static int parse_part(struct device_buffer *b, const json_t *from, struct error *err)
+{
+    const json_t *sizes = json_object_get(from, "sizes"), *firsts = json_object_get(from, "first"),
+                 *counts = json_object_get(from, "count");
+    int64_t n = b->view.rows * b->view.cols, left = n;
+    b->count_in = json_get_string(from, "count_in", NULL);
+    b->part.leading = b->compared = n;
+    if (!sizes) return 0;
+    b->part.rank = (int64_t)json_array_size(sizes);
+    if (b->part.rank < 1 || b->part.rank > PART_RANK_MAX)
+        return error_set(err, "at most %d dimensions can be compared in part", PART_RANK_MAX);
+    b->compared = 1;
+    for (int64_t i = 0; i < b->part.rank; i++) {
+        int64_t size = json_integer_value(json_array_get(sizes, (size_t)i)),
+                first = json_integer_value(json_array_get(firsts, (size_t)i)),
+                count = json_integer_value(json_array_get(counts, (size_t)i));
+        if (size < 1 || left % size || first < 0 || first >= size || count < 1 || count > size - first)
+            return error_set(err, "the part that is compared is not within the buffer");
+        left /= size;
+        b->part.size[i] = size;
+        b->part.first[i] = first;
+        b->part.end[i] = first + count;
+        b->compared *= count;
+    }
+    return left == 1 ? 0 : error_set(err, "the part that is compared is not within the buffer");
 }
 
 static int parse(struct device_buffer *b, const json_t *from, struct error *err)
@@ -61,7 +93,9 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     if (__builtin_mul_overflow((size_t)v->rows, (size_t)v->ld, &cells) || cells > SIZE_MAX / 16 / element_size(v->type))
         return error_set(err, "buffer %s: %lldx%lld elements are too many", name, (long long)v->rows, (long long)v->ld);
     b->bytes = cells * element_size(v->type);
-    if (parse_fill(b, json_object_get(from, "fill"), err)) return error_prefix(err, "buffer %s", name);
+    b->restored = b->direction == DIRECTION_IN && json_get_bool(from, "restore", false);
+    if (parse_fill(b, json_object_get(from, "fill"), err) || parse_part(b, json_object_get(from, "compare"), err))
+        return error_prefix(err, "buffer %s", name);
     b->symbol = json_object_get(from, "symbol") != NULL;
     b->optional = !strcmp(json_get_string(from, "symbol", ""), "optional");
     if (b->symbol && v->rows > 1 && v->ld != v->cols)
@@ -83,7 +117,7 @@ static size_t slot_bytes(struct device_buffer *b, size_t guard)
 // Whether the job promises contents that a launch may overwrite, other than a constant, which is filled like a pattern.
 static bool has_origin(const struct device_buffer *b)
 {
-    return b->direction == DIRECTION_INOUT ||
+    return b->direction == DIRECTION_INOUT || b->restored ||
            (b->direction == DIRECTION_SCRATCH && b->filled && b->fill != FILL_CONSTANT);
 }
 
@@ -120,6 +154,20 @@ static void guard_regions(struct buffers *s, size_t guard)
     s->region_count = n;
 }
 
+// Of the buffer that comes next.
+static int check_host_fill(const struct buffers *s, struct device_buffer *b, struct error *err)
+{
+    struct host_fill f = {b->fill, b->low, b->high, NULL};
+    if (!fill_is_on_host(b->fill)) return 0;
+    if (b->source) {
+        b->of = buffers_find(s, b->source);
+        if (b->of < 0 || (s->list[b->of].direction != DIRECTION_IN && s->list[b->of].direction != DIRECTION_INOUT))
+            return error_set(err, "buffer %s: there is no input '%s' before it", b->name, b->source);
+        f.of = &s->list[b->of].view;
+    }
+    return host_fill_check(&f, &b->view, err) ? error_prefix(err, "buffer %s", b->name) : 0;
+}
+
 int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes,
                  struct error *err)
 {
@@ -135,7 +183,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     json_array_foreach(list, i, each)
     {
         struct device_buffer *b = &s->list[s->count];
-        if (parse(b, each, err)) return -1;
+        if (parse(b, each, err) || check_host_fill(s, b, err)) return -1;
         s->count++;
         b->slot = offset;
         offset += slot_bytes(b, guard_bytes);
@@ -203,6 +251,37 @@ int buffers_find(const struct buffers *s, const char *name)
     return -1;
 }
 
+// Uploads dense rows; waits.
+static int upload_rows(struct buffers *s, const struct operand *v, const char *from, struct error *err)
+{
+    size_t size = element_size(v->type), row = (size_t)v->cols * size;
+    int failed = 0;
+    if (v->ld == v->cols) failed = cuda_upload(s->cuda, v->device, from, (size_t)v->rows * row, err);
+    for (int64_t i = 0; v->ld != v->cols && i < v->rows && !failed; i++)
+        failed = cuda_upload(s->cuda, v->device + (size_t)(i * v->ld) * size, from + (size_t)i * row, row, err);
+    int ended = cuda_sync(s->cuda, failed ? NULL : err); // `from` is the caller's
+    return failed ? failed : ended;
+}
+
+static int fill_on_host(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
+{
+    const struct device_buffer *source = fill_has_source(b->fill) ? &s->list[b->of] : NULL;
+    struct operand to = b->view, of = source ? source->view : (struct operand){0};
+    const struct host_fill f = {b->fill, b->low, b->high, source ? &of : NULL};
+    int failed = -1;
+    to.host = memory_try((size_t)(to.rows * to.cols), element_size(to.type), err);
+    if (source) of.host = memory_try(source->bytes, 1, err);
+    if (!to.host || (source && !of.host)) goto out;
+    failed = source ? cuda_download(s->cuda, of.host, of.device, source->bytes, err) : 0;
+    if (!failed) failed = cuda_sync(s->cuda, err);
+    if (!failed) failed = host_fill_compute(&f, &to, seed, err);
+    if (!failed) failed = upload_rows(s, &b->view, to.host, err);
+out:
+    free(to.host);
+    free(of.host);
+    return failed;
+}
+
 static int fill_from_file(struct buffers *s, const struct device_buffer *b, struct error *err)
 {
     const struct operand *v = &b->view;
@@ -234,6 +313,7 @@ out:
 static int fill(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
 {
     if (b->fill == FILL_NPY) return fill_from_file(s, b, err);
+    if (fill_is_on_host(b->fill)) return fill_on_host(s, b, seed, err);
     return support_fill(s->support, &b->view, b->fill, b->low, b->high, seed, err);
 }
 
@@ -281,14 +361,14 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_
         const struct operand *v = &b->view;
         size_t size = element_size(v->type);
         bool whole = v->ld == v->cols; // else its padding is left alone: it is a guard
-        if (b->direction == DIRECTION_IN) continue;
+        if (b->direction == DIRECTION_IN && !b->restored) continue;
         list[count++] = (struct restored){
             .address = v->device,
             .rows = whole ? 1 : (uint64_t)v->rows,
             .bytes = whole ? b->bytes : (uint64_t)v->cols * size,
             .pitch = (uint64_t)v->ld * size,
             .pattern =
-                b->direction == DIRECTION_SCRATCH && b->filled ? constant_bits(b) : pattern * 0x0001000100010001ull,
+                b->direction == DIRECTION_SCRATCH && b->filled ? constant_bits(b) : support_pattern(v->type, pattern),
             .origin = {b->origin[0], b->origin[1]},
         };
     }

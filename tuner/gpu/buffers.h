@@ -7,8 +7,9 @@
 //                   ^ data, 1024-byte aligned
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold BUFFERS_GUARD, whose 16-bit
-// pattern is a NaN in every floating-point type: a stray write shows in a guard, and a stray read poisons what is
-// computed from it. A back guard begins at the byte after the last element, whatever the type.
+// pattern is a NaN in every floating-point type (of FP8 at least every second byte): a stray write shows in a guard,
+// and a stray read poisons what is computed from it. A back guard begins at the byte after the last element, whatever
+// the type.
 #ifndef SWEETSPOT_GPU_BUFFERS_H
 #define SWEETSPOT_GPU_BUFFERS_H
 
@@ -28,13 +29,19 @@ struct device_buffer {
     struct operand view;
     enum direction direction;
     enum fill_kind fill;
-    double low, high;
-    const char *path; // of an npy fill
-    bool bounded;     // an output with a tolerance of its own, in place of the job's:
+    double low, high;   // of fills in relation also the total and the amplitude
+    const char *path;   // of an npy fill
+    const char *source; // of a copy: the buffer that it is made from, which comes before; borrowed like the name
+    int of;             // its number
+    bool bounded;       // an output with a tolerance of its own, in place of the job's:
     double absolute, relative;
     bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
     bool has_image;        // kernels see it by objects:
     struct device_image image;
+    bool restored;        // an input that launches may change
+    const char *count_in; // of an output: the buffer whose first expected element says how many elements are compared
+    struct part part;     // of an output: what is compared, but for count_in
+    int64_t compared;     // elements of the part
     bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
     uint64_t slot;        // address of the front guard
     size_t front;         // bytes of the front guard
@@ -96,7 +103,7 @@ int buffers_guards(struct buffers *, int copy, struct error *err);
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
 
-// A pattern for buffers_restore(): NaN in every floating-point type, never the guards', another one each time.
+// A pattern for buffers_restore(), as support_pattern() takes it: never the guards', another one each time.
 uint16_t buffers_pattern(void);
 
 #endif

@@ -31,7 +31,7 @@ static void each_input(struct workload *w, size_t k, unsigned set, int64_t shift
     for (size_t i = 0; i < all->count; i++) {
         struct device_buffer *b = &all->list[i];
         struct piece p = {.known = &b->checksum[set], .bytes = b->bytes, .problem = k, .buffer = i};
-        if (b->direction == DIRECTION_IN)
+        if (b->direction == DIRECTION_IN && !b->restored)
             p.address = b->view.device + (uint64_t)shift, p.kind = INPUT;
         else if (b->origin[set] && origins)
             p.address = b->origin[set], p.kind = ORIGIN;
@@ -225,7 +225,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
         const char *name = p->buffers.list[r.first.buffer].name;
         if (r.first.kind == INPUT) {
             *status = STATUS_WRONG;
-            error_set(reason, "problem %s: changed the input %s", p->name, name);
+            error_set(reason, "problem %s: changed the input %s, which restore = true would allow", p->name, name);
         } else {
             *status = STATUS_OUT_OF_BOUNDS;
             error_set(reason, "problem %s: wrote into memory that is not the kernel's: the %s of %s", p->name,

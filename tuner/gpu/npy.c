@@ -37,7 +37,7 @@ static int parse_type(struct npy *npy, const char *text, const char *path, struc
     bool known = (npy->kind == 'f' && (npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
                  (strchr("iu", npy->kind) && npy->kind &&
                   (npy->size == 1 || npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
-                 (npy->kind == 'b' && npy->size == 1);
+                 (strchr("bV", npy->kind) && npy->kind && npy->size == 1);
     if (!known) return error_set(err, "'%s': elements of type '%.6s' are not supported", path, text + 1);
     if (order == '>' && npy->size > 1) return error_set(err, "'%s' is big-endian; save it as little-endian", path);
     return 0;
@@ -154,6 +154,17 @@ double npy_number(const struct npy *npy, size_t i)
     return element_load(npy->size == 2 ? ELEMENT_F16 : npy->size == 4 ? ELEMENT_F32 : ELEMENT_F64, at);
 }
 
+bool npy_is_bits(const struct npy *npy, enum element type)
+{
+    return (npy->kind == 'u' || npy->kind == 'V') && npy->size == 1 && element_is_float(type) &&
+           element_size(type) == 1;
+}
+
+double npy_value(const struct npy *npy, size_t i, enum element type)
+{
+    return npy_is_bits(npy, type) ? element_load(type, locate(npy, i)) : npy_number(npy, i);
+}
+
 int npy_check(const struct npy *npy, const char *path, enum element type, struct error *err)
 {
     static const struct {
@@ -162,6 +173,9 @@ int npy_check(const struct npy *npy, const char *path, enum element type, struct
         [ELEMENT_I8] = {-0x1p7, 0x1p7},    [ELEMENT_U8] = {0, 0x1p8},         [ELEMENT_I16] = {-0x1p15, 0x1p15},
         [ELEMENT_U16] = {0, 0x1p16},       [ELEMENT_I32] = {-0x1p31, 0x1p31}, [ELEMENT_U32] = {0, 0x1p32},
         [ELEMENT_I64] = {-0x1p63, 0x1p63}, [ELEMENT_U64] = {0, 0x1p64}};
+    if (npy->kind == 'V' && !npy_is_bits(npy, type))
+        return error_set(err, "'%s' has bytes without a type, which are read as FP8 alone, not as %s", path,
+                         element_name(type));
     if (element_is_float(type)) return 0;
     for (size_t i = 0; i < npy->count; i++) {
         double number = npy_number(npy, i);
@@ -181,6 +195,8 @@ void npy_element(const struct npy *npy, size_t i, enum element type, void *to)
     if ((type == ELEMENT_I64 || type == ELEMENT_U64) && npy->kind != 'f') {
         exact = npy_integer(npy, i);
         memcpy(to, &exact, sizeof exact);
+    } else if (npy_is_bits(npy, type)) {
+        memcpy(to, locate(npy, i), 1);
     } else {
         element_store(type, npy_number(npy, i), to);
     }

@@ -1,9 +1,12 @@
 // Reader of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4, u4, i8 and,
-// as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order.
+// as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8: its elements are the bits in u1
+// or in bytes without a type (V1, which is what ml_dtypes writes), or numbers that convert.
 #ifndef SWEETSPOT_GPU_NPY_H
 #define SWEETSPOT_GPU_NPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "kernels/element.h"
 #include "tuner/base/error.h"
@@ -11,7 +14,7 @@
 enum { NPY_DIMENSIONS_MAX = 8 };
 
 struct npy {
-    char kind;                                           // 'f', 'i', 'u' or 'b'
+    char kind;                                           // 'f', 'i', 'u', 'b', or 'V': bytes without a type
     size_t size;                                         // bytes of an element
     size_t dimensions, shape[NPY_DIMENSIONS_MAX], count; // count: product of the shape
     bool fortran;                                        // first dimension varies fastest
@@ -27,8 +30,11 @@ void npy_release(struct npy *);
 // Whether elements of this type can hold all that is in the file: of integers, whole numbers in their range. -1 with
 // the first that is not.
 int npy_check(const struct npy *, const char *path, enum element type, struct error *err);
-// Element number i in C order as double, as integer, or stored as one of ours.
+// Whether the file has the bits of such elements, FP8.
+bool npy_is_bits(const struct npy *, enum element type);
+// Element number i in C order as double, as what one of ours would hold, as integer, or stored as one of ours.
 double npy_number(const struct npy *, size_t i);
+double npy_value(const struct npy *, size_t i, enum element type);
 int64_t npy_integer(const struct npy *, size_t i);
 void npy_element(const struct npy *, size_t i, enum element type, void *to);
 

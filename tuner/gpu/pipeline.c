@@ -77,6 +77,22 @@ static int read_object(struct pipeline_stage *s, const struct device_problem *pr
     return 0;
 }
 
+// {"bytes":"0a000000..."}: a struct or a vector by value.
+static int read_bytes(struct pipeline_stage *s, const char *digits, struct error *err)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t length = strlen(digits);
+    if (!length || length % 2 || length > 2 * PIPELINE_BYTES_MAX || strspn(digits, hex) != length)
+        return error_set(err, "argument %u: a struct has 1 to %d bytes of two digits each", s->count,
+                         PIPELINE_BYTES_MAX);
+    unsigned char *bytes = memory_try(length / 2, 1, err);
+    if (!bytes) return -1;
+    for (size_t i = 0; i < length / 2; i++)
+        bytes[i] = (unsigned char)((strchr(hex, digits[2 * i]) - hex) * 16 + (strchr(hex, digits[2 * i + 1]) - hex));
+    s->bytes[s->count++] = bytes;
+    return 0;
+}
+
 static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
                          const json_t *from, struct error *err)
 {
@@ -85,6 +101,7 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
     if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
     if (json_object_get(from, "tensor_map")) return read_tensor_map(p, s, problem, from, err);
     if (json_object_get(from, "texture") || json_object_get(from, "surface")) return read_object(s, problem, from, err);
+    if (json_object_get(from, "bytes")) return read_bytes(s, json_get_string(from, "bytes", ""), err);
     if (buffer) {
         int found = buffers_find(&problem->buffers, buffer);
         if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, buffer);
@@ -123,7 +140,7 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
         int found = buffers_find(&problem->buffers, json_get_string(buffers, role->name, ""));
         if (found < 0) return error_set(err, "%s: no buffer for the role %s", name, role->name);
         const struct device_buffer *b = &problem->buffers.list[found];
-        if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN)
+        if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN && !b->restored)
             return error_set(err, "%s would write %s, which is an input", name, b->name);
         s->operation.operand[i] = b->view;
     }
@@ -263,6 +280,9 @@ void pipeline_release(struct pipeline *p)
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
     for (size_t i = 0; p->parts && i < p->problem_count; i++) places_release(&p->parts[i].places);
+    for (size_t i = 0; p->parts && i < p->problem_count; i++) // also of a stage that was not read to its end
+        for (unsigned k = 0; k < PIPELINE_STAGES_MAX; k++)
+            for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) free(p->parts[i].stage[k].bytes[a]);
     if (p->cuda) {
         module_state_release(&p->state, p->cuda);
         cuda_module_unload(p->cuda, p->module);
@@ -287,7 +307,7 @@ static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shi
     for (unsigned i = 0; i < s->count; i++) {
         struct cuda_tensor_map *map = s->map[i] ? &maps[s->map[i] - 1] : NULL;
         value[i] = s->pointer[i] || map ? s->value[i] + (uint64_t)shift : s->value[i];
-        args[i] = map ? (void *)map : &value[i];
+        args[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &value[i];
         int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, value[i], err) : 0;
         if (s->object[i])
             failed = places_object(&part->places, (unsigned)s->value[i], s->object[i] == PLACE_SURFACE, shift,

@@ -14,7 +14,8 @@
 enum {
     PIPELINE_STAGES_MAX = JOB_MAX_STAGES,
     PIPELINE_ARGUMENTS_MAX = JOB_MAX_ARGUMENTS,
-    PIPELINE_MAPS_MAX = JOB_MAX_TENSOR_MAPS
+    PIPELINE_MAPS_MAX = JOB_MAX_TENSOR_MAPS,
+    PIPELINE_BYTES_MAX = 4096 // of a struct by value
 };
 
 struct pipeline_stage {
@@ -30,6 +31,7 @@ struct pipeline_stage {
     bool pointer[PIPELINE_ARGUMENTS_MAX];         // whether it is a buffer's address
     unsigned char object[PIPELINE_ARGUMENTS_MAX]; // PLACE_TEXTURE, PLACE_SURFACE: it is an object of the buffer whose
                                                   // index is the value; 0: it is none
+    unsigned char *bytes[PIPELINE_ARGUMENTS_MAX]; // of a struct or vector by value, in the place of `value`; else NULL
     int map[PIPELINE_ARGUMENTS_MAX]; // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;
     unsigned char maps[PIPELINE_MAPS_MAX]

@@ -2,6 +2,7 @@
 #include "tuner/gpu/reference.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,7 +241,15 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
         double largest;
         int failed = support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)elements(b), &largest, err);
         if (failed) return failed;
-        p->filled->bound[i].floor = v->tolerance * 64 * element_roundoff(b->view.type) * largest;
+        double u = element_roundoff(b->view.type);
+        if (element_saturates(
+                b->view.type)) { // a neighbour of the expected value, and FP32's error before the rounding
+            const unsigned char smallest = 1;
+            p->filled->bound[i].per_value = v->tolerance * 2 * u;
+            p->filled->bound[i].floor = v->tolerance * element_load(b->view.type, &smallest);
+            u = element_roundoff(ELEMENT_F32);
+        }
+        p->filled->bound[i].floor += v->tolerance * 64 * u * largest;
     }
     return 0;
 }
@@ -361,7 +370,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         if (!failed) failed = npy_check(&npy, path, b->view.type, err);
         for (size_t j = 0; j < n && !failed; j++) {
             if (element_is_float(b->view.type))
-                ((double *)values)[j] = npy_number(&npy, j);
+                ((double *)values)[j] = npy_value(&npy, j, b->view.type);
             else
                 ((int64_t *)values)[j] = npy_integer(&npy, j);
         }
@@ -371,6 +380,50 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         if (failed) return failed;
     }
     return 0;
+}
+
+// How many leading elements of an output are compared, where the reference's result says so.
+static int read_count(struct workload *w, struct device_problem *p, const struct device_buffer *b, int64_t *count,
+                      struct error *err)
+{
+    int from = buffers_find(&p->buffers, b->count_in);
+    uint64_t expected = from >= 0 ? p->filled->bound[from].expected : 0;
+    if (!expected || element_is_float(p->buffers.list[from].view.type))
+        return error_set(err, "%s is compared as far as '%s' says, but the reference computes no integer of that name",
+                         b->name, b->count_in);
+    int failed = cuda_download(w->cuda, count, expected, sizeof *count, err);
+    if (failed || (failed = cuda_sync(w->cuda, err))) return failed;
+    if (*count > 0 && *count <= (int64_t)elements(b)) return 0;
+    return error_set(err, "%s has %zu elements, of which as many are compared as %s says, and that is %lld", b->name,
+                     elements(b), b->count_in, (long long)*count);
+}
+
+// What is compared of the outputs. Of the rest nothing is expected: a reference may leave anything there.
+static int set_parts(struct workload *w, struct device_problem *p, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        struct bound *bound = &p->filled->bound[i];
+        struct part *part = &p->filled->part[i];
+        int64_t *compared = &p->filled->compared[i], n = (int64_t)elements(b);
+        *part = b->part;
+        *compared = b->compared;
+        bound->part = NULL;
+        if (!buffer_is_output(b)) continue;
+        if (b->count_in && bound->expected) {
+            if ((failed = read_count(w, p, b, compared, err))) break;
+            part->leading = *compared;
+        }
+        if (*compared == n) continue;
+        bound->part = part;
+        if (bound->expected && (failed = support_drop(w->support, bound->expected, n, part, err))) break;
+        if (p->filled == &p->set[0] && !p->said_part[i])
+            fprintf(stderr, "problem %s: %lld of the %lld elements of %s are compared\n", p->name, (long long)*compared,
+                    (long long)n, b->name);
+        p->said_part[i] |= p->filled == &p->set[0];
+    }
+    return failed;
 }
 
 // From here on only the comparing kernels can read the expected values.
@@ -391,13 +444,15 @@ int reference_compute(struct workload *w, size_t number, struct error *err)
     int failed;
     if (!strcmp(kind, "operation")) {
         failed = by_operation(w, p, err);
+        if (!failed) failed = set_parts(w, p, err);
     } else if (!strcmp(kind, "none")) {
-        failed = 0;
+        failed = set_parts(w, p, err);
     } else {
         failed = !strcmp(kind, "kernel")    ? by_kernel(w, number, err)
                  : !strcmp(kind, "library") ? by_library(w, p, err)
                  : !strcmp(kind, "npy")     ? by_files(w, number, err)
                                             : error_set(err, "unknown reference '%s'", kind);
+        if (!failed) failed = set_parts(w, p, err);
         if (!failed) failed = plain_bounds(w, p, err);
     }
     return failed ? failed : hide(w, p, err);

@@ -26,11 +26,12 @@ enum {
     PRODUCT,
     FLUSH,
     YIELD,
+    DROP,
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums",  "mask",    "restore",   "poison",  "guards", "narrow_up",
-    "to_integer", "max_abs", "sums_join", "product", "flush",  "yield",
+    "checksums", "mask",      "restore", "poison", "guards", "narrow_up", "to_integer",
+    "max_abs",   "sums_join", "product", "flush",  "yield",  "drop",
 };
 
 struct sums {
@@ -206,6 +207,19 @@ int support_guards(struct support *s, const struct region *regions, size_t count
     return failed;
 }
 
+// All elements, in the form that kernels take.
+static struct part all_or(const struct part *part)
+{
+    return part ? *part : (struct part){.leading = INT64_MAX};
+}
+
+int support_drop(struct support *s, uint64_t words, int64_t n, const struct part *part, struct error *err)
+{
+    struct part p = all_or(part);
+    void *args[] = {&words, &n, &p};
+    return launch_plain(s, DROP, blocks_for(s, n, 4), 1, BLOCK, args, err);
+}
+
 int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous,
                     enum previous_mode mode, uint16_t pattern, uint64_t key, uint64_t finding, struct error *err)
 {
@@ -213,14 +227,15 @@ int support_compare(struct support *s, const struct operand *out, const struct b
     struct bound b = *bound;
     b.scale = bound_scale(bound);
     int number = previous ? (int)mode : PREVIOUS_NONE;
-    uint64_t wide = pattern * 0x0001000100010001ull;
+    uint64_t wide = support_pattern(out->type, pattern);
     if (o.ld == o.cols) { // one long row: full tiles, however narrow the matrix is
         o.cols *= o.rows;
         o.ld = o.cols;
         o.rows = 1;
     }
-    void *args[] = {&o.device,    &o.rows,  &o.cols,   &o.ld,   &b.expected, &b.scale, &b.per_scale,
-                    &b.per_value, &b.floor, &previous, &number, &wide,       &key,     &finding};
+    struct part part = all_or(bound->part);
+    void *args[] = {&o.device, &o.rows,   &o.cols, &o.ld, &b.expected, &b.scale, &b.per_scale, &b.per_value,
+                    &b.floor,  &previous, &number, &wide, &key,        &part,    &finding};
     int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
 }

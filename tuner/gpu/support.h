@@ -21,10 +21,18 @@ struct region {
     uint64_t address, rows, bytes, pitch, offset, buffer;
 };
 
+// Which elements of an output are compared, by their number in row-major order: those before `leading` and, with a
+// rank, those whose index in each dimension is in [first, end). support.cu has the same struct.
+enum { PART_RANK_MAX = 5 };
+struct part {
+    int64_t rank, leading, size[PART_RANK_MAX], first[PART_RANK_MAX], end[PART_RANK_MAX];
+};
+
 // allowed error = per_scale*scale + per_value*|expected| + floor; see operation.h.
 struct bound {
     uint64_t expected, scale; // 0: nothing to compare with; no scale
     double per_scale, per_value, floor;
+    const struct part *part; // what is compared; NULL: all elements
 };
 
 // The scales where they matter, else 0.
@@ -69,6 +77,13 @@ struct support;
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
+// The bytes that a buffer gets of a pattern which is NaN in every floating-point type of 16 bits and more: the pattern,
+// but for FP8 always 0xff, a NaN that no conversion makes.
+static inline uint64_t support_pattern(enum element type, uint16_t pattern)
+{
+    return element_is_float(type) && element_size(type) == 1 ? ~0ull : pattern * 0x0001000100010001ull;
+}
+
 int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed,
                  struct error *err);
 // Checksums of the first `count` pieces under two keys: sums[2 * i], sums[2 * i + 1] at a device address, set to zero
@@ -92,6 +107,8 @@ int support_compare(struct support *, const struct operand *, const struct bound
 // After the last compare into a finding: names the worst element.
 int support_judge(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
                   struct error *err);
+// Sets the 64-bit words of what is not compared to 0: nothing is known of them.
+int support_drop(struct support *, uint64_t words, int64_t n, const struct part *, struct error *err);
 // Dense fp64 copy (of absolute values), or with `exact` of 64-bit integers.
 int support_widen(struct support *, const struct operand *, bool absolute, bool exact, uint64_t to, struct error *err);
 int support_narrow_up(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);

@@ -125,19 +125,20 @@ void verify_stray_words(const struct device_buffer *b, const struct verify_findi
                   (long long)b->view.cols);
 }
 
-static void wrong_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
+static void wrong_words(const struct device_buffer *b, int64_t compared, const struct verify_finding *f,
+                        struct error *reason)
 {
     char place[PLACE_MAX], got[32], unwritten[64] = "";
-    int64_t n = b->view.rows * b->view.cols;
+    bool all = compared == b->view.rows * b->view.cols;
     if (f->unwritten)
         snprintf(unwritten, sizeof unwritten, ", %llu of them never written", (unsigned long long)f->unwritten);
-    error_set(reason, "%s%s is %s, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", b->name,
+    error_set(reason, "%s%s is %s, expected %.9g (allowed error %.3g); %llu of %lld %selements are wrong%s", b->name,
               place_words(b, f->place < 0 ? 0 : f->place, place), number_words(f->got, got), f->want, f->allowed,
-              (unsigned long long)f->bad, (long long)n, unwritten);
+              (unsigned long long)f->bad, (long long)compared, all ? "" : "compared ", unwritten);
 }
 
 // The findings on one buffer; returns the status they call for.
-static enum trial_status judge_buffer(const struct workload *w, const struct device_buffer *b,
+static enum trial_status judge_buffer(const struct workload *w, const struct device_buffer *b, int64_t compared,
                                       const struct verify_finding *f, struct error *reason)
 {
     char place[PLACE_MAX];
@@ -154,7 +155,7 @@ static enum trial_status judge_buffer(const struct workload *w, const struct dev
         return STATUS_NONDETERMINISTIC;
     }
     if (f->bad) {
-        wrong_words(b, f, reason);
+        wrong_words(b, compared, f, reason);
         return STATUS_WRONG;
     }
     return STATUS_OK;
@@ -172,7 +173,7 @@ static double ratio_of(const struct verify_finding *f)
 }
 
 // One run's findings into a verdict and, unless NULL, into what is kept of all runs.
-static enum trial_status judge_run(const struct workload *w, const struct device_problem *p,
+static enum trial_status judge_run(const struct workload *w, const struct device_problem *p, const struct data_set *set,
                                    const struct verify_finding *findings, struct verify_result *result,
                                    struct error *reason)
 {
@@ -182,13 +183,13 @@ static enum trial_status judge_run(const struct workload *w, const struct device
         const struct device_buffer *b = &p->buffers.list[i];
         const struct verify_finding *f = &findings[i];
         struct error words;
-        enum trial_status mine = judge_buffer(w, b, f, &words);
+        enum trial_status mine = judge_buffer(w, b, set->compared[i], f, &words);
         if (severity(mine) > severity(status)) {
             status = mine;
             *reason = words;
         }
         if (!result || !buffer_is_output(b)) continue;
-        double n = (double)(b->view.rows * b->view.cols), rms = sqrt(f->sum_squares / n), error = ratio_of(f);
+        double n = (double)set->compared[i], rms = sqrt(f->sum_squares / n), error = ratio_of(f);
         if (f->max_scaled > result->error_max) result->error_max = f->max_scaled;
         if (rms > result->error_rms) result->error_rms = rms;
         result->bad += f->bad;
@@ -213,7 +214,7 @@ enum trial_status verify_judge(const struct workload *w, size_t problem, struct 
     for (int set = 0; set < 2; set++) {
         struct error words = {""};
         if (!p->ran[set]) continue;
-        enum trial_status mine = judge_run(w, p, w->findings[2 * problem + (size_t)set], result, &words);
+        enum trial_status mine = judge_run(w, p, &p->set[set], w->findings[2 * problem + (size_t)set], result, &words);
         if (severity(mine) <= severity(status)) continue;
         status = mine;
         *reason = words;
@@ -225,13 +226,14 @@ enum trial_status verify_judge(const struct workload *w, size_t problem, struct 
 static int compare_sample(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err)
 {
     struct device_problem *p = self;
+    p->sampled[slot] = p->buffers.set[copy];
     return compare(p->workload, p, copy, pattern, true, p->workload->samples[slot], err);
 }
 
 static enum trial_status judge_sample(void *self, unsigned slot, struct error *reason)
 {
     const struct device_problem *p = self;
-    return judge_run(p->workload, p, p->workload->samples[slot], NULL, reason);
+    return judge_run(p->workload, p, &p->set[p->sampled[slot]], p->workload->samples[slot], NULL, reason);
 }
 
 struct measure_subject verify_subject(struct workload *w, size_t problem, const struct work *work, bool judged)

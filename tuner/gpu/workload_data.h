@@ -23,6 +23,8 @@ enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
 // with the workload's key, so that a candidate that finds them cannot use them.
 struct data_set {
     struct bound bound[BUFFERS_MAX];
+    struct part part[BUFFERS_MAX];     // of outputs that are compared in part
+    int64_t compared[BUFFERS_MAX];     // elements that are compared
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
     uint64_t results;                  // the allocation that these lie in
@@ -37,10 +39,12 @@ struct device_problem {
     struct race race;    // what first launches were worth
     const json_t *roles; // sizes and scalars of the operation, by role
     struct buffers buffers;
-    struct data_set set[2], *filled;    // `filled`: the set whose references are being computed
-    bool ran[2];                        // by set, in this pass
-    struct operation_problem operation; // where the reference is an operation
-    bool unbounded;                     // its least work is estimated wrongly: no time is refused
+    struct data_set set[2], *filled;      // `filled`: the set whose references are being computed
+    bool said_part[BUFFERS_MAX];          // that an output is compared in part
+    unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the launch that was timed
+    bool ran[2];                          // by set, in this pass
+    struct operation_problem operation;   // where the reference is an operation
+    bool unbounded;                       // its least work is estimated wrongly: no time is refused
 };
 
 // Where the device's peaks are known from. UNAVAILABLE: they could not be measured.

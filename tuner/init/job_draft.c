@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/element.h"
 #include "tuner/base/text.h"
 
 static void print_list(FILE *f, char *const texts[3])
@@ -152,7 +153,7 @@ static bool writes_reals(const struct guess *g)
     bool reals = false;
     for (size_t i = 0; i < g->argument_count; i++)
         reals |= has_output(&g->arguments[i]) && strcmp(g->arguments[i].direction, "in") != 0 &&
-                 strpbrk(g->arguments[i].type, "f") != NULL;
+                 element_is_float((enum element)element_find(g->arguments[i].type));
     return reals;
 }
 

@@ -108,11 +108,7 @@ static void free_stage(struct stage *s)
         expr_free(s->block[i]);
         expr_free(s->cluster[i]);
     }
-    for (size_t i = 0; i < s->argument_count; i++) {
-        free(s->arguments[i].name);
-        expr_free(s->arguments[i].value);
-        tensor_map_free(s->arguments[i].map);
-    }
+    for (size_t i = 0; i < s->argument_count; i++) argument_release(&s->arguments[i]);
     free(s->arguments);
     free(s->operation);
     free(s->by);
@@ -207,7 +203,8 @@ void job_free(struct job *job)
         expr_free(b->ld);
         expr_free(b->value);
         image_free(b->image);
-        free(b->fill.path);
+        fill_release(&b->fill);
+        compared_free(b->compared);
     }
     free(job->buffers);
     for (size_t i = 0; i < job->stage_count; i++) free_stage(&job->stages[i]);
@@ -319,6 +316,11 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
             result = error_set(err, "buffer '%s' of problem %s has more bytes than an address can reach", b->name,
                                job->problems[problem].name);
         }
+        double low, high;
+        int64_t size, first, count;
+        if (!result) result = job_fill_numbers(job, b, values, &low, &high, err);
+        for (size_t k = 0; b->compared && k < b->compared->rank && !result; k++)
+            result = job_compared_numbers(b, k, values, &size, &first, &count, err);
     }
     free(values);
     return result ? -1 : total;

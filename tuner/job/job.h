@@ -28,9 +28,20 @@ enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the oth
 
 struct fill {
     enum fill_kind kind;
-    double low, high; // uniform, integer: [low, high]; constant: low
-    char *path;       // npy: absolute
-    bool given;       // by the job; else the default of its type
+    double low, high; // uniform, integer, sorted: [low, high]; constant: low; noise: `high` is the amplitude
+    struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
+    char *path;                          // npy: absolute
+    char *of;                            // of a copy: the buffer that it is made from, which is declared before
+    bool given;                          // by the job; else the default of its type
+};
+
+// What is compared of an output: in each dimension of its shape `count` elements from `first` on, or the leading ones,
+// as many as the first element of another output says.
+enum { COMPARED_RANK_MAX = 5 };
+struct compared {
+    size_t rank;
+    struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX]; // NULL: 0; all the rest
+    char *count_in; // NULL: there are dimensions
 };
 
 // How kernels see a buffer by texture and surface objects.
@@ -55,6 +66,8 @@ struct buffer {
     bool symbol;
     bool optional;      // of a symbol: candidates may lack it
     struct expr *value; // of a symbol: each element's, in place of the fill's; NULL: the fill
+    bool restore;              // an input that the kernel may change
+    struct compared *compared; // NULL: all elements
 };
 
 // How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
@@ -74,16 +87,30 @@ struct tensor_map {
 
 enum argument_view { VIEW_POINTER, VIEW_TEXTURE, VIEW_SURFACE };
 
-// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, or a scalar (an expression of integers,
-// or a real constant).
+// A number in a struct or vector that is passed by value.
+enum { ARGUMENT_MEMBERS_MAX = 256, ARGUMENT_BYTES_MAX = 4096 };
+struct value_member {
+    char *name; // "params.width", "v.x"
+    enum element type;
+    size_t offset; // bytes from the argument's beginning
+    struct expr *value;
+    double real; // where value is NULL
+};
+
+// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, a scalar (an expression of integers, or a
+// real constant), or numbers in a row, a struct or a vector.
 struct argument {
     int buffer;              // index into job.buffers, or -1: scalar
     enum argument_view view; // of a buffer
     struct tensor_map *map;  // of the buffer, 128 bytes by value; NULL: its address or object
     char *name;              // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum element type;
-    struct expr *value; // integer scalar
-    double real;        // where value is NULL
+    struct expr *value;  // integer scalar
+    double real;         // where value is NULL
+    size_t member_count; // not 0: a struct or a vector, and neither value nor type counts
+    struct value_member *members;
+    size_t bytes, alignment; // of all members with their padding
+    const char *vector;      // "float4"; NULL: a struct. Static text
 };
 
 // What fills a role of an operation in a stage that a library computes: a buffer, or a number.
@@ -309,6 +336,22 @@ int job_image_resolve(const struct buffer *, const int64_t *values, struct image
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
+
+// Writes a number, an expression's or a real one, as an element of a type. -1 with a message. (job_members.c)
+int job_number(enum element, const struct expr *value, double real, const int64_t *values, void *to, struct error *);
+// The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
+int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
+// "width at 0, scale at 4". malloc'ed. (job_members.c)
+char *job_argument_layout(const struct argument *);
+
+// The numbers of a buffer's fill (low, high, total or amplitude) for a problem, from its values. -1 with a message: the
+// fill does not fit the buffer, or not what it is made from. (job_data.c)
+int job_fill_numbers(const struct job *, const struct buffer *, const int64_t *values, double *low, double *high,
+                     struct error *);
+// What is compared in a dimension of a buffer that is compared by dimensions. -1 with a message: nothing, or what is
+// not there. (job_data.c)
+int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
+                         int64_t *count, struct error *);
 
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
 // message.

@@ -47,6 +47,8 @@ static void check_stage(struct reader *r, const struct job *job, const struct no
     check_expression(r, job, group, s->shared);
     for (size_t i = 0; i < s->argument_count; i++) {
         check_expression(r, job, group, s->arguments[i].value);
+        for (size_t k = 0; k < s->arguments[i].member_count; k++)
+            check_expression(r, job, group, s->arguments[i].members[k].value);
         check_map(r, job, group, s->arguments[i].map);
     }
 }

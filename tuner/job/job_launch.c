@@ -15,87 +15,6 @@ static const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-static int find_buffer(const struct job *job, const char *name)
-{
-    for (size_t i = 0; i < job->buffer_count; i++)
-        if (!strcmp(job->buffers[i].name, name)) return (int)i;
-    return -1;
-}
-
-static void check_npy(struct reader *r, const struct node *n, const char *path)
-{
-    if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
-}
-
-static struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, enum element type)
-{
-    bool integers = type >= ELEMENT_I8;
-    struct fill fill = {
-        .kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
-    const struct node *n = node_member(argument, "fill");
-    if (!n) return fill;
-    fill.given = true;
-    if (node_is_string(n)) {
-        size_t length = strlen(node_string(n));
-        if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {
-            fill.kind = FILL_NPY;
-            fill.path = text_join_path(job->directory, node_string(n));
-            check_npy(r, n, fill.path);
-        } else {
-            fill.kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
-            if (fill.kind == FILL_NPY || fill.kind == FILL_CONSTANT)
-                reader_mistake(r, n, "fill \"%s\" must be written as a group: { kind = \"%s\"; %s = ...; }",
-                               node_string(n), node_string(n), fill.kind == FILL_NPY ? "path" : "value");
-        }
-    } else if (node_is_number(n)) {
-        fill.kind = FILL_CONSTANT;
-        fill.low = node_real(n);
-    } else if (node_is_group(n)) {
-        reader_check_group(r, n, "'fill'", "arguments[].fill", NULL);
-        if (node_member(n, "kind")) fill.kind = (enum fill_kind)reader_word(r, n, "arguments[].fill.kind");
-        if (node_member(n, "low")) fill.low = reader_number(r, n, "arguments[].fill.low");
-        if (node_member(n, "high")) fill.high = reader_number(r, n, "arguments[].fill.high");
-        if (fill.kind == FILL_CONSTANT) fill.low = reader_number(r, n, "arguments[].fill.value");
-        if (fill.low > fill.high && fill.kind != FILL_CONSTANT) reader_mistake(r, n, "'low' is above 'high'");
-        const char *path = reader_string(r, n, "arguments[].fill.path");
-        if (fill.kind == FILL_NPY && path) {
-            fill.path = text_join_path(job->directory, path);
-            check_npy(r, n, fill.path);
-        } else if (fill.kind == FILL_NPY) {
-            reader_mistake(r, n, "fill \"npy\" needs 'path'");
-        }
-    } else {
-        reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
-    }
-    bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM;
-    double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
-    if (integers && (range || fill.kind == FILL_CONSTANT) &&
-        (fill.low < least || greatest > (double)element_greatest(type)))
-        reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
-                       element_name(type), element_least(type), element_greatest(type));
-    if (fill.kind == FILL_NONFINITE && integers)
-        reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
-    return fill;
-}
-
-void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *what,
-                 const char *buffer)
-{
-    size_t count = 0;
-    const int *slots = e ? expr_slots(e, &count) : NULL;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = symbols_name(job->symbols, slots[i]);
-        bool fixed = !strncmp(name, "device.", 7);
-        for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
-        for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
-        if (!fixed)
-            reader_mistake(r, n,
-                           "the %s of buffer '%s' depends on '%s', which differs between configurations; give the "
-                           "largest %s it can need",
-                           what, buffer, name, what);
-    }
-}
-
 // An output's own tolerance.
 static void load_tolerance(struct reader *r, const struct node *n, struct buffer *b, const char *name)
 {
@@ -127,7 +46,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     char *what = !strcmp(form, "tensor_map") ? text_copy("a tensor map") : text_format("a %s argument", form);
     if (!constant) reader_check_group(r, n, what, "arguments[]", form);
     free(what);
-    int known = find_buffer(job, name);
+    int known = job_find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
         if (known >= 0 && image) join_image(r, n, &job->buffers[known], surface, false);
@@ -149,13 +68,17 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     struct buffer b = {.type = (enum element)reader_word(r, n, "arguments[].type")};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
-    b.fill = load_fill(r, job, n, b.type);
+    b.fill = load_fill(r, job, n, name, b.type);
     load_tolerance(r, n, &b, name);
+    b.restore = reader_bool(r, n, "arguments[].restore");
+    if (b.restore && b.direction != DIRECTION_IN)
+        reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,
+                       direction_words[b.direction]);
     const struct node *shape = reader_sequence(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
         reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
-        free(b.fill.path);
+        fill_release(&b.fill);
         return -1;
     }
     b.name = text_copy(name);
@@ -184,17 +107,10 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     check_fixed(r, job, n, b.rows, "shape", name);
     check_fixed(r, job, n, b.cols, "shape", name);
     check_fixed(r, job, n, b.ld, "shape", name);
+    b.compared = load_compared(r, job, n, &b, name);
     job->buffers = memory_grow(job->buffers, job->buffer_count + 1, sizeof *job->buffers);
     job->buffers[job->buffer_count] = b;
     return (int)job->buffer_count++;
-}
-
-// A finite number that stays one in elements of this type.
-static bool fits(enum element type, double value)
-{
-    unsigned char bytes[8];
-    element_store(type, value, bytes);
-    return isfinite(element_load(type, bytes));
 }
 
 static void load_scalar(struct reader *r, struct job *job, const struct node *n, struct argument *a)
@@ -202,23 +118,10 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
     reader_check_group(r, n, "a scalar argument", "arguments[]", "scalar");
     const char *name = node_string(node_member(n, "scalar"));
     a->name = text_copy(name);
+    if (load_value_argument(r, job, n, a)) return;
     a->type = (enum element)reader_word(r, n, "arguments[].type");
     if (!node_member(n, "type")) reader_mistake(r, n, "scalar '%s' lacks 'type'", name);
-    const struct node *value = node_member(n, "value");
-    struct error err;
-    if (!value) {
-        a->value = expr_parse(name, job->symbols, &err);
-        if (!a->value) reader_mistake(r, n, "scalar '%s' needs 'value': %s", name, err.message);
-    } else if (node_is_number(value) && !node_is_integer(value)) {
-        a->real = node_real(value);
-        if (a->type >= ELEMENT_I8)
-            reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name,
-                           element_words[a->type]);
-        else if (!fits(a->type, a->real))
-            reader_mistake(r, value, "scalar '%s' is %g, more than an %s holds", name, a->real, element_words[a->type]);
-    } else {
-        a->value = reader_expression(r, value, job->symbols);
-    }
+    load_number(r, job, n, node_member(n, "value"), "scalar", name, a->type, &a->value, &a->real);
 }
 
 void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
@@ -358,7 +261,7 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
         if (found < 0) {
             reader_mistake(r, member, "operation '%s' has no role '%s'", name, role);
         } else if (op->roles[found].kind == ROLE_INPUT || op->roles[found].kind == ROLE_OUTPUT) {
-            to->buffer = node_is_string(member) ? find_buffer(job, node_string(member)) : -1;
+            to->buffer = node_is_string(member) ? job_find_buffer(job, node_string(member)) : -1;
             if (to->buffer < 0)
                 reader_mistake(r, member, "'%s' must name a buffer that an earlier stage's arguments declare", role);
         } else if (class >= 0) {
@@ -427,6 +330,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);
     }
     check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count);
+    check_compared(r, job, root);
     bool output = false;
     for (size_t i = 0; i < job->buffer_count; i++)
         output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
@@ -441,12 +345,16 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
 static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
 {
     size_t count = 0, room = job->buffer_count + 1;
-    for (size_t s = 0; s < job->stage_count; s++) room += job->stages[s].argument_count;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) room += 1 + job->stages[s].arguments[i].member_count;
     const char **names = memory_new(room, sizeof *names);
     for (size_t i = 0; i < job->buffer_count; i++) names[count++] = job->buffers[i].name;
     for (size_t s = 0; s < job->stage_count; s++)
-        for (size_t i = 0; i < job->stages[s].argument_count; i++)
-            if (job->stages[s].arguments[i].buffer < 0) names[count++] = job->stages[s].arguments[i].name;
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
+            const struct argument *a = &job->stages[s].arguments[i];
+            if (a->buffer < 0 && !a->member_count) names[count++] = a->name;
+            for (size_t k = 0; k < a->member_count; k++) names[count++] = a->members[k].name;
+        }
     names[count] = NULL;
     for (size_t k = 0; op->roles[k].name; k++) {
         const struct operation_role *role = &op->roles[k];
@@ -461,7 +369,7 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
             reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name,
                            is_buffer ? "buffer" : "size or scalar");
         if (constant) continue;
-        bool there = is_buffer ? find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
+        bool there = is_buffer ? job_find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
         for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
         if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
         const char *nearest = text_nearest(bound, names);
@@ -526,7 +434,7 @@ static void load_files(struct reader *r, struct job *job, const struct node *n)
     job->reference.kind = REFERENCE_NPY;
     for (size_t i = 0; files && i < node_count(files); i++) {
         const struct node *file = node_at(files, i);
-        if (!node_is_string(file) || find_buffer(job, node_name(file)) < 0) {
+        if (!node_is_string(file) || job_find_buffer(job, node_name(file)) < 0) {
             reader_mistake(
                 r, file,
                 "'files' must give a .npy file for an output buffer, e.g. { C = \"c.npy\"; }; there is no buffer '%s'",

@@ -24,10 +24,6 @@ void load_arguments(struct reader *, struct job *, const struct node *owner, str
 // Declares a buffer of a form of "arguments[]" ("buffer", "texture", "constant", ..), or finds the one of that name
 // that is known. Its number, or -1 after a mistake.
 int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
-// Buffers are made once per job: refuses an expression, a buffer's `what` ("shape"), that reads other names than
-// problem sizes and device limits.
-void check_fixed(struct reader *, const struct job *, const struct node *, const struct expr *, const char *what,
-                 const char *buffer);
 void load_constants(struct reader *, struct job *, const struct node *root); // before launches
 // Reads what the first argument that names a texture or surface says of its memory; image_free frees it.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
@@ -37,6 +33,27 @@ void image_free(struct buffer_image *); // NULL is fine
 void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
 // Refuses buffers that the stages of one kernel set see in two places.
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count);
+// Reads an argument that is a struct or a vector; false where it is none.
+bool load_value_argument(struct reader *, const struct job *, const struct node *, struct argument *);
+// Reads a number: `value` (NULL: the size of that name) of `owner`. `what` names the kind in messages.
+void load_number(struct reader *, const struct job *, const struct node *owner, const struct node *value,
+                 const char *what, const char *name, enum element, struct expr **expression, double *real);
+void argument_release(struct argument *);
+int job_find_buffer(const struct job *, const char *name); // its number, or -1
+// Refuses a file that cannot be read.
+void check_npy(struct reader *, const struct node *, const char *path);
+// Refuses an expression (NULL: none) of `what` ("shape") of a buffer that differs between configurations.
+void check_fixed(struct reader *, const struct job *, const struct node *, const struct expr *, const char *what,
+                 const char *buffer);
+// Reads the fill of an argument that declares a buffer, and what is compared of it (NULL: all).
+struct fill load_fill(struct reader *, const struct job *, const struct node *argument, const char *buffer,
+                      enum element);
+struct compared *load_compared(struct reader *, const struct job *, const struct node *argument, const struct buffer *,
+                               const char *buffer);
+// Checks the names in what is compared, once all buffers are known.
+void check_compared(struct reader *, const struct job *, const struct node *root);
+void fill_release(struct fill *);
+void compared_free(struct compared *); // NULL is fine
 // Reads the tensor map of an argument; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine

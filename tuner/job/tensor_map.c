@@ -66,9 +66,9 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
     if (map->tf32 && buffer->type != ELEMENT_F32)
         reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, but it is %s",
                        buffer->name, element_name(buffer->type));
-    if (map->nan && buffer->type >= ELEMENT_I8)
-        reader_mistake(r, node_member(n, "out_of_bounds"), "out_of_bounds \"nan\" of '%s' needs a floating-point type",
-                       buffer->name);
+    if (map->nan && (!element_is_float(buffer->type) || element_size(buffer->type) == 1)) // TMA knows no FP8
+        reader_mistake(r, node_member(n, "out_of_bounds"),
+                       "out_of_bounds \"nan\" of '%s' needs a floating-point type of 16 bits or more", buffer->name);
     return map;
 }
 

@@ -433,6 +433,7 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
         [ELEMENT_U8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,    [ELEMENT_I16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
         [ELEMENT_U16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,  [ELEMENT_U64] = CU_TENSOR_MAP_DATA_TYPE_UINT64,
         [ELEMENT_U32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,  [ELEMENT_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,
+        [ELEMENT_E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,  [ELEMENT_E5M2] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
     };
     const CUtensorMapSwizzle swizzle = t->swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
                                        : t->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B

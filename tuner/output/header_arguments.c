@@ -38,28 +38,74 @@ static void end(struct renderer *r, const char *type, const char *name, const ch
     fputs("); }\n", r->file);
 }
 
-static void put_scalar(struct renderer *r, const char *stage, size_t place, const json_t *like, const char *prefix)
+// A scalar argument of a stage in a section, or one of a struct's members; NULL: it is something else there.
+static const json_t *find_scalar(const json_t *section, const char *stage, size_t place, size_t member)
+{
+    const json_t *own = json_array_get(json_object_get(header_find_stage(section, stage), "arguments"), place);
+    const json_t *members = json_object_get(own, "members");
+    return members ? json_array_get(members, member) : member ? NULL : own;
+}
+
+char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
+{
+    if (!member) return text_format("%sargument_%zu", prefix, place);
+    char *identifier = header_identifier(json_get_string(member, "name", "?")),
+         *name = text_format("%sargument_%zu_%s", prefix, place, identifier);
+    free(identifier);
+    return name;
+}
+
+// `own`: the name of the struct's, where `like` is a member.
+static void put_scalar(struct renderer *r, const char *stage, size_t place, size_t member, const json_t *like,
+                       const char *own, const char *prefix)
 {
     const json_t *section;
     size_t i;
     bool real = json_object_get(like, "real") != NULL;
     const char *type = real ? "double" : "long long";
-    char *name = text_format("%sargument_%zu", prefix, place);
+    char *name = header_scalar_name(prefix, place, own ? like : NULL);
     fprintf(r->file, "/* Argument %zu, ", place);
+    if (own) {
+        header_put_comment(r->file, own);
+        fputc('.', r->file);
+    }
     header_put_comment(r->file, json_get_string(like, "name", "?"));
-    fprintf(r->file, " (%s). */\n", json_get_string(like, "type", "?"));
+    fprintf(r->file, " (%s)", json_get_string(like, "type", "?"));
+    if (own) fprintf(r->file, ", at byte %" PRId64, json_get_integer(like, "offset", 0));
+    fputs(". */\n", r->file);
     begin(r, type, name);
     json_array_foreach(r->sections, i, section)
     {
-        const json_t *own = json_array_get(json_object_get(header_find_stage(section, stage), "arguments"), place);
-        if (!own) continue;
+        const json_t *each = find_scalar(section, stage, place, member);
+        if (!each) continue;
         if (real)
-            fprintf(r->file, "    case %zu: return %.17g;\n", i, json_get_number(own, "real", 0));
+            fprintf(r->file, "    case %zu: return %.17g;\n", i, json_get_number(each, "real", 0));
         else
-            fprintf(r->file, "    case %zu: return %s;\n", i, json_get_string(own, "value", "0"));
+            fprintf(r->file, "    case %zu: return %s;\n", i, json_get_string(each, "value", "0"));
     }
     end(r, type, name, "0");
     free(name);
+}
+
+// The functions of a struct's members, whose names must differ as identifiers too.
+static void put_members(struct renderer *r, const char *stage, size_t place, const json_t *like, const char *prefix)
+{
+    const json_t *member;
+    size_t i;
+    json_t *seen = json_object();
+    json_array_foreach(json_object_get(like, "members"), i, member)
+    {
+        char *name = header_scalar_name(prefix, place, member);
+        if (json_object_get(seen, name) && !r->collided) {
+            error_set(r->err, "two members of '%s' would have one name in the header, %s",
+                      json_get_string(like, "name", "?"), name);
+            r->collided = true;
+        }
+        json_object_set_new(seen, name, json_true());
+        put_scalar(r, stage, place, i, member, json_get_string(like, "name", "?"), prefix);
+        free(name);
+    }
+    json_decref(seen);
 }
 
 void header_scalars(struct renderer *r, const char *stage, const char *prefix)
@@ -71,9 +117,13 @@ void header_scalars(struct renderer *r, const char *stage, const char *prefix)
         json_array_foreach(r->sections, i, section)
         {
             const json_t *own = json_array_get(json_object_get(header_find_stage(section, stage), "arguments"), place);
-            if (!like && !strcmp(json_get_string(own, "kind", ""), "scalar")) like = own;
+            const char *kind = json_get_string(own, "kind", "");
+            if (!like && (!strcmp(kind, "scalar") || !strcmp(kind, "struct"))) like = own;
         }
-        if (like) put_scalar(r, stage, place, like, prefix);
+        if (json_object_get(like, "members"))
+            put_members(r, stage, place, like, prefix);
+        else if (like)
+            put_scalar(r, stage, place, 0, like, NULL, prefix);
     }
 }
 

@@ -55,10 +55,16 @@ static json_t *supported(const struct job *job, const struct trial *trial)
     return NULL;
 }
 
+// An input that the kernel may change is the caller's to restore.
+static const char *direction_word(const struct buffer *b)
+{
+    return direction_words[b->restore ? DIRECTION_INOUT : b->direction];
+}
+
 static json_t *describe_buffer(const struct expression_folding *f, const struct buffer *b, struct error *err)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction",
-                               direction_words[b->direction]);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction", direction_word(b));
     if (folding_set(object, "rows", f, b->rows, "1", err) || folding_set(object, "cols", f, b->cols, "1", err) ||
         folding_set(object, "ld", f, b->ld ? b->ld : b->cols, "1", err)) {
         json_decref(object);
@@ -100,17 +106,37 @@ int contract_add(json_t *section, const struct expression_folding *f, const stru
     return header_places_add(section, f, err);
 }
 
-static json_t *describe_scalar(const struct expression_folding *f, const struct argument *a, struct error *err)
+// A number: a scalar argument, or a member of one.
+static json_t *describe_scalar(const struct expression_folding *f, const char *name, enum element type,
+                               const struct expr *value, double real, struct error *err)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s}", "kind", "scalar", "name", a->name, "type", element_name(a->type));
-    if (!a->value) {
-        json_object_set_new(object, "real", json_real(a->real));
+    json_t *object = json_pack("{s:s, s:s, s:s}", "kind", "scalar", "name", name, "type", element_name(type));
+    if (!value) {
+        json_object_set_new(object, "real", json_real(real));
         return object;
     }
-    json_object_set_new(object, "from", json_string(expr_text(a->value)));
-    if (!folding_set(object, "value", f, a->value, "0", err)) return object;
+    json_object_set_new(object, "from", json_string(expr_text(value)));
+    if (!folding_set(object, "value", f, value, "0", err)) return object;
     json_decref(object);
     return NULL;
+}
+
+// A struct or a vector by value. Members have their names without the argument's.
+static json_t *describe_struct(const struct expression_folding *f, const struct argument *a, struct error *err)
+{
+    json_t *members = json_array();
+    for (size_t i = 0; i < a->member_count; i++) {
+        const struct value_member *m = &a->members[i];
+        json_t *one = describe_scalar(f, m->name + strlen(a->name) + 1, m->type, m->value, m->real, err);
+        if (!one) {
+            json_decref(members);
+            return NULL;
+        }
+        json_object_set_new(one, "offset", json_integer((json_int_t)m->offset));
+        json_array_append_new(members, one);
+    }
+    return json_pack("{s:s, s:s, s:s, s:I, s:o}", "kind", "struct", "name", a->name, "type",
+                     a->vector ? a->vector : "struct", "bytes", (json_int_t)a->bytes, "members", members);
 }
 
 json_t *contract_arguments(const struct expression_folding *f, const struct stage *stage, struct error *err)
@@ -124,8 +150,9 @@ json_t *contract_arguments(const struct expression_folding *f, const struct stag
                            : a->view == VIEW_SURFACE ? "surface"
                                                      : "buffer";
         json_t *one = b ? json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "name", b->name, "type",
-                                    element_name(b->type), "direction", direction_words[b->direction])
-                        : describe_scalar(f, a, err);
+                                    element_name(b->type), "direction", direction_word(b))
+                        : a->member_count ? describe_struct(f, a, err)
+                        : describe_scalar(f, a->name, a->type, a->value, a->real, err);
         if (!one) {
             error_prefix(err, "argument '%s'", a->name);
             json_decref(list);

@@ -11,6 +11,7 @@
 
 #include "kernels/element.h"
 #include "tuner/base/text.h"
+#include "tuner/output/header_arguments.h"
 #include "tuner/output/header_places.h"
 #include "tuner/output/header_section.h"
 #include "tuner/run/embedded.h"
@@ -190,8 +191,15 @@ static const char *c_type(int element)
         [ELEMENT_BF16] = "unsigned short", [ELEMENT_I8] = "signed char",     [ELEMENT_I32] = "int",
         [ELEMENT_U32] = "unsigned int",    [ELEMENT_I64] = "long long",      [ELEMENT_U8] = "unsigned char",
         [ELEMENT_I16] = "short",           [ELEMENT_U16] = "unsigned short", [ELEMENT_U64] = "unsigned long long",
+        [ELEMENT_E4M3] = "unsigned char",  [ELEMENT_E5M2] = "unsigned char",
     };
     return types[element];
+}
+
+// C99 has no such type: scalars are known bits, pointers are void *.
+static bool only_bits(int element)
+{
+    return element_is_float((enum element)element) && element_size((enum element)element) < 4;
 }
 
 static int element_of(const json_t *described)
@@ -201,8 +209,7 @@ static int element_of(const json_t *described)
 }
 
 // Fills the scalar's variable, and refuses values that do not fit.
-static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t stage,
-                        size_t place)
+static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *variable)
 {
     static const struct {
         const char *low, *high;
@@ -214,30 +221,49 @@ static void fill_scalar(struct renderer *r, const json_t *a, size_t section, con
     int element = element_of(a);
     const char *value = json_get_string(a, "value", "0");
     FILE *f = r->file;
-    if (element == ELEMENT_F16 || element == ELEMENT_BF16) { // known bits: C99 has no such type
-        unsigned short bits = 0;
+    if (only_bits(element)) {
+        uint16_t bits = 0; // of little-endian machines: an e4m3 is its first byte
         if (!json_object_get(a, "real") && !is_number(value) && !r->collided) {
             error_set(r->err, "a launch cannot be embedded: the %s scalar '%s' depends on sizes", element_name(element),
                       json_get_string(a, "name", "?"));
             r->collided = true;
         }
         element_store((enum element)element, json_get_number(a, "real", strtod(value, NULL)), &bits);
-        fprintf(f, "        s%zu_%zu = %u;\n", stage, place, bits);
+        fprintf(f, "        %s = %u;\n", variable, bits);
         return;
     }
-    char *call = text_format("%sargument_%zu_on(%zu", prefix, place, section);
+    char *call = text_format("%s_on(%zu", function, section);
     if (range[element].low) {
         fprintf(f, "        wide = %s", call);
         header_put_sizes(r, ", ");
         fprintf(f, ");\n        if (wide < %s", range[element].low);
         if (range[element].high) fprintf(f, " || wide > %s", range[element].high);
-        fprintf(f, ") return %s_SIZES;\n        s%zu_%zu = (%s)wide;\n", r->upper, stage, place, c_type(element));
+        fprintf(f, ") return %s_SIZES;\n        %s = (%s)wide;\n", r->upper, variable, c_type(element));
     } else {
-        fprintf(f, "        s%zu_%zu = (%s)%s", stage, place, c_type(element), call);
+        fprintf(f, "        %s = (%s)%s", variable, c_type(element), call);
         header_put_sizes(r, ", ");
         fputs(");\n", f);
     }
     free(call);
+}
+
+// Fills the bytes of a struct, member by member.
+static void fill_struct(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t stage,
+                        size_t place)
+{
+    const json_t *member;
+    size_t i;
+    json_array_foreach(json_object_get(a, "members"), i, member)
+    {
+        char *function = header_scalar_name(prefix, place, member),
+             *variable = text_format("s%zu_%zu_%zu", stage, place, i);
+        fill_scalar(r, member, section, function, variable);
+        fprintf(r->file, "        memcpy(s%zu_%zu + %" PRId64 ", &%s, sizeof %s);\n", stage, place,
+                json_get_integer(member, "offset", 0), variable, variable);
+        free(function);
+        free(variable);
+    }
+    fprintf(r->file, "        a%zu[%zu] = s%zu_%zu;\n", stage, place, stage, place);
 }
 
 static void declare_stage(struct renderer *r, size_t k, const json_t *arguments, size_t *maps)
@@ -251,6 +277,12 @@ static void declare_stage(struct renderer *r, size_t k, const json_t *arguments,
         *maps += !strcmp(json_get_string(a, "kind", ""), "map");
         if (!strcmp(json_get_string(a, "kind", ""), "scalar"))
             fprintf(f, "    %s s%zu_%zu = 0;\n", c_type(element_of(a)), k, n);
+        const json_t *members = json_object_get(a, "members"), *member;
+        size_t i;
+        if (members)
+            fprintf(f, "    unsigned char s%zu_%zu[%" PRId64 "] = {0};\n", k, n, json_get_integer(a, "bytes", 1));
+        json_array_foreach(members, i, member)
+            fprintf(f, "    %s s%zu_%zu_%zu = 0;\n", c_type(element_of(member)), k, n, i);
     }
 }
 
@@ -276,8 +308,15 @@ static void check_stage(struct renderer *r, const json_t *section, size_t i, siz
     {
         const char *kind = json_get_string(a, "kind", "");
         if (!strcmp(kind, "scalar")) {
-            fill_scalar(r, a, i, prefix, k, n);
-            fprintf(f, "        a%zu[%zu] = &s%zu_%zu;\n", k, n, k, n);
+            char *function = header_scalar_name(prefix, n, NULL), *variable = text_format("s%zu_%zu", k, n);
+            fill_scalar(r, a, i, function, variable);
+            fprintf(f, "        a%zu[%zu] = &%s;\n", k, n, variable);
+            free(function);
+            free(variable);
+            continue;
+        }
+        if (!strcmp(kind, "struct")) {
+            fill_struct(r, a, i, prefix, k, n);
             continue;
         }
         if (!strcmp(kind, "texture") || !strcmp(kind, "surface")) {
@@ -417,8 +456,8 @@ static void put_launch(struct renderer *r)
         char *name = header_identifier(json_get_string(buffer, "name", "?"));
         bool in = !strcmp(json_get_string(buffer, "direction", ""), "in");
         int element = element_of(buffer);
-        bool plain = element != ELEMENT_F16 && element != ELEMENT_BF16;
-        fprintf(f, ", %s_%s(%s) buffer_%s", r->upper, in ? "IN" : "OUT", plain ? c_type(element) : "void", name);
+        fprintf(f, ", %s_%s(%s) buffer_%s", r->upper, in ? "IN" : "OUT", only_bits(element) ? "void" : c_type(element),
+                name);
         free(name);
     }
     header_each_object(r, declare_object);

@@ -139,6 +139,9 @@ static void comment_argument(struct renderer *r, const json_t *section, const ch
             header_put_comment(f, json_get_string(argument, "from", "?"));
             fprintf(f, ": %sargument_%zu(sizes)", prefix, place);
         }
+    } else if (!strcmp(kind, "struct")) {
+        fprintf(f, ", by value, %" PRId64 " bytes: %sargument_%zu_...(sizes)", json_get_integer(argument, "bytes", 0),
+                prefix, place);
     } else {
         const char *what = !strcmp(kind, "map")       ? ": tensor map"
                            : !strcmp(kind, "texture") ? ": texture object"

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,15 +208,18 @@ json_t *request_compile_current(const struct job *job, const char *arch, const c
     return describe_compilation(job, c->source, NULL, defines, json_pack("[s]", c->stage.entry), arch, cache);
 }
 
-static json_t *describe_fill(const struct fill *f)
+static json_t *describe_fill(const struct fill *f, double low, double high)
 {
     json_t *fill = json_pack("{s:s}", "kind", fill_words[f->kind]);
-    if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(f->low));
-    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER) {
-        json_object_set_new(fill, "low", json_real(f->low));
-        json_object_set_new(fill, "high", json_real(f->high));
+    if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(low));
+    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER || f->kind == FILL_SORTED) {
+        json_object_set_new(fill, "low", json_real(low));
+        json_object_set_new(fill, "high", json_real(high));
     }
+    if (f->kind == FILL_NOISE) json_object_set_new(fill, "amplitude", json_real(high));
+    if (f->kind == FILL_OFFSETS) json_object_set_new(fill, "total", json_real(high));
     if (f->path) json_object_set_new(fill, "path", json_string(f->path));
+    if (f->of) json_object_set_new(fill, "of", json_string(f->of));
     return fill;
 }
 
@@ -254,6 +258,25 @@ static int describe_place(json_t *buffer, const struct buffer *b, const int64_t 
     return 0;
 }
 
+static json_t *describe_compared(const struct buffer *b, const int64_t *values, struct error *err)
+{
+    const struct compared *c = b->compared;
+    if (c->count_in) return json_pack("{s:s}", "count_in", c->count_in);
+    json_t *sizes = json_array(), *firsts = json_array(), *counts = json_array();
+    int64_t size, first, count;
+    int failed = 0;
+    for (size_t i = 0; i < c->rank && !failed; i++) {
+        failed = job_compared_numbers(b, i, values, &size, &first, &count, err);
+        json_array_append_new(sizes, json_integer(size));
+        json_array_append_new(firsts, json_integer(first));
+        json_array_append_new(counts, json_integer(count));
+    }
+    json_t *compared = json_pack("{s:o, s:o, s:o}", "sizes", sizes, "first", firsts, "count", counts);
+    if (!failed) return compared;
+    json_decref(compared);
+    return NULL;
+}
+
 static json_t *describe_buffers(const struct job *job, const int64_t *values, struct error *err)
 {
     json_t *buffers = json_array();
@@ -263,15 +286,22 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
         if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) goto fail;
         ld = cols;
         if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
+        double low, high;
+        json_t *compared = NULL;
+        if (job_fill_numbers(job, b, values, &low, &high, err) ||
+            (b->compared && !(compared = describe_compared(b, values, err))))
+            goto fail;
         // Nothing is promised of scratch that the job does not fill.
         bool filled = b->fill.given || b->direction != DIRECTION_SCRATCH;
-        json_t *fill = b->value ? describe_value(b, values, err) : filled ? describe_fill(&b->fill) : NULL;
+        json_t *fill = b->value ? describe_value(b, values, err) : filled ? describe_fill(&b->fill, low, high) : NULL;
         if (b->value && !fill) goto fail;
         json_array_append_new(buffers,
                               json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type",
                                         element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
                                         (json_int_t)ld, "direction", direction_words[b->direction], "fill", fill));
         json_t *added = json_array_get(buffers, i);
+        if (b->restore) json_object_set_new(added, "restore", json_true());
+        if (compared) json_object_set_new(added, "compare", compared);
         if (describe_place(added, b, values, err)) goto fail;
         if (!b->bounded) continue;
         json_object_set_new(added, "absolute", json_real(b->absolute));
@@ -283,16 +313,25 @@ fail:
     return NULL;
 }
 
-// The value of a size or scalar role: a scalar argument of that name, or any name expressions know.
+static json_t *number_value(const struct expr *expression, double real, const int64_t *values)
+{
+    int64_t value;
+    if (!expression) return json_real(real);
+    return expr_eval(expression, values, &value, NULL) ? NULL : json_integer(value);
+}
+
+// The value of a size or scalar role: a scalar argument or member of that name, or any name expressions know.
 static json_t *role_value(const struct job *job, const char *name, const int64_t *values)
 {
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].argument_count; i++) {
             const struct argument *a = &job->stages[s].arguments[i];
-            int64_t value;
-            if (a->buffer >= 0 || strcmp(a->name, name)) continue;
-            if (!a->value) return json_real(a->real);
-            if (!expr_eval(a->value, values, &value, NULL)) return json_integer(value);
+            bool plain = a->buffer < 0 && !a->member_count && !strcmp(a->name, name);
+            json_t *value = plain ? number_value(a->value, a->real, values) : NULL;
+            for (size_t k = 0; k < a->member_count && !value; k++)
+                if (!strcmp(a->members[k].name, name))
+                    value = number_value(a->members[k].value, a->members[k].real, values);
+            if (value) return value;
         }
     int slot = symbols_find(job->symbols, name);
     return slot >= 0 ? json_integer(values[slot]) : NULL;
@@ -333,7 +372,10 @@ static json_t *describe_roles(const struct job *job, const int64_t *values)
     for (size_t st = 0; st < job->stage_count; st++)
         for (size_t i = 0; i < job->stages[st].argument_count; i++) {
             const struct argument *a = &job->stages[st].arguments[i];
-            if (a->buffer < 0) json_object_set_new(roles, a->name, role_value(job, a->name, values));
+            if (a->buffer < 0 && !a->member_count)
+                json_object_set_new(roles, a->name, role_value(job, a->name, values));
+            for (size_t k = 0; k < a->member_count; k++)
+                json_object_set_new(roles, a->members[k].name, role_value(job, a->members[k].name, values));
         }
     return roles;
 }
@@ -373,6 +415,16 @@ static json_t *describe_tensor_map(const struct job *job, const struct argument 
                      (int)s.tf32);
 }
 
+// A struct or a vector, as hexadecimal digits.
+static json_t *describe_bytes(const struct argument *a, const int64_t *values, struct error *err)
+{
+    unsigned char bytes[ARGUMENT_BYTES_MAX];
+    char text[2 * ARGUMENT_BYTES_MAX + 1];
+    if (job_argument_bytes(a, values, bytes, err)) return NULL;
+    for (size_t i = 0; i < a->bytes; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return json_pack("{s:s}", "bytes", text);
+}
+
 static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values,
                                  struct error *err)
 {
@@ -380,6 +432,7 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     static const char *const views[] = {
         [VIEW_POINTER] = "buffer", [VIEW_TEXTURE] = "texture", [VIEW_SURFACE] = "surface"};
     if (a->buffer >= 0) return json_pack("{s:s}", views[a->view], job->buffers[a->buffer].name);
+    if (a->member_count) return describe_bytes(a, values, err);
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
     if (expr_eval(a->value, values, &value, err)) return NULL;

@@ -1,0 +1,147 @@
+// A problem's memory (tuner/gpu/buffers.c) on a device that is host memory (tests/fuzz/fake_cuda.h), as far as the host
+// fills it: relations hold in both sets of data and in any layout, and padding stays what it is.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/fuzz/fake_cuda.h"
+#include "tuner/gpu/buffers.h"
+
+static json_t *list_of(const char *text)
+{
+    struct error err = {""};
+    json_t *list = json_parse(text, &err);
+    if (!list) fail_msg("%s", err.message);
+    return list;
+}
+
+static double at(const struct buffers *s, int i, unsigned set, int64_t row, int64_t col)
+{
+    const struct operand *v = &s->list[i].view;
+    uint64_t address = v->device + (uint64_t)s->shift[set] + (uint64_t)(row * v->ld + col) * element_size(v->type);
+    return element_load(v->type, (const void *)(uintptr_t)address);
+}
+
+enum { A, B, C, ROWS, ORDER, IN_PLACE };
+
+static void relations_hold_in_both_sets_and_every_layout(void **state)
+{
+    (void)state;
+    json_t *list = list_of(
+        "[{\"name\":\"A\",\"type\":\"f32\",\"rows\":30,\"cols\":20,\"ld\":24,\"fill\":{\"kind\":\"sorted\",\"low\":-1,"
+        "\"high\":1}},"
+        "{\"name\":\"B\",\"type\":\"f32\",\"rows\":20,\"cols\":30,\"ld\":33,\"fill\":{\"kind\":\"transposed\",\"of\":"
+        "\"A\"}},"
+        "{\"name\":\"C\",\"type\":\"f64\",\"rows\":1,\"cols\":600,\"ld\":600,\"fill\":{\"kind\":\"noise\",\"of\":\"A\","
+        "\"amplitude\":0.5}},"
+        "{\"name\":\"rows\",\"type\":\"i32\",\"cols\":101,\"ld\":101,\"fill\":{\"kind\":\"offsets\",\"total\":5000}},"
+        "{\"name\":\"order\",\"type\":\"u16\",\"cols\":600,\"ld\":600,\"fill\":{\"kind\":\"permutation\"},\"restore\":"
+        "true},"
+        "{\"name\":\"in_place\",\"type\":\"f32\",\"rows\":30,\"cols\":20,\"ld\":20,\"direction\":\"inout\",\"fill\":{"
+        "\"kind\":\"copy\",\"of\":\"A\"}}]");
+    struct buffers s;
+    struct error err = {""};
+    if (buffers_open(&s, &fake_device, NULL, list, 64, &err) || buffers_second(&s, &err)) fail_msg("%s", err.message);
+    for (unsigned set = 2; set-- > 0;)
+        if (buffers_fill(&s, set, 7 + set, &err) || buffers_keep(&s, set, &err)) fail_msg("%s", err.message);
+    for (unsigned set = 0; set < 2; set++) {
+        double most = 0;
+        char seen[600] = {0};
+        for (int64_t i = 0; i < 600; i++) {
+            double x = at(&s, A, set, i / 20, i % 20);
+            assert_true(i == 0 || x >= at(&s, A, set, (i - 1) / 20, (i - 1) % 20));
+            assert_true(at(&s, B, set, i % 20, i / 20) == x);
+            assert_true(at(&s, IN_PLACE, set, i / 20, i % 20) == x);
+            most = fmax(most, fabs(at(&s, C, set, 0, i) - x));
+            seen[(int)at(&s, ORDER, set, 0, i)]++;
+        }
+        assert_true(most > 0.4 && most <= 0.5);
+        for (int i = 0; i < 600; i++) assert_int_equal(seen[i], 1);
+        assert_true(at(&s, ROWS, set, 0, 0) == 0 && at(&s, ROWS, set, 0, 100) == 5000);
+        for (int64_t r = 0; r < 30; r++) // guards between the rows
+            for (int64_t c = 20; c < 24; c++) assert_true(isnan(at(&s, A, set, r, c)));
+        // What launches may change has a pristine copy.
+        for (int i = ORDER; i <= IN_PLACE; i++)
+            assert_memory_equal((const void *)(uintptr_t)s.list[i].origin[set],
+                                (const void *)(uintptr_t)(s.list[i].view.device + (uint64_t)s.shift[set]),
+                                s.list[i].bytes);
+        assert_int_equal(s.list[A].origin[set], 0);
+    }
+    int differ = 0;
+    for (int64_t i = 0; i < 600; i++) differ += at(&s, ORDER, 0, 0, i) < at(&s, ORDER, 1, 0, i);
+    assert_true(differ > 100);
+    buffers_release(&s);
+    json_decref(list);
+}
+
+static void requests_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *second, *said;
+    } cases[] = {
+        {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"copy\",\"of\":\"B\"}", "there is no input 'B' before it"},
+        {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"copy\",\"of\":\"out\"}",
+         "there is no input 'out' before it"},
+        {"\"type\":\"f32\",\"cols\":9,\"fill\":{\"kind\":\"copy\",\"of\":\"A\"}",
+         "as many elements as there are: 8, not 9"},
+        {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"offsets\",\"total\":8}", "needs an integer type"},
+        {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[8],\"first\":[3],\"count\":[6]}",
+         "the part that is compared is not within the buffer"},
+        {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[4],\"first\":[0],\"count\":[4]}",
+         "the part that is compared is not within the buffer"},
+        {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[8],\"first\":[],\"count\":[]}",
+         "the part that is compared is not within the buffer"},
+        {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[1,1,1,1,1,8],\"first\":[0,0,0,0,0,"
+         "0],"
+         "\"count\":[1,1,1,1,1,8]}",
+         "at most 5 dimensions"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct buffers s;
+        struct error err = {""};
+        snprintf(text, sizeof text,
+                 "[{\"name\":\"A\",\"type\":\"f32\",\"cols\":8},{\"name\":\"out\",\"type\":\"f32\",\"cols\":8,"
+                 "\"direction\":\"out\"},{\"name\":\"B\",%s}]",
+                 cases[i].second);
+        json_t *list = list_of(text);
+        assert_int_not_equal(buffers_open(&s, &fake_device, NULL, list, 64, &err), 0);
+        if (!strstr(err.message, cases[i].said) || !strstr(err.message, "buffer B"))
+            fail_msg("case %zu: %s", i, err.message);
+        buffers_release(&s);
+        json_decref(list);
+    }
+}
+
+static void a_part_says_how_much_is_compared(void **state)
+{
+    (void)state;
+    json_t *list =
+        list_of("[{\"name\":\"y\",\"type\":\"f32\",\"rows\":12,\"cols\":10,\"direction\":\"out\",\"compare\":{"
+                "\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]");
+    struct buffers s;
+    struct error err = {""};
+    if (buffers_open(&s, &fake_device, NULL, list, 64, &err)) fail_msg("%s", err.message);
+    const struct part *p = &s.list[0].part;
+    assert_int_equal(s.list[0].compared, 30);
+    assert_true(p->rank == 3 && p->leading == 120 && p->first[2] == 2 && p->end[2] == 7 && p->size[1] == 4);
+    buffers_release(&s);
+    json_decref(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(relations_hold_in_both_sets_and_every_layout),
+        cmocka_unit_test(requests_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_part_says_how_much_is_compared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+// Data on a GPU: FP8, vectors and structs by value, fills in relation, inputs that are restored, outputs that are
+// compared in part. Each kernel has a reference that gets the same in another way, and a case that must be found.
+#include "tests/gpu.h"
+
+// A job over BLOCK with N = 100003, and what `tune` and `status` print of it.
+static struct outcome_of_command tune(const char *arguments, const char *reference, const char *source)
+{
+    char *folder = e2e_folder("gpu_data");
+    char *job = text_format(
+        "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 100003; M = 1000; } );\n"
+        "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = ( %s );\n"
+        "reference = { kernel = \"right\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; %s };\n",
+        arguments, reference);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu", source);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && $BIN/sweetspot check job.cfg --compile 2 2>&1; "
+                "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
+                "$BIN/sweetspot status job.cfg --store job.db",
+                folder);
+    free(job);
+    e2e_remove(folder);
+    return r;
+}
+
+// `found`: what both candidates are ("wrong"); NULL: both are right, and the slower one may end early.
+static void hold(const char *what, const char *arguments, const char *reference, const char *source, const char *found)
+{
+    struct outcome_of_command r = tune(arguments, reference, source);
+    char *both = text_format("2 %s", found ? found : "ok");
+    bool good = strstr(r.out, both) || (!found && strstr(r.out, "1 ok, 1 slow"));
+    if (!good) fail_msg("%s: expected '%s' in: %s%s", what, both, r.out, r.err);
+    free(both);
+    e2e_done(&r);
+}
+
+#define INDEX "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+#define BUFFER(name, type) "{ buffer = \"" name "\"; type = \"" type "\"; shape = [ \"N\" ]; }, "
+#define OUTPUT(name, type, more) \
+    "{ buffer = \"" name "\"; type = \"" type "\"; shape = [ \"N\" ]; direction = \"out\"; " more "}"
+#define N_ARGUMENT "{ scalar = \"N\"; type = \"i32\"; }, "
+
+// The reference reads FP8 by its bits. Results that are FP8 themselves are right or off by two steps.
+static void fp8_is_what_cuda_says(void **state)
+{
+    NEEDS_GPU();
+    static const char source[] =
+        "#include <cuda_fp8.h>\n"
+        "__device__ float by_bits(unsigned char b, int digits, int bias)\n{\n"
+        "    int code = b & 127, e = code >> digits, m = code & ((1 << digits) - 1);\n"
+        "    float size = e ? ldexpf((float)(m + (1 << digits)), e - bias - digits) : ldexpf((float)m, 1 - bias - "
+        "digits);\n"
+        "    return b & 128 ? -size : size;\n}\n"
+        "extern \"C\" __global__ void x(int n, const __nv_fp8_e4m3 *a, const __nv_fp8_e5m2 *b, float *y, __nv_fp8_e4m3 "
+        "*z,\n"
+        "                             __nv_fp8_e5m2 one)\n{\n" INDEX
+        "    if (i >= n) return;\n    y[i] = float(a[i]) * float(b[i]) * float(one);\n"
+        "    z[i] = __nv_fp8_e4m3(300.0f * float(b[i]) * FACTOR);\n}\n"
+        "extern \"C\" __global__ void right(int n, const unsigned char *a, const unsigned char *b, float *y, unsigned "
+        "char *z,\n"
+        "                                 __nv_fp8_e5m2)\n{\n" INDEX
+        "    if (i >= n) return;\n    y[i] = by_bits(a[i], 3, 7) * by_bits(b[i], 2, 15) * 1.5f;\n"
+        "    z[i] = __nv_cvt_float_to_fp8(300.0f * by_bits(b[i], 2, 15), __NV_SATFINITE, __NV_E4M3);\n}\n";
+    static const char arguments[] = N_ARGUMENT
+        "{ buffer = \"a\"; type = \"e4m3\"; shape = [ \"N\" ]; fill = \"normal\"; }, "
+        "{ buffer = \"b\"; type = \"e5m2\"; shape = [ \"N\" ]; fill = { kind = \"uniform\"; low = -2; high = 2; "
+        "}; }, " OUTPUT("y", "f32", "") ", " OUTPUT("z", "e4m3", "") ", { scalar = \"one\"; type = \"e5m2\"; "
+                                                                     "value = 1.5; }";
+    char *right = text_format("#define FACTOR 1\n%s", source), *wrong = text_format("#define FACTOR 1.5f\n%s", source);
+    hold("FP8", arguments, "", right, NULL);
+    hold("FP8, two steps off", arguments, "", wrong, "wrong");
+    free(right);
+    free(wrong);
+}
+
+static void structs_and_vectors_arrive_by_value(void **state)
+{
+    NEEDS_GPU();
+    static const char source[] =
+        "struct inner { signed char sign; double offset; };\n"
+        "struct params { int width; float scale[2]; long long large; struct inner inner; short last; };\n"
+        "extern \"C\" __global__ void x(struct params p, float4 v, const float4 *a, float4 *y, int3 k)\n{\n" INDEX
+        "    if (i >= p.width) return;\n    float4 r = a[i];\n    float f = p.scale[0] + p.scale[1] + (float)(p.large "
+        ">> 40);\n"
+        "    r.x = r.x * f + v.x; r.y = r.y * f + v.y; r.z = r.z * f + v.z + k.z; r.w = r.w * f + v.w + p.last;\n"
+        "    r.x += (float)(p.inner.sign * p.inner.offset);\n    y[i] = r;\n}\n"
+        "extern \"C\" __global__ void right(int n, const float *a, float *y)\n{\n" INDEX
+        "    if (i >= n) return;\n    for (int k = 0; k < 4; k++) {\n        float more = k == 0 ? -0.5f : k == 2 ? 9 "
+        ": k == 3 ? "
+        "128 : 0;\n        y[4 * i + k] = a[4 * i + k] * 5.75f + (k + 1) + more;\n    }\n}\n";
+    static const char scalars[] = "{ name = \"large\"; type = \"i64\"; value = %s; }";
+    for (int wrong = 0; wrong < 2; wrong++) {
+        char *large = text_format(scalars, wrong ? "\"4 << 40\"" : "\"5 << 40\"");
+        char *arguments = text_format(
+            "{ scalar = \"p\"; members = ( { name = \"width\"; type = \"i32\"; value = \"N\"; }, { name = \"scale\"; "
+            "type = "
+            "\"f32\"; count = 2; value = [0.5, 0.25]; }, %s, { name = \"inner\"; members = ( { name = \"sign\"; type = "
+            "\"i8\"; value = -1; }, { name = \"offset\"; type = \"f64\"; value = 0.5; } ); }, { name = \"last\"; type "
+            "= "
+            "\"i16\"; value = 128; } ); }, { scalar = \"v\"; type = \"float4\"; value = (1, 2, 3, 4); }, "
+            "{ buffer = \"a\"; type = \"f32\"; shape = (\"N\", 4); }, { buffer = \"y\"; type = \"f32\"; shape = "
+            "(\"N\", 4); "
+            "direction = \"out\"; }, { scalar = \"k\"; type = \"int3\"; value = [7, 8, 9]; }",
+            large);
+        hold(wrong ? "a struct with another member" : "a struct", arguments,
+             "arguments = ( " N_ARGUMENT "{ buffer = \"a\"; }, { buffer = \"y\"; } );", source, wrong ? "wrong" : NULL);
+        free(arguments);
+        free(large);
+    }
+}
+
+// A stencil whose border is whatever BLOCK is.
+static void what_is_not_compared_may_be_anything(void **state)
+{
+    NEEDS_GPU();
+    static const struct {
+        const char *what, *compare, *inside, *found;
+    } cases[] = {
+        {"the inside alone", "compare = { first = [1]; count = [\"N - 2\"]; };", "0", NULL},
+        {"all", "", "0", "wrong"},
+        {"an error inside", "compare = { first = [1]; count = [\"N - 2\"]; };", "i == 1", "wrong"},
+        {"an error at the end", "compare = { first = [1]; count = [\"N - 2\"]; };", "i == n - 2", "wrong"},
+        {"a write outside", "compare = { first = [1]; count = [\"N - 2\"]; };", "(i == 5 && (y[n] = 1))",
+         "out_of_bounds"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *source = text_format(
+            "extern \"C\" __global__ void x(int n, const float *a, float *y)\n{\n" INDEX "    if (i >= n) return;\n"
+            "    if (i == 0 || i == n - 1) y[i] = (float)clock64();\n"
+            "    else y[i] = a[i - 1] + a[i + 1] + (%s ? 1.0f : 0.0f);\n}\n"
+            "extern \"C\" __global__ void right(int n, const float *a, float *y)\n{\n" INDEX
+            "    if (i > 0 && i < n - 1) y[i] = a[i - 1] + a[i + 1];\n    else if (i < n) y[i] = 7;\n}\n",
+            cases[i].inside);
+        char *arguments = text_format(
+            N_ARGUMENT BUFFER("a", "f32") "{ buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = "
+                                          "\"out\"; %s }",
+            cases[i].compare);
+        hold(cases[i].what, arguments, "", source, cases[i].found);
+        free(arguments);
+        free(source);
+    }
+}
+
+// A stencil in two dimensions, with padding, whose reference leaves the border unwritten.
+static void a_border_in_two_dimensions_is_left_out(void **state)
+{
+    NEEDS_GPU();
+    for (int wrong = 0; wrong < 2; wrong++) {
+        char *source = text_format(
+            "extern \"C\" __global__ void x(int m, const float *a, float *y)\n{\n" INDEX
+            "    int r = i / 90, c = i %% 90;\n"
+            "    if (r >= m) return;\n    bool border = r == 0 || r == m - 1 || c < 2 || c >= 88;\n"
+            "    y[r * 96 + c] = border ? (float)BLOCK : a[r * 96 + c] * (r == m - 2 && c == 87 ? %s : 2.0f);\n}\n"
+            "extern \"C\" __global__ void right(int m, const float *a, float *y)\n{\n" INDEX
+            "    int r = i / 90, c = i %% 90;\n"
+            "    if (r > 0 && r < m - 1 && c >= 2 && c < 88) y[r * 96 + c] = a[r * 96 + c] * 2.0f;\n}\n",
+            wrong ? "2.01f" : "2.0f");
+        hold(wrong ? "an error in the last corner of the inside" : "the inside of a matrix",
+             "{ scalar = \"M\"; type = \"i32\"; }, { buffer = \"a\"; type = \"f32\"; shape = (\"M\", 90); ld = 96; }, "
+             "{ buffer = \"y\"; type = \"f32\"; shape = (\"M\", 90); ld = 96; direction = \"out\"; relative = 1e-6; "
+             "compare = { first = [1, 2]; count = (\"M - 2\", 86); }; }",
+             "", source, wrong ? "wrong" : NULL);
+        free(source);
+    }
+}
+
+// Compaction by one thread: only as many elements as were found mean anything.
+static void a_count_says_what_is_compared(void **state)
+{
+    NEEDS_GPU();
+    static const struct {
+        const char *what, *wrong, *found;
+    } cases[] = {{"a compaction", "", NULL},
+                 {"the last element of it", "y[k - 1] += 1;", "wrong"},
+                 {"its count", "k++;", "wrong"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *source =
+            text_format("extern \"C\" __global__ void x(int m, const float *a, float *y, int *found)\n{\n"
+                        "    if (blockIdx.x || threadIdx.x) return;\n    int k = 0;\n"
+                        "    for (int i = 0; i < m; i++) if (a[i] > 0) y[k++] = a[i];\n"
+                        "    for (int i = k; i < m; i++) y[i] = (float)clock64();\n    %s\n    *found = k;\n}\n"
+                        "extern \"C\" __global__ void right(int m, const float *a, float *y, int *found)\n{\n"
+                        "    if (blockIdx.x || threadIdx.x) return;\n    int k = 0;\n"
+                        "    for (int i = 0; i < m; i++) if (a[i] > 0) y[k++] = a[i];\n    *found = k;\n}\n",
+                        cases[i].wrong);
+        hold(cases[i].what,
+             "{ scalar = \"M\"; type = \"i32\"; }, { buffer = \"a\"; type = \"f32\"; shape = [ \"M\" ]; }, { buffer = "
+             "\"y\"; "
+             "type = \"f32\"; shape = [ \"M\" ]; direction = \"out\"; compare = { count_in = \"found\"; }; }, "
+             "{ buffer = \"found\"; type = \"i32\"; shape = [ 1 ]; direction = \"out\"; }",
+             "", source, cases[i].found);
+        free(source);
+    }
+}
+
+static void an_input_that_is_destroyed_is_restored_if_the_job_says_so(void **state)
+{
+    NEEDS_GPU();
+    static const char source[] = "extern \"C\" __global__ void x(int n, float *a, float *y)\n{\n" INDEX
+                                 "    if (i < n) { y[i] = 2 * a[i]; a[i] = -1; }\n}\n"
+                                 "extern \"C\" __global__ void right(int n, const float *a, float *y)\n{\n" INDEX
+                                 "    if (i < n) y[i] = 2 * a[i];\n}\n";
+    hold("an input without restore", N_ARGUMENT BUFFER("a", "f32") OUTPUT("y", "f32", ""), "", source, "wrong");
+    hold("an input with restore",
+         N_ARGUMENT "{ buffer = \"a\"; type = \"f32\"; shape = [ \"N\" ]; restore = true; }, " OUTPUT("y", "f32", ""),
+         "", source, NULL);
+    hold("a filled input with restore",
+         N_ARGUMENT
+         "{ buffer = \"a\"; type = \"f32\"; shape = [ \"N\" ]; fill = \"sorted\"; restore = true; }, " OUTPUT(
+             "y", "f32", ""),
+         "", source, NULL);
+}
+
+// Rows and columns beyond the matrix would be NaN here, and out of bounds in the kernel.
+static void a_sparse_product_gets_rows_and_columns_that_fit(void **state)
+{
+    NEEDS_GPU();
+    static const char source[] =
+        "extern \"C\" __global__ void x(int m, int n, const int *rows, const int *columns, const float *values, const "
+        "float "
+        "*v,\n                             float *y)\n{\n" INDEX "    if (i >= m) return;\n    double sum = 0;\n"
+        "    if (rows[0] != 0 || rows[m] != n || rows[i] > rows[i + 1]) sum = 1.0 / 0.0;\n"
+        "    else for (int k = rows[i]; k < rows[i + 1]; k++)\n"
+        "        sum += columns[k] >= 0 && columns[k] < m ? (double)values[k] * v[columns[k]] : 1.0 / 0.0;\n"
+        "    y[i] = (float)sum;\n}\n"
+        "extern \"C\" __global__ void right(int m, int n, const int *rows, const int *columns, const float *values,\n"
+        "                                 const float *v, float *y)\n{\n" INDEX
+        "    if (i >= m) return;\n    double sum = 0;\n"
+        "    for (int k = min(rows[i + 1], n) - 1; k >= max(rows[i], 0); k--)\n"
+        "        sum += (double)values[k] * v[min(max(columns[k], 0), m - 1)];\n    y[i] = (float)sum;\n}\n";
+    hold(
+        "a sparse product",
+        "{ scalar = \"M\"; type = \"i32\"; }, " N_ARGUMENT
+        "{ buffer = \"rows\"; type = \"i32\"; shape = [ \"M + 1\" ]; fill = { kind = \"offsets\"; total = \"N\"; }; }, "
+        "{ buffer = \"columns\"; type = \"i32\"; shape = [ \"N\" ]; fill = { kind = \"integer\"; low = 0; high = \"M - "
+        "1\"; "
+        "}; }, " BUFFER("values", "f32") "{ buffer = \"v\"; type = \"f32\"; shape = [ \"M\" ]; }, "
+                                         "{ buffer = \"y\"; type = \"f32\"; shape = [ \"M\" ]; direction = \"out\"; }",
+        "", source, NULL);
+}
+
+// The kernel says whether the relations hold, and the reference that they do.
+static void relations_hold_on_the_device(void **state)
+{
+    NEEDS_GPU();
+    static const char kernels[] =
+        "extern \"C\" __global__ void x(int n, const float *s, const int *p, const float *a, const float *b, const "
+        "float "
+        "*t,\n                             const __half *h, int *y, int *z)\n{\n" INDEX
+        "    if (i >= n) return;\n    int r = i / 1000, c = i % 1000;\n"
+        "    y[i] = (i == 0 || s[i - 1] <= s[i]) && s[i] >= 2 && s[i] <= 5 && fabsf(a[i] - b[i]) <= 0.1251f &&\n"
+        "           (i >= 100000 || t[c * 100 + r] == a[i]) && __half2float(h[i]) == "
+        "__half2float(__float2half(a[i]));\n"
+        "    if (p[i] >= 0 && p[i] < n) z[p[i]] = 1;\n}\n"
+        "extern \"C\" __global__ void right(int n, const float *s, const int *p, const float *a, const float *b, const "
+        "float *t,\n                                 const __half *h, int *y, int *z)\n{\n" INDEX
+        "    if (i < n) y[i] = z[i] = 1;\n}\n";
+    char *source = text_format("#include <cuda_fp16.h>\n%s", kernels);
+    hold(
+        "relations",
+        "{ scalar = \"n\"; type = \"i32\"; value = 100000; }, "
+        "{ buffer = \"s\"; type = \"f32\"; shape = [ 100000 ]; fill = { kind = \"sorted\"; low = 2; high = 5; }; }, "
+        "{ buffer = \"p\"; type = \"i32\"; shape = [ 100000 ]; fill = \"permutation\"; }, "
+        "{ buffer = \"a\"; type = \"f32\"; shape = [ 100, 1000 ]; }, "
+        "{ buffer = \"b\"; type = \"f32\"; shape = [ 100000 ]; fill = { kind = \"noise\"; of = \"a\"; amplitude = "
+        "0.125; }; "
+        "}, { buffer = \"t\"; type = \"f32\"; shape = [ 1000, 100 ]; fill = { kind = \"transposed\"; of = \"a\"; }; }, "
+        "{ buffer = \"h\"; type = \"f16\"; shape = [ 100000 ]; fill = { kind = \"copy\"; of = \"a\"; }; }, "
+        "{ buffer = \"y\"; type = \"i32\"; shape = [ 100000 ]; direction = \"out\"; }, "
+        "{ buffer = \"z\"; type = \"i32\"; shape = [ 100000 ]; direction = \"out\"; }",
+        "", source, NULL);
+    free(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fp8_is_what_cuda_says),
+        cmocka_unit_test(structs_and_vectors_arrive_by_value),
+        cmocka_unit_test(what_is_not_compared_may_be_anything),
+        cmocka_unit_test(a_border_in_two_dimensions_is_left_out),
+        cmocka_unit_test(a_count_says_what_is_compared),
+        cmocka_unit_test(an_input_that_is_destroyed_is_restored_if_the_job_says_so),
+        cmocka_unit_test(a_sparse_product_gets_rows_and_columns_that_fit),
+        cmocka_unit_test(relations_hold_on_the_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

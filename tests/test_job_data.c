@@ -1,0 +1,336 @@
+// What a job says of its data: structs and vectors by value, fills in relation, inputs that are restored, outputs that
+// are compared in part. What the GPU worker is asked for, and what is refused. Mistakes within one setting are those of
+// docs/job-file.md.
+#include "tests/e2e.h"
+
+#include "tuner/base/memory.h"
+#include "tuner/job/job.h"
+#include "tuner/run/request.h"
+
+static char *folder;
+
+static int setup(void **state)
+{
+    (void)state;
+    folder = e2e_folder("job_data");
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x() {}\n");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    e2e_remove(folder);
+    return 0;
+}
+
+// A job with these arguments beside an output y. NULL with the first mistake, or what building its space says.
+static struct job *job_with(const char *arguments, char **mistake)
+{
+    char *path = text_format("%s/job.cfg", folder);
+    char *text = text_format(
+        "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 1000; M = 8; } );\n"
+        "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = (\n  %s,\n"
+        "  { buffer = \"y\"; type = \"f32\"; shape = [\"M\", \"N\"]; direction = \"out\"; } );\n"
+        "reference = { kernel = \"x\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };\n",
+        arguments);
+    struct mistakes mistakes = {0};
+    struct job *job = NULL;
+    struct error err = {""};
+    e2e_write(folder, "job.cfg", text);
+    *mistake = NULL;
+    if (job_load(path, &job, &mistakes)) {
+        *mistake = text_format("%d: %s", mistakes.list[0].line, mistakes.list[0].text);
+    } else if (job_build_space(job, &device_limits_h200, &err)) {
+        *mistake = text_copy(err.message);
+        job_free(job);
+        job = NULL;
+    }
+    mistakes_release(&mistakes);
+    free(path);
+    free(text);
+    return job;
+}
+
+static struct job *sound_job(const char *arguments)
+{
+    char *mistake;
+    struct job *job = job_with(arguments, &mistake);
+    if (!job) fail_msg("%s: %s", arguments, mistake);
+    return job;
+}
+
+// The request's part of problem 0; NULL with a message. A new reference.
+static json_t *problem_of(const struct job *job, struct error *err)
+{
+    json_t *request = request_job(job, 0, NULL, NULL, 1, err);
+    json_t *problem = json_incref(json_array_get(json_object_get(request, "problems"), 0));
+    json_decref(request);
+    return problem;
+}
+
+static void fills_and_parts_are_asked_for_in_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *argument, *buffer; // of the request, without its name
+    } cases[] = {
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"-M\"; high = \"N - "
+         "1\"; }; }",
+         "{\"type\":\"i32\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":\"integer\","
+         "\"low\":-8.0,\"high\":999.0}}"},
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"M + 1\"]; fill = { kind = \"offsets\"; total = \"N * M\"; }; }",
+         "{\"type\":\"i32\",\"rows\":1,\"cols\":9,\"ld\":9,\"direction\":\"in\",\"fill\":{\"kind\":\"offsets\","
+         "\"total\":8000.0}}"},
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = \"permutation\"; restore = true; }",
+         "{\"type\":\"i32\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":"
+         "\"permutation\"},\"restore\":true}"},
+        {"{ buffer = \"a\"; type = \"e4m3\"; shape = [\"N\"]; fill = { kind = \"sorted\"; low = 0; high = 4; }; }",
+         "{\"type\":\"e4m3\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":"
+         "\"sorted\",\"low\":0.0,\"high\":4.0}}"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = (2, \"M\", \"N\"); direction = \"out\"; compare = { first = (0, 1, "
+         "\"M\"); "
+         "count = (2, \"M - 2\", 10); }; }",
+         "{\"type\":\"f32\",\"rows\":16,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
+         "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[2,8,1000],\"first\":[0,1,8],\"count\":[2,6,10]}}"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; compare = { count_in = \"n\"; }; }, "
+         "{ buffer = \"n\"; type = \"u32\"; shape = [1]; direction = \"out\"; }",
+         "{\"type\":\"f32\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
+         "\"low\":-1.0,\"high\":1.0},\"compare\":{\"count_in\":\"n\"}}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job *job = sound_job(cases[i].argument);
+        struct error err = {""};
+        json_t *problem = problem_of(job, &err), *expected = json_parse(cases[i].buffer, &err);
+        json_t *buffer = json_array_get(json_object_get(problem, "buffers"), 0);
+        json_object_del(buffer, "name");
+        if (!expected || !json_equal(buffer, expected))
+            fail_msg("case %zu: %s %s", i, json_dumps(buffer, JSON_COMPACT), err.message);
+        json_decref(problem);
+        json_decref(expected);
+        job_free(job);
+    }
+}
+
+static void what_does_not_fit_a_problem_is_refused_before_it_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *said;
+    } cases[] = {
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = [\"M\"]; "
+         "fill = { "
+         "kind = \"copy\"; of = \"a\"; }; }",
+         "buffer 'b': fill \"copy\" needs as many elements as there are: 1000, not 8"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = "
+         "[\"M\", "
+         "\"N\"]; fill = { kind = \"transposed\"; of = \"a\"; }; }",
+         "of 8 x 1000 elements gives 1000 x 8, not 8 x 1000"},
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; }, { buffer = \"b\"; type = \"f32\"; shape = [\"N\"]; "
+         "fill = { "
+         "kind = \"copy\"; of = \"a\"; }; }",
+         "cannot turn i32 into f32"},
+        {"{ buffer = \"a\"; type = \"u8\"; shape = [\"N\"]; fill = \"permutation\"; }", "u8 holds them only up to 255"},
+        {"{ buffer = \"a\"; type = \"u8\"; shape = [\"N\"]; fill = { kind = \"integer\"; high = \"N - 1\"; }; }",
+         "fill of buffer 'a': 0 to 999 is more than the type u8 holds"},
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"N\"; high = \"M\"; "
+         "}; }",
+         "fill of buffer 'a': 'low' is 1000 and 'high' 8"},
+        {"{ buffer = \"a\"; type = \"i8\"; shape = [\"N\"]; fill = { kind = \"offsets\"; total = \"N\"; }; }",
+         "fill \"offsets\" cannot end in 1000: i8 holds 0 to 127"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [8]; }; }",
+         "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 1"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\", \"M\"]; direction = \"out\"; compare = { count = (\"N\", "
+         "\"M - 8\"); "
+         "}; }",
+         "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 2"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [2]; count = "
+         "[7]; }; }",
+         "'compare' of buffer 'a' is not within it: 7 from 2 on in dimension 1, which has 8"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [-1]; count = "
+         "[2]; }; }",
+         "'compare' of buffer 'a' is not within it: 2 from -1 on"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *mistake;
+        struct job *job = job_with(cases[i].arguments, &mistake);
+        struct error err = {""};
+        json_t *problem = job ? problem_of(job, &err) : NULL;
+        const char *said = job ? err.message : mistake;
+        if (problem || !strstr(said, cases[i].said)) fail_msg("case %zu: '%s'", i, said);
+        if (job && !strstr(said, "job.cfg:3")) fail_msg("case %zu: no line: '%s'", i, said);
+        free(mistake);
+        job_free(job);
+    }
+}
+
+static void mistakes_that_involve_two_buffers_have_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *said;
+    } cases[] = {
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"];\n fill = { kind = \"copy\"; of = \"b\"; }; }, { buffer = "
+         "\"b\"; "
+         "type = \"f32\"; shape = [\"N\"]; fill = { kind = \"copy\"; of = \"a\"; }; }",
+         "7: there is no buffer 'b' before 'a'"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },\n{ buffer = \"b\"; type = "
+         "\"f32\"; shape = "
+         "[\"N\"]; fill = { kind = \"copy\"; of = \"a\"; }; }",
+         "7: buffer 'a' is no input, so there is nothing to fill 'b' from"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; compare = { count_in = \"y\"; }; }",
+         "5: buffer 'a' is compared as far as 'y' says, which must be another output, of integers"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; compare = { count_in = \"y\"; first "
+         "= [1]; }; "
+         "}",
+         "6: 'compare' needs 'first' and 'count', or 'count_in' alone"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = (1, 1, 1, 1, 1, \"N\"); direction = \"out\"; compare = { count = "
+         "[1]; }; }",
+         "6: 'compare' is possible for at most 5 dimensions"},
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; fill = { kind = \"uniform\"; of = \"y\"; }; }",
+         "6: fill \"uniform\" has no 'of'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *mistake;
+        struct job *job = job_with(cases[i].arguments, &mistake);
+        if (job || !strstr(mistake, cases[i].said)) fail_msg("case %zu: '%s'", i, job ? "sound" : mistake);
+        free(mistake);
+    }
+}
+
+// As the job describes it below.
+struct inner {
+    int8_t flag;
+    double weight;
+};
+struct params {
+    int8_t small;
+    int32_t width;
+    float scale[3];
+    int64_t many;
+    struct inner inner[2];
+    int16_t last;
+    uint8_t fp8;
+};
+
+static void structs_are_laid_out_as_in_c(void **state)
+{
+    (void)state;
+    struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { "
+                                "name = \"width\"; type = \"i32\"; value "
+                                "= \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, "
+                                "\"M\"); }, { name = \"many\"; type = "
+                                "\"i64\"; value = \"N << 40\"; },\n { name = \"inner\"; count = 2; members = ( { name "
+                                "= \"flag\"; type = \"i8\"; value = "
+                                "1; }, { name = \"weight\"; type = \"f64\"; value = 0.1; } ); },\n { name = \"last\"; "
+                                "type = \"i16\"; value = \"BLOCK\"; "
+                                "}, { name = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
+                                "{ scalar = \"v\"; type = \"float3\"; value = 2.5; }, { scalar = \"q\"; type = "
+                                "\"int4\"; value = (1, \"M\", 3, \"N\"); },\n"
+                                "{ scalar = \"packed\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { "
+                                "name = \"b\"; type = \"i32\"; value = 2; "
+                                "align = 1; }, { name = \"M\"; type = \"i16\"; offset = 8; } ); align = 16; }");
+    const struct argument *a = job->stages[0].arguments;
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    unsigned char bytes[ARGUMENT_BYTES_MAX];
+    struct error err = {""};
+    struct params expected;
+    assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
+    memset(&expected, 0, sizeof expected);
+    expected.small = -1;
+    expected.width = 1008;
+    expected.scale[0] = 0.5f;
+    expected.scale[1] = 2;
+    expected.scale[2] = 8;
+    expected.many = 1000ll << 40;
+    for (int i = 0; i < 2; i++) {
+        expected.inner[i].flag = 1;
+        expected.inner[i].weight = 0.1;
+    }
+    expected.last = 64;
+    expected.fp8 = 0x38;
+    assert_int_equal(a[0].bytes, sizeof expected);
+    assert_int_equal(a[0].alignment, _Alignof(struct params));
+    assert_int_equal(job_argument_bytes(&a[0], values, bytes, &err), 0);
+    assert_memory_equal(bytes, &expected, sizeof expected);
+    char *layout = job_argument_layout(&a[0]);
+    assert_string_equal(layout,
+                        "small at 0, width at 4, scale[0] at 8, scale[1] at 12, scale[2] at 16, many at 24, "
+                        "inner[0].flag at 32, inner[0].weight at 40, inner[1].flag at 48, inner[1].weight at 56, "
+                        "last at 64, fp8 at 66");
+    free(layout);
+    const float three[] = {2.5f, 2.5f, 2.5f};
+    const int32_t four[] = {1, 8, 3, 1000};
+    assert_true(a[1].bytes == sizeof three && a[1].alignment == 4 && a[2].bytes == sizeof four && a[2].alignment == 16);
+    assert_int_equal(job_argument_bytes(&a[1], values, bytes, &err), 0);
+    assert_memory_equal(bytes, three, sizeof three);
+    assert_int_equal(job_argument_bytes(&a[2], values, bytes, &err), 0);
+    assert_memory_equal(bytes, four, sizeof four);
+    static const unsigned char packed[16] = {1, 2, 0, 0, 0, 0, 0, 0, 8};
+    assert_true(a[3].bytes == 16 && a[3].alignment == 16);
+    assert_int_equal(job_argument_bytes(&a[3], values, bytes, &err), 0);
+    assert_memory_equal(bytes, packed, sizeof packed);
+
+    size_t count;
+    json_t *problems = request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &count, &err);
+    json_t *stage = json_array_get(json_object_get(json_array_get(problems, 0), "stages"), 0);
+    assert_string_equal(json_get_string(json_array_get(json_object_get(stage, "args"), 3), "bytes", ""),
+                        "01020000000000000800000000000000");
+    json_decref(problems);
+    free(values);
+    job_free(job);
+}
+
+static void members_that_cannot_be_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members, *said;
+    } cases[] = {
+        {"{ name = \"a\"; type = \"f64\"; value = 1; }, { name = \"b\"; type = \"i32\"; value = 1; offset = 4; }",
+         "members 'a' and 'b' of 'p' overlap: bytes 0 to 7 and 4 to 7"},
+        {"{ name = \"a\"; type = \"f64\"; value = 1; offset = 4; }",
+         "'offset' of 'p.a' is 4, which is no multiple of its alignment, 8; a packed struct has align = 1"},
+        {"{ name = \"a\"; type = \"float5\"; value = 1; }", "'type' must be one of \"f32\""},
+        {"{ name = \"a\"; type = \"i32\"; }", "member 'a' needs 'value': unknown name 'a'"},
+        {"{ name = \"a\"; type = \"i32\"; value = (1); }", "'p.a' is one number, so its 'value' is no list"},
+        {"{ name = \"a\"; type = \"float4\"; }", "'p.a' needs 'value' with its 4 numbers"},
+        {"{ name = \"a\"; type = \"float2\"; count = 2; value = (1, 2, 3); }",
+         "'value' of 'p.a' has 3 numbers, but there are 4"},
+        {"{ name = \"a\"; type = \"i32\"; buffer = \"y\"; }", "unknown setting 'buffer' in a member"},
+        {"{ name = \"a\"; members = ( { name = \"b\"; type = \"e4m3\"; value = 449.0; } ); }",
+         "member 'p.a.b' is 449, more than an e4m3 holds"},
+        {"{ name = \"a\"; type = \"i32\"; value = 1; members = ( { name = \"b\"; type = \"i32\"; value = 1; } ); }",
+         "'p.a' has members, so it has no 'type' of its own"},
+        {"5", "a member must be { name = \"width\"; type = \"i32\"; }"},
+        {"{ name = \"a\"; type = \"f64\"; count = 256; value = 1; }, { name = \"b\"; type = \"f64\"; count = 256; "
+         "value = 1; }",
+         "'p' has more than 256 members"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *arguments = text_format("{ scalar = \"p\"; members = ( %s ); }", cases[i].members), *mistake;
+        struct job *job = job_with(arguments, &mistake);
+        if (job || !strstr(mistake, cases[i].said)) fail_msg("case %zu: '%s'", i, job ? "sound" : mistake);
+        free(mistake);
+        free(arguments);
+    }
+    // Known only with the sizes.
+    struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
+    struct error err = {""};
+    assert_null(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &(size_t){0}, &err));
+    e2e_expect(err.message, "argument 'p': member 'p.a': 1000 is more than an i8 holds");
+    job_free(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_and_parts_are_asked_for_in_numbers),
+        cmocka_unit_test(what_does_not_fit_a_problem_is_refused_before_it_runs),
+        cmocka_unit_test(mistakes_that_involve_two_buffers_have_their_line),
+        cmocka_unit_test(structs_are_laid_out_as_in_c),
+        cmocka_unit_test(members_that_cannot_be_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,324 @@
+// What buffers are filled with, and what is compared of outputs: reading both, and their numbers for a problem.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/host_fill.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+int job_find_buffer(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->buffer_count; i++)
+        if (!strcmp(job->buffers[i].name, name)) return (int)i;
+    return -1;
+}
+
+void check_npy(struct reader *r, const struct node *n, const char *path)
+{
+    if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
+}
+
+// Buffers are made once per job: a shape may only read problem sizes and device limits.
+void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *what,
+                 const char *buffer)
+{
+    size_t count = 0;
+    const int *slots = e ? expr_slots(e, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = symbols_name(job->symbols, slots[i]);
+        bool fixed = !strncmp(name, "device.", 7);
+        for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
+        for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
+        if (!fixed)
+            reader_mistake(r, n, "the %s of buffer '%s' depends on '%s', which differs between configurations%s", what,
+                           buffer, name, strcmp(what, "shape") ? "" : "; give the largest shape it can need");
+    }
+}
+
+// The settings that only some fills have.
+static const struct {
+    const char *name;
+    unsigned fills; // 1 << kind
+    bool required;
+    const char *example;
+} parts[] = {
+    {"low", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "0"},
+    {"high", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "1"},
+    {"value", 1u << FILL_CONSTANT, true, "..."},
+    {"path", 1u << FILL_NPY, true, "..."},
+    {"of", 1u << FILL_COPY | 1u << FILL_TRANSPOSED | 1u << FILL_NOISE, true, "\"A\""},
+    {"amplitude", 1u << FILL_NOISE, true, "0.1"},
+    {"total", 1u << FILL_OFFSETS, true, "\"NNZ\""},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+// A bound of random numbers: a number, or an expression of sizes.
+static void load_bound(struct reader *r, const struct job *job, const struct node *group, const char *path,
+                       const char *buffer, double *number, struct expr **value)
+{
+    const struct node *n = node_member(group, strrchr(path, '.') + 1);
+    if (n && node_is_string(n)) {
+        *value = reader_expression(r, n, job->symbols);
+        check_fixed(r, job, n, *value, "fill", buffer);
+    } else if (n) {
+        *number = reader_number(r, group, path);
+    }
+}
+
+static void load_source(struct reader *r, const struct job *job, const struct node *n, const char *buffer,
+                        struct fill *fill)
+{
+    const char *of = reader_string(r, n, "arguments[].fill.of");
+    const struct node *at = node_member(n, "of");
+    int found = of ? job_find_buffer(job, of) : -1;
+    if (!of) return;
+    fill->of = text_copy(of);
+    if (!strcmp(of, buffer)) {
+        reader_mistake(r, at, "buffer '%s' cannot be filled from itself", buffer);
+    } else if (found < 0) {
+        reader_mistake(r, at, "there is no buffer '%s' before '%s': fills are made in the order of the arguments", of,
+                       buffer);
+    } else if (job->buffers[found].direction != DIRECTION_IN && job->buffers[found].direction != DIRECTION_INOUT) {
+        reader_mistake(r, at, "buffer '%s' is no input, so there is nothing to fill '%s' from", of, buffer);
+    }
+}
+
+static void load_group(struct reader *r, const struct job *job, const struct node *n, const char *buffer,
+                       enum element type, struct fill *fill)
+{
+    reader_check_group(r, n, "'fill'", "arguments[].fill", NULL);
+    if (node_member(n, "kind")) fill->kind = (enum fill_kind)reader_word(r, n, "arguments[].fill.kind");
+    for (int i = 0; i < PARTS; i++) {
+        bool has = parts[i].fills >> fill->kind & 1;
+        if (node_member(n, parts[i].name) && !has)
+            reader_mistake(r, node_member(n, parts[i].name), "fill \"%s\" has no '%s'", fill_words[fill->kind],
+                           parts[i].name);
+        else if (has && parts[i].required && !node_member(n, parts[i].name) && fill->kind != FILL_CONSTANT)
+            reader_mistake(r, n, "fill \"%s\" needs '%s'", fill_words[fill->kind], parts[i].name);
+    }
+    load_bound(r, job, n, "arguments[].fill.low", buffer, &fill->low, &fill->low_value);
+    load_bound(r, job, n, "arguments[].fill.high", buffer, &fill->high, &fill->high_value);
+    if (fill->kind == FILL_CONSTANT) fill->low = reader_number(r, n, "arguments[].fill.value");
+    if (fill->kind == FILL_NOISE) fill->high = reader_number(r, n, "arguments[].fill.amplitude");
+    if (fill->kind == FILL_OFFSETS && node_member(n, "total")) {
+        fill->high_value = reader_expression(r, node_member(n, "total"), job->symbols);
+        check_fixed(r, job, n, fill->high_value, "fill", buffer);
+    }
+    bool range = parts[0].fills >> fill->kind & 1;
+    if (range && !fill->low_value && !fill->high_value && fill->low > fill->high)
+        reader_mistake(r, n, "'low' is above 'high'");
+    if (fill_has_source(fill->kind)) load_source(r, job, n, buffer, fill);
+    if (fill->kind == FILL_NOISE && !element_is_float(type))
+        reader_mistake(r, n, "fill \"noise\" is for floating-point buffers");
+    if (fill->kind == FILL_OFFSETS && element_is_float(type))
+        reader_mistake(r, n, "fill \"offsets\" is for buffers of integers");
+    const char *path = reader_string(r, n, "arguments[].fill.path");
+    if (fill->kind != FILL_NPY || !path) return;
+    fill->path = text_join_path(job->directory, path);
+    check_npy(r, n, fill->path);
+}
+
+// A fill as one word: those that need more are refused.
+static void load_word(struct reader *r, const struct job *job, const struct node *argument, const struct node *n,
+                      struct fill *fill)
+{
+    size_t length = strlen(node_string(n));
+    char *needs = text_copy("");
+    if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {
+        fill->kind = FILL_NPY;
+        fill->path = text_join_path(job->directory, node_string(n));
+        check_npy(r, n, fill->path);
+    } else {
+        fill->kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
+        for (int i = 0; i < PARTS; i++) {
+            if (!(parts[i].fills >> fill->kind & 1) || !parts[i].required) continue;
+            char *longer = text_format("%s %s = %s;", needs, parts[i].name, parts[i].example);
+            free(needs);
+            needs = longer;
+        }
+    }
+    if (*needs)
+        reader_mistake(r, n, "fill \"%s\" must be written as a group: { kind = \"%s\";%s }", node_string(n),
+                       node_string(n), needs);
+    free(needs);
+}
+
+struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, const char *buffer,
+                      enum element type)
+{
+    bool integers = !element_is_float(type);
+    struct fill fill = {
+        .kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
+    const struct node *n = node_member(argument, "fill");
+    if (!n) return fill;
+    fill.given = true;
+    if (node_is_string(n)) {
+        load_word(r, job, argument, n, &fill);
+    } else if (node_is_number(n)) {
+        fill.kind = FILL_CONSTANT;
+        fill.low = node_real(n);
+    } else if (node_is_group(n)) {
+        load_group(r, job, n, buffer, type, &fill);
+    } else {
+        reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
+    }
+    bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM || fill.kind == FILL_SORTED;
+    double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
+    if (integers && (range || fill.kind == FILL_CONSTANT) &&
+        ((!fill.low_value && fill.low < least) || (!fill.high_value && greatest > (double)element_greatest(type))))
+        reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
+                       element_name(type), element_least(type), element_greatest(type));
+    if (fill.kind == FILL_NONFINITE && integers)
+        reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
+    return fill;
+}
+
+static int shape_of(const struct buffer *b, const int64_t *values, struct operand *to, struct error *err)
+{
+    *to = (struct operand){.type = b->type, .rows = 1};
+    if (expr_eval(b->cols, values, &to->cols, err) || (b->rows && expr_eval(b->rows, values, &to->rows, err)))
+        return -1;
+    to->ld = to->cols;
+    return 0;
+}
+
+int job_fill_numbers(const struct job *job, const struct buffer *b, const int64_t *values, double *low, double *high,
+                     struct error *err)
+{
+    const struct fill *f = &b->fill;
+    int64_t first = 0, last = 0;
+    struct operand to, of;
+    *low = f->low;
+    *high = f->high;
+    if ((f->low_value && expr_eval(f->low_value, values, &first, err)) ||
+        (f->high_value && expr_eval(f->high_value, values, &last, err)) || shape_of(b, values, &to, err))
+        return error_prefix(err, "fill of buffer '%s'", b->name);
+    if (f->low_value) *low = (double)first;
+    if (f->high_value) *high = (double)last;
+    bool computed = (f->low_value || f->high_value) && f->kind != FILL_OFFSETS;
+    if (computed && *low > *high)
+        return error_set(err, "fill of buffer '%s': 'low' is %.0f and 'high' %.0f", b->name, *low, *high);
+    if (computed && !element_is_float(b->type) &&
+        (*low < (double)element_least(b->type) || *high > (double)element_greatest(b->type)))
+        return error_set(err, "fill of buffer '%s': %.0f to %.0f is more than the type %s holds", b->name, *low, *high,
+                         element_name(b->type));
+    struct host_fill how = {f->kind, *low, *high, NULL};
+    if (!fill_is_on_host(f->kind)) return 0;
+    if (f->of) {
+        how.of = &of;
+        if (shape_of(&job->buffers[job_find_buffer(job, f->of)], values, &of, err)) return -1;
+    }
+    return host_fill_check(&how, &to, err) ? error_prefix(err, "buffer '%s'", b->name) : 0;
+}
+
+void fill_release(struct fill *f)
+{
+    free(f->path);
+    free(f->of);
+    expr_free(f->low_value);
+    expr_free(f->high_value);
+}
+
+// What is compared ---------------------------------------------------------------------------------------------------
+
+static void load_dimensions(struct reader *r, const struct job *job, const struct node *group, const char *path,
+                            size_t rank, const char *buffer, struct expr **to)
+{
+    const struct node *list = reader_sequence(r, group, path);
+    if (!list) return;
+    if (node_count(list) != rank) {
+        reader_mistake(r, list, "'%s' of buffer '%s' must have a number for each of its %zu dimensions, not %zu",
+                       node_name(list), buffer, rank, node_count(list));
+        return;
+    }
+    for (size_t i = 0; i < rank; i++) {
+        to[i] = reader_expression(r, node_at(list, i), job->symbols);
+        check_fixed(r, job, node_at(list, i), to[i], "compared part", buffer);
+    }
+}
+
+struct compared *load_compared(struct reader *r, const struct job *job, const struct node *argument,
+                               const struct buffer *b, const char *buffer)
+{
+    const struct node *n = reader_group(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
+    if (!n) return NULL;
+    struct compared *c = memory_new(1, sizeof *c);
+    reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);
+    const char *count_in = reader_string(r, n, "arguments[].compare.count_in");
+    bool box = node_member(n, "first") || node_member(n, "count");
+    c->rank = shape && node_is_sequence(shape) ? node_count(shape) : 0;
+    if (b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT)
+        reader_mistake(r, n, "buffer '%s' is not an output: 'compare' has no meaning", buffer);
+    if (!box == !count_in) {
+        reader_mistake(r, n, "'compare' needs 'first' and 'count', or 'count_in' alone");
+    } else if (count_in) {
+        c->rank = 0;
+        c->count_in = text_copy(count_in);
+    } else if (c->rank > COMPARED_RANK_MAX) {
+        reader_mistake(r, n, "'compare' is possible for at most %d dimensions", COMPARED_RANK_MAX);
+    } else {
+        for (size_t i = 0; i < c->rank; i++) c->size[i] = reader_expression(r, node_at(shape, i), job->symbols);
+        load_dimensions(r, job, n, "arguments[].compare.first", c->rank, buffer, c->first);
+        load_dimensions(r, job, n, "arguments[].compare.count", c->rank, buffer, c->count);
+    }
+    return c;
+}
+
+void check_compared(struct reader *r, const struct job *job, const struct node *root)
+{
+    for (size_t i = 0; i < job->buffer_count; i++) {
+        const struct buffer *b = &job->buffers[i];
+        const char *name = b->compared ? b->compared->count_in : NULL;
+        int found = name ? job_find_buffer(job, name) : -1;
+        const struct node *at = node_member(root, "arguments");
+        if (!name) continue;
+        const struct buffer *count = found >= 0 ? &job->buffers[found] : NULL;
+        if (!count)
+            reader_mistake(r, at, "buffer '%s' is compared as far as '%s' says, but there is no such buffer", b->name,
+                           name);
+        else if (count == b || (count->direction != DIRECTION_OUT && count->direction != DIRECTION_INOUT) ||
+                 element_is_float(count->type))
+            reader_mistake(r, at,
+                           "buffer '%s' is compared as far as '%s' says, which must be another output, of "
+                           "integers",
+                           b->name, name);
+    }
+}
+
+int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
+                         int64_t *count, struct error *err)
+{
+    const struct compared *c = b->compared;
+    *first = 0;
+    if (expr_eval(c->size[dimension], values, size, err) ||
+        (c->first[dimension] && expr_eval(c->first[dimension], values, first, err)))
+        return error_prefix(err, "'compare' of buffer '%s'", b->name);
+    *count = *size - *first;
+    if (c->count[dimension] && expr_eval(c->count[dimension], values, count, err))
+        return error_prefix(err, "'compare' of buffer '%s'", b->name);
+    if (*first >= 0 && *count > 0 && *first <= *size - *count) return 0;
+    if (*count < 1)
+        return error_set(
+            err, "'compare' of buffer '%s' leaves nothing: %" PRId64 " of the %" PRId64 " elements in dimension %zu",
+            b->name, *count, *size, dimension + 1);
+    return error_set(err,
+                     "'compare' of buffer '%s' is not within it: %" PRId64 " from %" PRId64 " on in dimension %zu, "
+                     "which has %" PRId64,
+                     b->name, *count, *first, dimension + 1, *size);
+}
+
+void compared_free(struct compared *c)
+{
+    if (!c) return;
+    for (size_t i = 0; i < COMPARED_RANK_MAX; i++) {
+        expr_free(c->size[i]);
+        expr_free(c->first[i]);
+        expr_free(c->count[i]);
+    }
+    free(c->count_in);
+    free(c);
+}

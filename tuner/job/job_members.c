@@ -1,0 +1,270 @@
+// Arguments that are passed by value as bytes: structs, described by their members, and vectors. Reading them, their
+// layout, which is that of C, and their bytes for a problem.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/vector_type.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+// Of a struct, a member, or a vector.
+struct layout {
+    size_t size, alignment;
+};
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+// A finite number that stays one in elements of this type.
+static bool fits(enum element type, double value)
+{
+    unsigned char bytes[8];
+    element_store(type, value, bytes);
+    if (element_saturates(type)) return fabs(value) <= element_largest(type);
+    return isfinite(element_load(type, bytes));
+}
+
+void load_number(struct reader *r, const struct job *job, const struct node *owner, const struct node *value,
+                 const char *what, const char *name, enum element type, struct expr **expression, double *real)
+{
+    struct error err;
+    if (!value) {
+        *expression = expr_parse(name, job->symbols, &err);
+        if (!*expression) reader_mistake(r, owner, "%s '%s' needs 'value': %s", what, name, err.message);
+    } else if (node_is_number(value) && !node_is_integer(value)) {
+        *real = node_real(value);
+        if (!element_is_float(type))
+            reader_mistake(r, value, "%s '%s' is of type %s, but its value is not an integer", what, name,
+                           element_words[type]);
+        else if (!fits(type, *real))
+            reader_mistake(r, value, "%s '%s' is %g, more than an %s holds", what, name, *real, element_words[type]);
+    } else {
+        *expression = reader_expression(r, value, job->symbols);
+    }
+}
+
+// Adds a number to an argument's members. `name` is its last part, of which the size has the name where there is no
+// value.
+static void add_number(struct reader *r, const struct job *job, const struct node *owner, const struct node *value,
+                       const char *path, const char *name, enum element type, size_t offset, struct argument *a)
+{
+    if (a->member_count == ARGUMENT_MEMBERS_MAX) {
+        reader_mistake(r, owner, "'%s' has more than %d members", a->name, ARGUMENT_MEMBERS_MAX);
+        return;
+    }
+    a->members = memory_grow(a->members, a->member_count + 1, sizeof *a->members);
+    struct value_member *m = &a->members[a->member_count++];
+    *m = (struct value_member){.name = text_copy(path), .type = type, .offset = offset};
+    load_number(r, job, owner, value, "member", value ? path : name, type, &m->value, &m->real);
+}
+
+// `count` elements of a type, or vectors, whose lanes are numbers of their own.
+static struct layout load_numbers(struct reader *r, const struct job *job, const struct node *n, const char *path,
+                                  int64_t count, struct argument *a)
+{
+    static const char *const lanes[] = {"x", "y", "z", "w"};
+    const struct node *value = node_member(n, "value"), *type = node_member(n, "type");
+    const char *word = type && node_is_string(type) ? node_string(type) : NULL, *last = strrchr(path, '.');
+    const struct vector_type *v = vector_type_find(word);
+    enum element element = v ? v->element : (enum element)reader_word(r, n, "arguments[].members[].type");
+    size_t lane_count = v ? (size_t)v->lanes : 1, total = (size_t)count * lane_count, size = element_size(element);
+    bool list = value && node_is_sequence(value), alone = !v && !node_member(n, "count");
+    if (list && alone)
+        reader_mistake(r, value, "'%s' is one number, so its 'value' is no list; an array has 'count'", path);
+    else if (list && node_count(value) != total)
+        reader_mistake(r, value, "'value' of '%s' has %zu numbers, but there are %zu", path, node_count(value), total);
+    if (!value && (v || count > 1)) reader_mistake(r, n, "'%s' needs 'value' with its %zu numbers", path, total);
+    bool sound = value ? !list || (!alone && node_count(value) == total) : total == 1;
+    for (size_t i = 0; i < total && sound; i++) {
+        char *at = count > 1 ? text_format("%s[%zu]", path, i / lane_count) : text_copy(path);
+        char *full = v ? text_format("%s.%s", at, lanes[i % lane_count]) : text_copy(at);
+        add_number(r, job, n, list ? node_at(value, i) : value, full, last ? last + 1 : path, element, i * size, a);
+        free(full);
+        free(at);
+    }
+    return (struct layout){total * size, v ? vector_type_alignment(v) : size};
+}
+
+static struct layout load_members(struct reader *r, const struct job *job, const struct node *owner, const char *path,
+                                  struct argument *a, int depth);
+
+// One member, or its array, as if it began at 0.
+static struct layout load_member(struct reader *r, const struct job *job, const struct node *n, const char *path,
+                                 struct argument *a, int depth)
+{
+    int64_t count = node_member(n, "count") ? reader_integer(r, n, "arguments[].members[].count") : 1;
+    struct layout all = {0, 1};
+    if (!node_member(n, "members")) {
+        if (!node_member(n, "type")) reader_mistake(r, n, "member '%s' lacks 'type', or 'members'", path);
+        return load_numbers(r, job, n, path, count, a);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const plain[] = {"type", "value"};
+        if (node_member(n, plain[i]))
+            reader_mistake(r, node_member(n, plain[i]), "'%s' has members, so it has no '%s' of its own", path,
+                           plain[i]);
+    }
+    for (int64_t i = 0; i < count && a->member_count < ARGUMENT_MEMBERS_MAX; i++) {
+        char *each = count > 1 ? text_format("%s[%" PRId64 "]", path, i) : text_copy(path);
+        size_t first = a->member_count;
+        struct layout one = load_members(r, job, n, each, a, depth + 1);
+        for (size_t k = first; k < a->member_count; k++) a->members[k].offset += all.size;
+        all.size += one.size;
+        all.alignment = one.alignment;
+        free(each);
+    }
+    return all;
+}
+
+// The alignment that a group asks for, else its own.
+static size_t load_alignment(struct reader *r, const struct node *n, const char *path, size_t own)
+{
+    if (!node_member(n, "align")) return own;
+    int64_t align = reader_integer(r, n, path);
+    if (align > 0 && !(align & (align - 1))) return (size_t)align;
+    reader_mistake(r, node_member(n, "align"), "'align' must be a power of two, not %" PRId64, align);
+    return own;
+}
+
+// The members of a group, placed as in C from 0 on: each at the next multiple of its alignment, or at its offset.
+static struct layout load_members(struct reader *r, const struct job *job, const struct node *owner, const char *path,
+                                  struct argument *a, int depth)
+{
+    enum { DEPTH_MAX = 8 };
+    const struct node *list = node_member(owner, "members");
+    struct layout all = {0, 1};
+    struct {
+        const char *name;
+        size_t begin, end;
+    } placed[ARGUMENT_MEMBERS_MAX];
+    size_t count = 0;
+    if (!node_is_sequence(list) || !node_count(list) || depth > DEPTH_MAX) {
+        reader_mistake(r, list, "'members' of '%s' must be a list ( { name = ...; type = ...; }, ... )", path);
+        return all;
+    }
+    for (size_t i = 0; i < node_count(list); i++) {
+        const struct node *n = node_at(list, i);
+        const char *name = node_is_group(n) ? reader_string(r, n, "arguments[].members[].name") : NULL;
+        if (!name || !*name || count == ARGUMENT_MEMBERS_MAX) {
+            reader_mistake(r, n, "a member must be { name = \"width\"; type = \"i32\"; }, at most %d of them",
+                           ARGUMENT_MEMBERS_MAX);
+            return all;
+        }
+        reader_check_group(r, n, "a member", "arguments[].members[]", NULL);
+        char *full = text_format("%s.%s", path, name);
+        size_t first = a->member_count;
+        struct layout own = load_member(r, job, n, full, a, depth);
+        own.alignment = load_alignment(r, n, "arguments[].members[].align", own.alignment);
+        size_t at = round_up(all.size, own.alignment);
+        if (node_member(n, "offset")) {
+            at = (size_t)reader_integer(r, n, "arguments[].members[].offset");
+            if (at % own.alignment)
+                reader_mistake(
+                    r, node_member(n, "offset"),
+                    "'offset' of '%s' is %zu, which is no multiple of its alignment, %zu; a packed struct has "
+                    "align = 1",
+                    full, at, own.alignment);
+        }
+        placed[count].name = name;
+        placed[count].begin = at;
+        placed[count].end = at + own.size;
+        for (size_t k = 0; k < count; k++) {
+            if (!strcmp(placed[k].name, name))
+                reader_mistake(r, n, "there are two members '%s'", full);
+            else if (placed[k].begin < at + own.size && at < placed[k].end)
+                reader_mistake(r, n, "members '%s' and '%s' of '%s' overlap: bytes %zu to %zu and %zu to %zu",
+                               placed[k].name, name, path, placed[k].begin, placed[k].end - 1, at, at + own.size - 1);
+        }
+        count++;
+        for (size_t k = first; k < a->member_count; k++) a->members[k].offset += at;
+        if (at + own.size > all.size) all.size = at + own.size;
+        if (own.alignment > all.alignment) all.alignment = own.alignment;
+        free(full);
+    }
+    all.size = round_up(all.size, all.alignment);
+    return all;
+}
+
+bool load_value_argument(struct reader *r, const struct job *job, const struct node *n, struct argument *a)
+{
+    const struct node *type = node_member(n, "type"), *members = node_member(n, "members");
+    const struct vector_type *v = type && node_is_string(type) ? vector_type_find(node_string(type)) : NULL;
+    struct layout all;
+    if (members && (type || node_member(n, "value"))) {
+        reader_mistake(r, n, "'%s' has 'members', so it has no 'type' or 'value' of its own", a->name);
+    } else if (members) {
+        all = load_members(r, job, n, a->name, a, 0);
+        all.alignment = load_alignment(r, n, "arguments[].align", all.alignment);
+        a->alignment = all.alignment;
+        a->bytes = round_up(all.size, all.alignment);
+        if (a->bytes > ARGUMENT_BYTES_MAX)
+            reader_mistake(r, n, "'%s' has %zu bytes; an argument has at most %d", a->name, a->bytes,
+                           ARGUMENT_BYTES_MAX);
+    } else if (v) {
+        all = load_numbers(r, job, n, a->name, 1, a);
+        a->vector = v->name;
+        a->alignment = all.alignment;
+        a->bytes = all.size;
+    }
+    if (!members && node_member(n, "align"))
+        reader_mistake(r, node_member(n, "align"), "'align' is for arguments with 'members'");
+    return members || v;
+}
+
+int job_number(enum element type, const struct expr *value, double real, const int64_t *values, void *to,
+               struct error *err)
+{
+    int64_t whole;
+    if (!value) {
+        element_store(type, real, to);
+        return 0;
+    }
+    if (expr_eval(value, values, &whole, err)) return -1;
+    if (!element_is_float(type) && (whole < element_least(type) || whole > element_greatest(type)))
+        return error_set(err, "%" PRId64 " is more than an %s holds", whole, element_name(type));
+    if (element_size(type) == 8 && !element_is_float(type))
+        memcpy(to, &whole, sizeof whole);
+    else
+        element_store(type, (double)whole, to);
+    return 0;
+}
+
+int job_argument_bytes(const struct argument *a, const int64_t *values, unsigned char *to, struct error *err)
+{
+    memset(to, 0, a->bytes);
+    for (size_t i = 0; i < a->member_count; i++) {
+        const struct value_member *m = &a->members[i];
+        if (job_number(m->type, m->value, m->real, values, to + m->offset, err))
+            return error_prefix(err, "member '%s'", m->name);
+    }
+    return 0;
+}
+
+char *job_argument_layout(const struct argument *a)
+{
+    char *text = text_copy("");
+    for (size_t i = 0; i < a->member_count; i++) {
+        char *longer = text_format("%s%s%s at %zu", text, i ? ", " : "", a->members[i].name + strlen(a->name) + 1,
+                                   a->members[i].offset);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+void argument_release(struct argument *a)
+{
+    free(a->name);
+    expr_free(a->value);
+    tensor_map_free(a->map);
+    for (size_t i = 0; i < a->member_count; i++) {
+        free(a->members[i].name);
+        expr_free(a->members[i].value);
+    }
+    free(a->members);
+}
