@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tuner/base/child.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/child.h"
 #include "tuner/compile/nvcc_symbol.h"
 
 static const double version_deadline = 20; // s
@@ -47,7 +47,7 @@ static int read_version(struct nvcc *n, struct error *err)
     char *argv[] = {n->program, "--version", NULL}, *folder = make_folder(err);
     struct child_end end = {0};
     if (!folder) return -1;
-    int failed = child_run(argv, folder, version_deadline, &end, err);
+    int failed = child_run(&(struct child){.argv = argv, .temporary = folder, .deadline = version_deadline}, &end, err);
     const char *at = failed ? NULL : strstr(end.output, ", V");
     size_t length = at ? strspn(at + 3, "0123456789.") : 0;
     if (length && length < sizeof n->version - 5)
@@ -120,7 +120,8 @@ int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, co
     memcpy(argv, fixed, sizeof fixed);
     for (size_t i = 0; i < option_count; i++) argv[count++] = text_copy(options[i]);
     int result = write_unit(source, unit, err);
-    if (!result) result = child_run(argv, folder, deadline, &end, err);
+    if (!result)
+        result = child_run(&(struct child){.argv = argv, .temporary = folder, .deadline = deadline}, &end, err);
     c->log = end.output ? end.output : text_copy("");
     c->warnings = compilation_warnings(c->log);
     c->seconds = end.seconds;

@@ -4,6 +4,7 @@
 // process.
 //
 //     sweetspot-gpu [--device N|GPU-uuid]
+//     sweetspot-gpu --call TEXT            for itself: one call of a function in a user's library (library_call.h)
 //
 // Answers go to what was standard output at the start. Standard output itself becomes standard error, because a
 // kernel's printf, or a reference library's, would otherwise end up between the answers.
@@ -22,6 +23,7 @@
 #include "tuner/gpu/gpu_profile.h"
 #include "tuner/gpu/gpu_sanitize.h"
 #include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/library_call.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/workload.h"
 
@@ -237,6 +239,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             w.device = argv[++i];
+        } else if (!strcmp(argv[i], "--call") && i + 1 < argc) {
+            return library_call_serve(argv[i + 1]);
         } else if (!strcmp(argv[i], "--version")) {
             return print_version();
         } else {
