@@ -12,6 +12,7 @@
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
+#include "tuner/gpu/reference_command.h"
 #include "tuner/gpu/reference_library.h"
 
 enum { ALIGNMENT = 1024 };
@@ -30,6 +31,7 @@ static const json_t *asked(const struct workload *w)
 
 bool reference_is_slow(const struct workload *w)
 {
+    if (!strcmp(json_get_string(asked(w), "kind", "none"), "command")) return true;
     return w->operation && (!w->operation->reference || !strcmp(json_get_string(asked(w), "by", "cublas"), "cpu"));
 }
 
@@ -303,6 +305,7 @@ int reference_compute(struct workload *w, size_t number, struct error *err)
     } else {
         failed = !strcmp(kind, "kernel")    ? by_kernel(w, number, err)
                  : !strcmp(kind, "library") ? reference_library_compute(w, p, err)
+                 : !strcmp(kind, "command") ? reference_command_compute(w, p, err)
                  : !strcmp(kind, "npy")     ? by_files(w, number, err)
                                             : error_set(err, "unknown reference '%s'", kind);
         if (!failed) failed = plain_bounds(w, p, err);

@@ -140,8 +140,7 @@ static int compare_calls(const struct library_call *c, const unsigned char *once
     return 0;
 }
 
-int reference_library_generate(struct workload *w, struct device_problem *p, unsigned set, uint64_t seed,
-                               struct error *err)
+int reference_library_generate(struct workload *w, struct device_problem *p, unsigned set, struct error *err)
 {
     const char *function = json_get_string(asked(w), "generate", NULL);
     struct library_call *c;
@@ -155,9 +154,9 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
     if (!once) failed = -1;
     if (!failed) failed = read_contents(w, p, c, err);
     if (!failed) memcpy(before, c->memory, c->size);
-    if (!failed) failed = generate(w, p, c, before, seed, err);
+    if (!failed) failed = generate(w, p, c, before, p->filled->seed, err);
     if (!failed) memcpy(once, c->memory, c->size);
-    if (!failed) failed = generate(w, p, c, before, seed, err);
+    if (!failed) failed = generate(w, p, c, before, p->filled->seed, err);
     if (!failed) failed = compare_calls(c, once, function, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];

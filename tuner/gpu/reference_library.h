@@ -11,8 +11,7 @@ int reference_library_compute(struct workload *, struct device_problem *, struct
 
 // Has the library's "generate" make the inputs of a set that has just been filled in the first copy, and their
 // origins. Nothing where the reference has no "generate". It is called twice, and must do the same both times. Waits.
-int reference_library_generate(struct workload *, struct device_problem *, unsigned set, uint64_t seed,
-                               struct error *err);
+int reference_library_generate(struct workload *, struct device_problem *, unsigned set, struct error *err);
 
 // Keeps the inputs of the set `filled` for the library's "verify"; nothing where there is none. Waits.
 int reference_library_keep(struct workload *, struct device_problem *, struct error *err);

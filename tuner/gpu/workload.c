@@ -202,9 +202,9 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
         for (unsigned set = p->buffers.sets; set-- > 0 && !failed;) { // set 0 last: it stays where it is
             p->filled = &p->set[set];
             p->filled->stored = false;
-            uint64_t own = (set ? other : seed) * 0x9e3779b97f4a7c15u + i;
-            failed = buffers_fill(&p->buffers, set, own, err);
-            if (!failed) failed = reference_library_generate(w, p, set, own, err);
+            p->filled->seed = (set ? other : seed) * 0x9e3779b97f4a7c15u + i;
+            failed = buffers_fill(&p->buffers, set, p->filled->seed, err);
+            if (!failed) failed = reference_library_generate(w, p, set, err);
             if (!failed) failed = integrity_take_inputs(w, i, err);
             if (!failed) failed = reference_compute(w, i, err);
             if (!failed) failed = reference_library_keep(w, p, err);

@@ -47,6 +47,7 @@ struct data_set {
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
     uint64_t results;                  // the allocation that these lie in
+    uint64_t seed;                     // that it was filled from
     bool stored;                       // `previous` is this candidate's
     struct host_judge judge;
 };
