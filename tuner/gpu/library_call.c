@@ -123,7 +123,7 @@ int library_call_run(struct library_call *c, const json_t *reference, enum libra
     double timeout = json_get_number(reference, "timeout", 600);
     char *program = own_program(err), option[] = "--call";
     if (!program) return -1;
-    json_t *request = describe(c, path, kind, function, values, seed);
+    json_t *request = describe(c, json_get_string(reference, "built", path), kind, function, values, seed);
     char *text = json_dumps(request, JSON_COMPACT), *argv[] = {program, option, text, NULL};
     struct child_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;

@@ -25,6 +25,7 @@
 #include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/library_call.h"
 #include "tuner/gpu/plausibility.h"
+#include "tuner/gpu/program_call.h"
 #include "tuner/gpu/workload.h"
 
 struct gpu_worker {
@@ -139,6 +140,7 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
     if (!failed && !measured) failed = CUDA_CRASHED;
     if (failed) {
+        if (w->baselines.culprit) json_object_set_new(answer, "baseline", json_string(w->baselines.culprit));
         if (failed != CUDA_CRASHED) forget_job(w);
         return failed;
     }
@@ -200,6 +202,7 @@ static int handle(struct gpu_worker *w, const char *line)
     int status = -1, failed = 0;
     w->id = json_object_get(request, "id");
     if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
+    program_call_answers(w->out, w->id);
     bool needs_device = strcmp(json_get_string(request, "op", ""), "metrics") != 0;
     if (request && needs_device && machine_open(&w->machine, w->device, &err)) {
         json_object_set_new(answer, "status", json_string(PROTOCOL_ENVIRONMENT));

@@ -1,7 +1,6 @@
 // See reference_command.h.
 #include "tuner/gpu/reference_command.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -16,6 +15,7 @@
 #include "tuner/base/child.h"
 #include "tuner/base/command_files.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/work_folder.h"
 #include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/reference_cache.h"
@@ -224,9 +224,7 @@ static int blame(const struct command *c, char *said, struct error *err)
 static int make_folder(struct command *c, char *path, struct error *err)
 {
     static const char *const inside[] = {"in", "out"};
-    const char *temporary = getenv("TMPDIR");
-    snprintf(path, PATH_MAX, "%s/sweetspot-reference-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(path)) return error_set(err, "cannot create a folder '%s': %s", path, strerror(errno));
+    if (work_folder_make("reference", path, err)) return -1;
     c->work = path;
     for (int i = 0; i < 2; i++) {
         char folder[PATH_MAX];
@@ -234,24 +232,6 @@ static int make_folder(struct command *c, char *path, struct error *err)
             return error_set(err, "cannot create a folder in '%s': %s", path, strerror(errno));
     }
     return 0;
-}
-
-// With all that the command left there.
-static void remove_all(const char *path)
-{
-    DIR *dir = opendir(path);
-    for (struct dirent *file; dir && (file = readdir(dir));) {
-        char inside[PATH_MAX];
-        struct stat st;
-        if (!strcmp(file->d_name, ".") || !strcmp(file->d_name, "..")) continue;
-        if (snprintf(inside, sizeof inside, "%s/%s", path, file->d_name) >= PATH_MAX || lstat(inside, &st)) continue;
-        if (S_ISDIR(st.st_mode))
-            remove_all(inside);
-        else
-            unlink(inside);
-    }
-    if (dir) closedir(dir);
-    rmdir(path);
 }
 
 static int compute(struct command *c, const char *description, struct error *err)
@@ -265,7 +245,7 @@ static int compute(struct command *c, const char *description, struct error *err
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++)
         if (c->values[i] && read_output(c, i, err)) failed = blame(c, said, err);
     free(said);
-    if (c->work) remove_all(c->work);
+    if (c->work) work_folder_remove(c->work);
     return failed;
 }
 
