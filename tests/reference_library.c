@@ -132,7 +132,7 @@ int scale_reference(int arrays, const struct sweetspot_array *array, int values,
     for (int i = 0; i < values; i++)
         if (!strcmp(value[i].name, "a")) a = value[i].value;
     for (int64_t i = 0; i < x->cols; i++) {
-        if (((const float *)x->data)[i] < 1) return 1; // not what make_x made
+        if (!(((const float *)x->data)[i] >= 1)) return 1; // not what make_x made
         ((double *)y->data)[i] = a * ((const float *)x->data)[i];
     }
     return 0;

@@ -303,11 +303,11 @@ static void files_of_values_and_libraries_are_read(void **state)
     static const struct wrong cases[] = {
         {"a function of the library", LIBRARY_OF("axpy_reference"), NULL, "--compile 0", 0, {NULL}},
         {"a library that is a text",
-         "21,22d; 20s/$/ library = \"k.cu\"; function = \"f\";/",
+         "21,22d; 20s/$/ library = \"sound.cfg\"; function = \"f\";/",
          NULL,
          "--compile 0",
          2,
-         {"job.cfg:20: '", "k.cu' is not a shared library"}},
+         {"job.cfg:20: '", "sound.cfg' is not a shared library"}},
         {"a function that the library lacks",
          LIBRARY_OF("axpy_referense"),
          NULL,

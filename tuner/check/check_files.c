@@ -123,8 +123,9 @@ static void check_command(struct check *c)
     const char *command = job->reference.command;
     size_t length = strcspn(command, " \t\n'\"|&;<>()$`=");
     char *word = text_format("%.*s", (int)length, command), *path = text_join_path(job->directory, word), *found = NULL;
-    static const char *const builtin[] = {"cd", "exec", "export", "set", "if", "for", "while", "{", ".", "test", "[",
-                                          "true", "false", "echo", "printf", "read", "trap", "ulimit", "umask", "exit"};
+    static const char *const builtin[] = {"cd",     "exec", "export", "set",    "if",    "for",   "while",
+                                          "{",      ".",    "test",   "[",      "true",  "false", "echo",
+                                          "printf", "read", "trap",   "ulimit", "umask", "exit"};
     bool plain = length && (!command[length] || strchr(" \t\n", command[length]));
     for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++) plain &= strcmp(word, builtin[i]) != 0;
     if (plain && !strchr(word, '/')) found = program_on_path(word);

@@ -141,8 +141,7 @@ static json_t *build_anew(const struct build *b, const json_t *request, const ch
     argv[count++] = output;
     argv[count++] = library;
     argv[count++] = source;
-    const struct child child = {
-        .argv = argv, .temporary = folder, .deadline = json_get_number(request, "deadline", 0)};
+    const struct child child = {.argv = argv, .temporary = folder, .deadline = json_get_number(request, "deadline", 0)};
     if (child_run(&child, &end, &err)) {
         answer = refuse(PROTOCOL_ERROR, err.message);
     } else if (end.late) {

@@ -18,13 +18,13 @@ struct baseline_part {
 struct baseline {
     const char *name;                       // borrowed from the request, which the workload keeps
     const struct operation_baseline *about; // NULL: unknown, or a kernel
-    const json_t *kernel; // the present kernel's "cubin" and "problems", or a program's, borrowed likewise; or NULL
-    bool program;         // a function of the user's
-    bool deterministic;   // of the job, while baseline_allow_differences() holds
-    struct pipeline pipeline;               // of the kernel
-    char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
-    char detail[OPERATION_DETAIL_MAX];      // of a library
-    struct baseline_part *parts;            // by problem
+    const json_t *kernel;     // the present kernel's "cubin" and "problems", or a program's, borrowed likewise; or NULL
+    bool program;             // a function of the user's
+    bool deterministic;       // of the job, while baseline_allow_differences() holds
+    struct pipeline pipeline; // of the kernel
+    char reason[ERROR_MESSAGE_MAX];    // why it is not available; "" if it is
+    char detail[OPERATION_DETAIL_MAX]; // of a library
+    struct baseline_part *parts;       // by problem
 };
 
 struct baselines {

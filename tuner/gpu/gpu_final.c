@@ -18,7 +18,8 @@
 // baselines.
 enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
 
-_Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES, "room for all candidates of a job, the libraries and programs");
+_Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
+               "room for all candidates of a job, the libraries and programs");
 
 struct race_entry {
     int64_t trial;             // -1: a baseline
@@ -40,7 +41,7 @@ struct gpu_final {
     size_t count, rounds, places;
     struct race_entry *entries;
     uint64_t random;
-    int64_t at; // the trial whose turn it is; 0: all are racing; -1: a baseline
+    int64_t at;          // the trial whose turn it is; 0: all are racing; -1: a baseline
     const char *program; // the baseline whose turn it is, where it is a program of the user's
     final_progress *progress;
     void *user;

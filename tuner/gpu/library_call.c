@@ -64,11 +64,11 @@ static json_t *describe(const struct library_call *c, const char *path, enum lib
     json_t *arrays = json_array();
     for (size_t i = 0; i < c->count; i++) {
         const struct library_array *a = &c->list[i];
-        json_array_append_new(
-            arrays, json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b}", "name", a->about.name, "type",
-                              a->about.type, "output", a->about.output, "rows", (json_int_t)a->about.rows, "cols",
-                              (json_int_t)a->about.cols, "ld", (json_int_t)a->about.ld, "offset",
-                              (json_int_t)a->offset, "bytes", (json_int_t)a->bytes, "written", (int)a->written));
+        json_array_append_new(arrays, json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b}", "name", a->about.name,
+                                                "type", a->about.type, "output", a->about.output, "rows",
+                                                (json_int_t)a->about.rows, "cols", (json_int_t)a->about.cols, "ld",
+                                                (json_int_t)a->about.ld, "offset", (json_int_t)a->offset, "bytes",
+                                                (json_int_t)a->bytes, "written", (int)a->written));
     }
     return json_pack("{s:s, s:s, s:s, s:I, s:O, s:o}", "library", path, "kind", kind_words[kind], "function", function,
                      "seed", (json_int_t)seed, "values", values, "arrays", arrays);
@@ -128,7 +128,8 @@ int library_call_run(struct library_call *c, const json_t *reference, enum libra
     struct child_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;
     *shared = (struct library_answer){0};
-    int failed = child_run(&(struct child){.argv = argv, .file = c->file, .deadline = timeout, .watch = tell}, &end, err);
+    int failed =
+        child_run(&(struct child){.argv = argv, .file = c->file, .deadline = timeout, .watch = tell}, &end, err);
     *answer = *shared;
     answer->why.message[sizeof answer->why.message - 1] = 0;
     if (!failed && (answer->called != 2 || end.late)) failed = explain(&end, answer, path, function, timeout, err);
@@ -150,14 +151,14 @@ static int map_arrays(const json_t *list, struct sweetspot_array *array)
     {
         size_t bytes = (size_t)json_get_integer(each, "bytes", 0);
         int how = json_get_bool(each, "written", false) ? MAP_SHARED : MAP_PRIVATE;
-        array[i] = (struct sweetspot_array){json_get_string(each, "name", ""),
-                                            json_get_string(each, "type", ""),
-                                            (int)json_get_integer(each, "output", 0),
-                                            json_get_integer(each, "rows", 0),
-                                            json_get_integer(each, "cols", 0),
-                                            json_get_integer(each, "ld", 0),
-                                            mmap(NULL, bytes, PROT_READ | PROT_WRITE, how, CHILD_FILE,
-                                                 (off_t)json_get_integer(each, "offset", 0))};
+        array[i] = (struct sweetspot_array){
+            json_get_string(each, "name", ""),
+            json_get_string(each, "type", ""),
+            (int)json_get_integer(each, "output", 0),
+            json_get_integer(each, "rows", 0),
+            json_get_integer(each, "cols", 0),
+            json_get_integer(each, "ld", 0),
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, how, CHILD_FILE, (off_t)json_get_integer(each, "offset", 0))};
         if (array[i].data == MAP_FAILED) return -1;
     }
     return 0;

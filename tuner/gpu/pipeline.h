@@ -19,7 +19,7 @@ enum {
 
 struct pipeline_stage {
     const struct operation_baseline
-        *library; // not NULL: a library's call on this problem, and nothing below but `state`
+        *library;                 // not NULL: a library's call on this problem, and nothing below but `state`
     struct program_call *program; // not NULL: a function of the user's, with the arguments below and no kernel
     struct operation_problem operation;
     void *state;

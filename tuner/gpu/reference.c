@@ -220,7 +220,8 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
         p->filled->bound[i].floor = v->absolute;
         if (v->exact || b->bounded || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
         double largest;
-        int failed = support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)host_elements(b), &largest, err);
+        int failed =
+            support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)host_elements(b), &largest, err);
         if (failed) return failed;
         p->filled->bound[i].floor = v->tolerance * 64 * element_roundoff(b->view.type) * largest;
     }
@@ -288,8 +289,8 @@ static int hide(struct workload *w, struct device_problem *p, struct error *err)
     int failed = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++)
         if (p->filled->bound[i].expected)
-            failed =
-                support_mask(w->support, p->filled->bound[i].expected, host_elements(&p->buffers.list[i]), w->mask_key, err);
+            failed = support_mask(w->support, p->filled->bound[i].expected, host_elements(&p->buffers.list[i]),
+                                  w->mask_key, err);
     return failed;
 }
 

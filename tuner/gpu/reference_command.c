@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,13 @@ static const char *last_lines(char *output)
     return from ? from + 1 : length > LAST_WORDS ? output + length - LAST_WORDS : output;
 }
 
+// The signal that ended it, or a program that the shell ran; 0: none.
+static int signal_of(int status)
+{
+    if (WIFSIGNALED(status)) return WTERMSIG(status);
+    return WEXITSTATUS(status) > 128 && WEXITSTATUS(status) < 128 + SIGRTMAX ? WEXITSTATUS(status) - 128 : 0;
+}
+
 // *said, which the caller frees: what it printed.
 static int run(const struct command *c, char **said, struct error *err)
 {
@@ -141,9 +149,9 @@ static int run(const struct command *c, char **said, struct error *err)
     if (!failed && end.late)
         failed = error_set(err, "the reference command '%s' did not end within %g s (reference.timeout)%s%s", c->text,
                            timeout, colon, last);
-    else if (!failed && WIFSIGNALED(end.status))
+    else if (!failed && signal_of(end.status))
         failed = error_set(err, "the reference command '%s' was ended by a signal (%s)%s%s", c->text,
-                           strsignal(WTERMSIG(end.status)), colon, last);
+                           strsignal(signal_of(end.status)), colon, last);
     else if (!failed && WEXITSTATUS(end.status))
         failed = error_set(err, "the reference command '%s' failed with status %d%s%s", c->text,
                            WEXITSTATUS(end.status), colon, last);

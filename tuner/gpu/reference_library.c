@@ -15,8 +15,8 @@ static const json_t *asked(const struct workload *w)
 
 static struct sweetspot_array in_own_layout(const struct device_buffer *b, int output)
 {
-    return (struct sweetspot_array){b->name,      element_name(b->view.type), output, b->view.rows, b->view.cols,
-                                    b->view.ld,   NULL};
+    return (struct sweetspot_array){b->name, element_name(b->view.type), output, b->view.rows, b->view.cols, b->view.ld,
+                                    NULL};
 }
 
 // An array for each buffer that holds contents before a launch, the outputs' own behind; none of scratch.
@@ -25,8 +25,7 @@ static void add_contents(struct library_call *c, const struct device_problem *p,
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         struct sweetspot_array a = in_own_layout(b, output);
-        if (b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT)
-            library_call_add(c, &a, b->bytes, written);
+        if (b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT) library_call_add(c, &a, b->bytes, written);
     }
 }
 

@@ -122,15 +122,15 @@ struct reference {
     struct {
         char *role, *name;
         double value;
-    } * bindings;             // name NULL: the role is the constant `value`
-    char *library;            // shared library, or a source of one (absolute), and its functions; NULL: none
+    } * bindings;  // name NULL: the role is the constant `value`
+    char *library; // shared library, or a source of one (absolute), and its functions; NULL: none
     char *function, *generate, *verify;
     size_t option_count; // for the compiler, where it is a source
     char **options;
-    char *command;            // of the shell, run in the job file's folder
-    double timeout;           // s, of a call of a function, or of the command
-    char *source;             // kernel: absolute path of its template (the job's own unless given)
-    struct stage stage;       // kernel: entry, launch, arguments
+    char *command;      // of the shell, run in the job file's folder
+    double timeout;     // s, of a call of a function, or of the command
+    char *source;       // kernel: absolute path of its template (the job's own unless given)
+    struct stage stage; // kernel: entry, launch, arguments
     size_t file_count;
     struct {
         char *buffer, *path;
@@ -159,7 +159,7 @@ struct current_kernel {
     struct stage stage; // without arguments: those of the job's only stage
 };
 
-// A program of the user's that candidates are compared with: a function that enqueues work (job_programs.c).
+// A program of the user's that candidates are compared with: a function that enqueues work (job_baselines.c).
 struct job_baseline {
     char *name;
     char *library;         // a shared library, or a source of one; absolute

@@ -19,9 +19,8 @@ static void check_expression(struct reader *r, const struct job *job, const stru
         for (size_t k = 0; k < job->size_count; k++) known |= !strcmp(name, job->size_names[k]);
         for (size_t k = 0; k < job->define_count; k++) known |= !strcmp(name, job->defines[k].name);
         if (!known)
-            reader_mistake(r, group,
-                           "'%s' depends on '%s', but another kernel has no parameters of the job: \"%s\"", what, name,
-                           expr_text(e));
+            reader_mistake(r, group, "'%s' depends on '%s', but another kernel has no parameters of the job: \"%s\"",
+                           what, name, expr_text(e));
     }
 }
 
@@ -65,7 +64,8 @@ struct stage job_current_stage(const struct job *job)
 }
 
 // The results of a kernel are the job's outputs.
-void check_own_outputs(struct reader *r, const struct job *job, const struct node *group, const char *what, size_t known)
+void check_own_outputs(struct reader *r, const struct job *job, const struct node *group, const char *what,
+                       size_t known)
 {
     for (size_t i = known; i < job->buffer_count; i++)
         if (job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT)

@@ -536,7 +536,8 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
                 (node_member(n, "library") != NULL) + (node_member(n, "command") != NULL) +
                 (node_member(n, "files") != NULL);
     if (forms != 1) {
-        reader_mistake(r, n, "'reference' needs exactly one of 'operation', 'kernel', 'library', 'command' and 'files'");
+        reader_mistake(r, n,
+                       "'reference' needs exactly one of 'operation', 'kernel', 'library', 'command' and 'files'");
     } else if (node_member(n, "operation")) {
         load_operation(r, job, n);
     } else if (node_member(n, "kernel")) {

@@ -46,6 +46,10 @@ void load_current(struct reader *, struct job *, const struct node *root);  // a
 void check_own_stage(struct reader *, const struct job *, const struct node *group, const char *what,
                      const struct stage *);
 void check_own_outputs(struct reader *, const struct job *, const struct node *group, const char *what, size_t known);
+// The absolute path of a library that a group names (malloc'ed), and the options for the compiler of its source.
+char *load_library(struct reader *, const struct job *, const struct node *group, const char *setting);
+void load_library_options(struct reader *, const struct node *group, const char *setting, char ***options,
+                          size_t *count);
 // reference.library, reference.command and baselines.
 void load_reference_library(struct reader *, struct job *, const struct node *reference);
 void load_reference_command(struct reader *, struct job *, const struct node *reference);

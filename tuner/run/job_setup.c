@@ -78,19 +78,18 @@ static size_t collect_libraries(struct job_setup *s, const struct worker_pool *p
     size_t count = 0;
     const char *const functions[] = {r->function, r->generate, r->verify};
     if (r->kind == REFERENCE_LIBRARY && shared_library_is_source(r->library))
-        out[count++] = (struct helper){"reference library", r->library,
-                                       request_build(s->job, r->library, r->options, r->option_count, functions, 3,
-                                                     pool->arch, s->cache),
-                                       NULL, -1};
+        out[count++] = (struct helper){
+            "reference library", r->library,
+            request_build(s->job, r->library, r->options, r->option_count, functions, 3, pool->arch, s->cache), NULL,
+            -1};
     for (size_t i = 0; i < s->job->baseline_count; i++) {
         const struct job_baseline *b = &s->job->baselines[i];
         const char *const entries[] = {b->function, b->init};
         if (shared_library_is_source(b->library))
-            out[count++] =
-                (struct helper){"baseline", b->name,
-                                request_build(s->job, b->library, b->options, b->option_count, entries, 2, pool->arch,
-                                              s->cache),
-                                NULL, (int)i};
+            out[count++] = (struct helper){
+                "baseline", b->name,
+                request_build(s->job, b->library, b->options, b->option_count, entries, 2, pool->arch, s->cache), NULL,
+                (int)i};
     }
     return count;
 }

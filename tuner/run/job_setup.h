@@ -13,8 +13,8 @@ struct job_setup {
     const char *cache; // folder of the compile cache
     uint64_t seed;
     char source_hash[HASH_TEXT_SIZE];
-    struct compiled support, ceilings, // the worker's own kernels
-        reference, current;            // where they are kernels
+    struct compiled support, ceilings,              // the worker's own kernels
+        reference, current;                         // where they are kernels
     json_t *library, *libraries[JOB_MAX_BASELINES]; // answers of builds: the reference's; of baselines; NULL: none
     json_t *request;                                // request_job's
 };

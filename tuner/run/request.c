@@ -216,8 +216,8 @@ json_t *request_build(const struct job *job, const char *source, char *const *op
     for (size_t i = 0; i < function_count; i++)
         if (functions[i]) json_array_append_new(names, json_string(functions[i]));
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", source,
-                     "options", list, "functions", names, "cache", cache, "deadline", job->compile_timeout * 5, "memory",
-                     (json_int_t)job->compile_memory, "host_headers", 0);
+                     "options", list, "functions", names, "cache", cache, "deadline", job->compile_timeout * 5,
+                     "memory", (json_int_t)job->compile_memory, "host_headers", 0);
 }
 
 static json_t *describe_fill(const struct fill *f)
