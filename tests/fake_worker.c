@@ -480,9 +480,9 @@ static json_t * final(const json_t *request)
         if (!strcmp(json_string_value(one), "late_crash"))
             return json_pack("{s:s, s:O, s:s}", "status", "crashed", "baseline", one, "reason", "it crashed: scripted");
         if (!strncmp(json_string_value(one), "program", 7))
-            json_array_append_new(entries, json_pack("{s:O, s:n, s:s, s:[{s:i, s:O}, {s:i, s:O}]}", "name", one, "trial",
-                                                     "status", "ok", "problems", "problem", 0, "times", times, "problem",
-                                                     1, "times", times));
+            json_array_append_new(entries, json_pack("{s:O, s:n, s:s, s:[{s:i, s:O}, {s:i, s:O}]}", "name", one,
+                                                     "trial", "status", "ok", "problems", "problem", 0, "times", times,
+                                                     "problem", 1, "times", times));
         if (strcmp(json_string_value(one), "current") != 0) continue;
         json_array_append_new(entries, json_pack("{s:O, s:n, s:s, s:O, s:o}", "name", one, "trial", "status", "ok",
                                                  "detail", json_object_get(present, "detail"), "problems",

@@ -181,10 +181,12 @@ static void mistaken_programs_are_refused_with_file_and_line(void **state)
         {"{ name = \"a\"; library = \"nosuch.cu\"; function = \"f\"; }",
          "job.cfg:6: cannot read library 'nosuch.cu'\n"},
         {"{ name = \"a\"; library = \"job.cfg\"; function = \"f\"; }", "job.cfg' is not a shared library\n"},
-        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"z\"; type = \"f32\"; shape "
+        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"z\"; type = \"f32\"; "
+         "shape "
          "= [ \"N\" ]; direction = \"out\"; } ); }",
          "job.cfg:6: 'a' declares the output 'z', which the job does not have\n"},
-        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { scalar = \"X\"; type = \"i32\"; } ); }",
+        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { scalar = \"X\"; type = \"i32\"; } ); "
+         "}",
          "job.cfg:6: 'a' depends on 'X', but another kernel has no parameters of the job: \"X\"\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -202,9 +204,10 @@ static void mistaken_programs_are_refused_with_file_and_line(void **state)
 static void a_program_that_fails_costs_its_own_figure_and_the_others_are_compared(void **state)
 {
     (void)state;
-    char *folder = write_job("baselines = ( " PROGRAM("program", "f") ", " PROGRAM("early_crash", "crash") ", "
-                             "{ name = \"bad\"; library = \"broken.cu\"; function = \"f\"; }, "
-                             PROGRAM("late_crash", "f") " );");
+    char *folder = write_job("baselines = ( " PROGRAM("program", "f") ", " PROGRAM(
+        "early_crash", "crash") ", "
+                                "{ name = \"bad\"; library = \"broken.cu\"; function = \"f\"; }, " PROGRAM("late_crash",
+                                                                                                           "f") " );");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "baseline early_crash: not available: it crashed: scripted\n");

@@ -312,6 +312,50 @@ static void a_command_that_fails_is_named_with_what_it_said(void **state)
     e2e_done(&r);
 }
 
+// ---- built from its source
+// --------------------------------------------------------------------------------------------
+
+// The worker's answer to a request to build x.c.
+static struct outcome_of_command build(const char *text, const char *before, const char *more)
+{
+    e2e_write(folder, "x.c", text);
+    char *path = realpath(folder, NULL),
+         *line = text_format("{\"id\":1,\"op\":\"build\",\"source\":\"%s/x.c\",\"functions\":[\"f\"],\"options\":["
+                             "\"-DTWO=2\"],\"cache\":\"%s/cache\",\"deadline\":%s}\n",
+                             path, path, more);
+    e2e_write(folder, "requests", line);
+    free(line);
+    free(path);
+    return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
+}
+
+static void a_c_source_is_built_and_kept_by_what_it_includes(void **state)
+{
+    (void)state;
+    static const char sound[] = "#include <math.h>\n#include \"n.h\"\nint f(int x) { return x * TWO * N; }\n";
+    static const struct {
+        const char *text, *before, *deadline, *words;
+    } cases[] = {
+        {sound, "", "60", "\"cached\":false"},
+        {sound, "", "60", "\"cached\":true"},
+        {"\nint f(void) { return nothing; }\n", "", "60", "x.c:2:22: error: 'nothing' undeclared"},
+        {"int g(void) { return 0; }\n", "", "60", "has no function 'f'; did you mean 'g'?"},
+        {"#include \"nosuch.h\"\n", "", "60", "nosuch.h"},
+        {sound, "PATH=/nowhere", "60", "there is no compiler 'cc' on the PATH"},
+    };
+    e2e_write(folder, "n.h", "enum { N = 3 };\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r =
+            build(cases[i].text, i < 5 ? "export LC_ALL=C;" : cases[i].before, cases[i].deadline);
+        e2e_expect(r.out, cases[i].words);
+        e2e_done(&r);
+    }
+    e2e_write(folder, "n.h", "enum { N = 4 };\n");
+    struct outcome_of_command r = build(sound, "", "60");
+    e2e_expect(r.out, "\"cached\":false");
+    e2e_done(&r);
+}
+
 static void arrays_of_every_type_are_written_and_read_back(void **state)
 {
     (void)state;
@@ -344,6 +388,7 @@ int main(void)
         cmocka_unit_test(outputs_that_were_judged_are_not_judged_again),
         cmocka_unit_test(a_command_reads_files_and_writes_what_is_expected_once),
         cmocka_unit_test(a_command_that_fails_is_named_with_what_it_said),
+        cmocka_unit_test(a_c_source_is_built_and_kept_by_what_it_includes),
         cmocka_unit_test(arrays_of_every_type_are_written_and_read_back),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

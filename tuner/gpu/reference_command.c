@@ -23,7 +23,7 @@
 
 enum { LAST_WORDS = 600 };
 
-struct command {
+struct command_run {
     struct workload *w;
     struct device_problem *p;
     const char *text, *folder; // as in the request
@@ -38,7 +38,7 @@ static bool is_input(const struct device_buffer *b)
     return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;
 }
 
-static const char *path_in(const struct command *c, const char *folder, const char *name, char path[PATH_MAX])
+static const char *path_in(const struct command_run *c, const char *folder, const char *name, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%s/%s/%s.npy", c->work, folder, name);
     return path;
@@ -55,7 +55,7 @@ static json_t *describe_buffer(const struct device_buffer *b, const char *folder
                      "type", element_name(b->view.type), "shape", shape);
 }
 
-static json_t *describe(const struct command *c)
+static json_t *describe(const struct command_run *c)
 {
     json_t *inputs = json_array(), *outputs = json_array();
     for (size_t i = 0; i < c->p->buffers.count; i++) {
@@ -68,7 +68,7 @@ static json_t *describe(const struct command *c)
                      inputs, "outputs", outputs);
 }
 
-static int write_description(const struct command *c, const char *text, struct error *err)
+static int write_description(const struct command_run *c, const char *text, struct error *err)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/job.json", c->work);
@@ -93,7 +93,7 @@ static int write_npy(const struct device_buffer *b, const char *path, const void
     return npy_write(path, b->view.type, b->view.rows, b->view.cols, b->view.ld, data, err);
 }
 
-static int write_inputs(struct command *c, struct error *err)
+static int write_inputs(struct command_run *c, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
@@ -135,7 +135,7 @@ static int signal_of(int status)
 }
 
 // *said, which the caller frees: what it printed.
-static int run(const struct command *c, char **said, struct error *err)
+static int run(const struct command_run *c, char **said, struct error *err)
 {
     double timeout = json_get_number(json_object_get(c->w->request, "reference"), "timeout", 600);
     char shell[] = "/bin/sh", option[] = "-c", *line = memory_try(strlen(c->text) + 8, 1, err);
@@ -160,7 +160,7 @@ static int run(const struct command *c, char **said, struct error *err)
     return failed;
 }
 
-static int check_inputs(const struct command *c, struct error *err)
+static int check_inputs(const struct command_run *c, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
@@ -196,7 +196,7 @@ static bool may_be_nan(const struct device_problem *p)
     return false;
 }
 
-static int read_output(const struct command *c, size_t i, struct error *err)
+static int read_output(const struct command_run *c, size_t i, struct error *err)
 {
     const struct device_buffer *b = &c->p->buffers.list[i];
     bool floats = element_is_float(b->view.type), nan = may_be_nan(c->p);
@@ -219,7 +219,7 @@ static int read_output(const struct command *c, size_t i, struct error *err)
 }
 
 // "the reference command 'x': ..", and the end of what it printed.
-static int blame(const struct command *c, char *said, struct error *err)
+static int blame(const struct command_run *c, char *said, struct error *err)
 {
     const char *last = last_lines(said);
     struct error whole;
@@ -229,7 +229,7 @@ static int blame(const struct command *c, char *said, struct error *err)
     return -1;
 }
 
-static int make_folder(struct command *c, char *path, struct error *err)
+static int make_folder(struct command_run *c, char *path, struct error *err)
 {
     static const char *const inside[] = {"in", "out"};
     if (work_folder_make("reference", path, err)) return -1;
@@ -242,7 +242,7 @@ static int make_folder(struct command *c, char *path, struct error *err)
     return 0;
 }
 
-static int compute(struct command *c, const char *description, struct error *err)
+static int compute(struct command_run *c, const char *description, struct error *err)
 {
     char path[PATH_MAX], *said = NULL;
     int failed = make_folder(c, path, err);
@@ -258,7 +258,7 @@ static int compute(struct command *c, const char *description, struct error *err
 }
 
 // The file that keeps the values: by the command and the files that it names, and by all that it is told.
-static int cache_path(struct command *c, const char *description, char path[PATH_MAX], struct error *err)
+static int cache_path(struct command_run *c, const char *description, char path[PATH_MAX], struct error *err)
 {
     const char *cache = json_get_string(json_object_get(c->w->request, "reference"), "cache", "");
     char digest[HASH_TEXT_SIZE];
@@ -284,7 +284,7 @@ static int cache_path(struct command *c, const char *description, char path[PATH
 int reference_command_compute(struct workload *w, struct device_problem *p, struct error *err)
 {
     const json_t *asked = json_object_get(w->request, "reference");
-    struct command *c = memory_try(1, sizeof *c, err);
+    struct command_run *c = memory_try(1, sizeof *c, err);
     char path[PATH_MAX];
     const unsigned first = 0;
     if (!c) return -1;

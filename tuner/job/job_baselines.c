@@ -7,21 +7,22 @@
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
-// Names that other entries of a final have, or may have.
+// Names that other entries of a final have, or may have; the header makes macros of them.
 static bool is_taken(const struct job *job, const char *name)
 {
     const struct operation *op = job->reference.operation ? operation_find(job->reference.operation, NULL) : NULL;
     bool taken = !strcmp(name, CURRENT_KERNEL) || (op && operation_baseline(op, name));
     static const char *const words[] = {"best", "runner-up", "tuned", NULL};
     for (int i = 0; words[i]; i++) taken |= !strcmp(name, words[i]);
-    for (size_t i = 0; i < job->baseline_count; i++) taken |= !strcmp(name, job->baselines[i].name);
+    for (size_t i = 0; i < job->baseline_count; i++) taken |= !strcasecmp(name, job->baselines[i].name);
     return taken;
 }
 
+// Part of a macro in the header.
 static bool is_name(const char *name)
 {
     bool good = isalpha((unsigned char)*name);
-    for (const char *c = name; *c; c++) good &= isalnum((unsigned char)*c) || strchr("_-.+", *c);
+    for (const char *c = name; *c; c++) good &= isalnum((unsigned char)*c) || *c == '_';
     return good && strlen(name) <= JOB_MAX_NAME;
 }
 
@@ -47,7 +48,7 @@ static void load_baseline(struct reader *r, struct job *job, const struct node *
         if (!node_member(n, required[i])) reader_mistake(r, n, "a baseline lacks '%s'", required[i]);
     if (name && !is_name(name))
         reader_mistake(r, node_member(n, "name"),
-                       "a baseline's name begins with a letter and has letters, digits, '_', '-', '.' and '+'");
+                       "a baseline's name begins with a letter and has letters, digits and '_'");
     else if (name && is_taken(job, name))
         reader_mistake(r, node_member(n, "name"), "there is another baseline '%s'", name);
     b.name = text_copy(name ? name : "");
