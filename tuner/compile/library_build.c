@@ -21,7 +21,7 @@
 
 static const double version_deadline = 20; // s
 
-struct build {
+struct library_source {
     struct compile_job job;
     char *program;
     char version[256]; // of the compiler
@@ -40,7 +40,7 @@ static bool ends_with(const char *text, const char *end)
 }
 
 // The first line of what a compiler says of its version.
-static int ask_version(struct build *b, struct error *err)
+static int ask_version(struct library_source *b, struct error *err)
 {
     char option[] = "--version", *argv[] = {b->program, option, NULL};
     struct child_end end = {0};
@@ -53,12 +53,12 @@ static int ask_version(struct build *b, struct error *err)
     return *b->version ? 0 : error_set(err, "'%s --version' says nothing", b->program);
 }
 
-static void add(struct build *b, const char *option)
+static void add(struct library_source *b, const char *option)
 {
     json_array_append_new(b->options, json_string(option));
 }
 
-static int choose_compiler(struct build *b, const json_t *request, const char *home, struct error *err)
+static int choose_compiler(struct library_source *b, const json_t *request, const char *home, struct error *err)
 {
     const char *source = json_get_string(request, "source", ""), *name = ends_with(source, ".c") ? "cc" : "c++";
     size_t i;
@@ -86,7 +86,7 @@ static int choose_compiler(struct build *b, const json_t *request, const char *h
     return ask_version(b, err);
 }
 
-static void make_key(const struct build *b, const json_t *request, char key[HASH_TEXT_SIZE])
+static void make_key(const struct library_source *b, const json_t *request, char key[HASH_TEXT_SIZE])
 {
     size_t i;
     json_t *each;
@@ -126,7 +126,7 @@ static json_t *check_functions(const json_t *request, const char *path)
 }
 
 // Runs the compiler and puts the library into the cache. NULL: it is there.
-static json_t *build_anew(const struct build *b, const json_t *request, const char *cache, const char *key)
+static json_t *build_anew(const struct library_source *b, const json_t *request, const char *cache, const char *key)
 {
     struct error err;
     struct child_end end = {0};
@@ -171,7 +171,7 @@ static json_t *build_anew(const struct build *b, const json_t *request, const ch
 json_t *library_build(const json_t *request, const char *home)
 {
     struct error err;
-    struct build b = {0};
+    struct library_source b = {0};
     const char *cache = json_get_string(request, "cache", NULL);
     json_t *answer = NULL;
     if (!cache || !json_object_get(request, "source")) {

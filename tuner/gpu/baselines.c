@@ -145,7 +145,8 @@ static int try_kernel(struct baselines *all, struct baseline *b, json_t *problem
     limit(b, false);
     const char *status = json_get_string(answer, "status", ""), *reason = json_get_string(answer, "reason", "");
     if (failed == CUDA_CRASHED)
-        error_set(err, "baseline %s: it crashes: %s", b->name, reason);
+        error_set(err, "%s%s%sit crashes: %s", b->program ? "" : "baseline ", b->program ? "" : b->name,
+                  b->program ? "" : ": ", reason);
     else if (!failed && json_get_bool(answer, "restart", false))
         error_set(err, "it uses the device's heap or printf, which cannot be restored between launches"), failed = -1;
     else if (!failed && status_find(status) != STATUS_OK)
