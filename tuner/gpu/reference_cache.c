@@ -152,7 +152,7 @@ void reference_cache_write(const char *path, const struct workload *w, const str
     write_file(path, move_expectation, &(struct expectation){w, p, copy});
 }
 
-struct arrays {
+struct kept_arrays {
     void *const *data;
     const size_t *bytes;
     size_t count;
@@ -160,7 +160,7 @@ struct arrays {
 
 static bool move_arrays(struct stream *s, const void *of)
 {
-    const struct arrays *a = of;
+    const struct kept_arrays *a = of;
     bool good = true;
     for (size_t i = 0; i < a->count && good; i++)
         if (a->data[i]) good = move(s, a->data[i], 1, a->bytes[i]);
@@ -169,12 +169,12 @@ static bool move_arrays(struct stream *s, const void *of)
 
 bool reference_cache_read_arrays(const char *path, void *const *data, const size_t *bytes, size_t count)
 {
-    return read_file(path, move_arrays, &(struct arrays){data, bytes, count});
+    return read_file(path, move_arrays, &(struct kept_arrays){data, bytes, count});
 }
 
 void reference_cache_write_arrays(const char *path, void *const *data, const size_t *bytes, size_t count)
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++) total += data[i] ? bytes[i] : 0;
-    if (total <= most_bytes) write_file(path, move_arrays, &(struct arrays){data, bytes, count});
+    if (total <= most_bytes) write_file(path, move_arrays, &(struct kept_arrays){data, bytes, count});
 }
