@@ -28,6 +28,11 @@ void parallel_watch(void (*tell)(void *user, double share), void *user)
     watcher_user = user;
 }
 
+void parallel_tell(void)
+{
+    if (watcher) watcher(watcher_user, 0);
+}
+
 static bool do_piece(struct loop *l)
 {
     int64_t begin = atomic_fetch_add(&l->next, 1) * l->grain, end = begin + l->grain;

@@ -6,6 +6,9 @@
  * (type "i64") if the buffer holds integers, so that the reference can be more exact than the kernel; the function
  * fills it in. An output that the kernel also reads (inout) holds its first contents on entry. C99 and C++; needs
  * nothing else.
+ *
+ * The library may also make the inputs (`generate`) and judge the outputs (`verify`). Every call of a function runs in
+ * a process of its own: nothing that the library keeps in memory is there the next time.
  */
 #ifndef SWEETSPOT_REFERENCE_FUNCTION_H
 #define SWEETSPOT_REFERENCE_FUNCTION_H
@@ -30,6 +33,22 @@ struct sweetspot_value {
 /* Returns 0, or anything else if it failed. */
 typedef int sweetspot_reference(int arrays, const struct sweetspot_array *array, int values,
                                 const struct sweetspot_value *value);
+
+/*
+ * Makes inputs from a seed. Every buffer that a kernel reads (in, inout) comes with output == 1, in its own type and
+ * layout, filled as the job says; what the function leaves alone stays so. What is between cols and ld of a row must
+ * stay as it is. The same seed must give the same bytes. Returns 0, or anything else if it failed.
+ */
+typedef int sweetspot_generate(int arrays, const struct sweetspot_array *array, int values,
+                               const struct sweetspot_value *value, unsigned long long seed);
+
+/*
+ * Judges what one launch computed. Inputs come as for a reference, and outputs as the kernel left them, in their own
+ * type and layout, with output == 1. An inout buffer comes twice: first its contents before the launch. Returns 0 if
+ * all is right; else anything else, with the reason in `message`, which has `room` bytes.
+ */
+typedef int sweetspot_verify(int arrays, const struct sweetspot_array *array, int values,
+                             const struct sweetspot_value *value, char *message, int room);
 
 #ifdef __cplusplus
 }

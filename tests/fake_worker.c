@@ -198,6 +198,38 @@ static json_t *present; // the job's present kernel
 
 static json_t *problems_of(const json_t *request);
 
+// The job's baselines that are programs. They take as long as X=2, unless their function is called crash: then its name
+// is returned, and the worker has crashed.
+static const char *add_programs(const json_t *request, json_t *to)
+{
+    size_t i;
+    json_t *each;
+    json_array_foreach(json_object_get(request, "baselines"), i, each)
+    {
+        if (!json_object_get(each, "timeout")) continue;
+        const json_t *problem = json_array_get(json_object_get(each, "problems"), 0),
+                     *call = json_array_get(json_object_get(problem, "stages"), 0);
+        const char *name = json_get_string(each, "name", ""), *why = json_get_string(each, "reason", NULL);
+        if (!why && !strcmp(json_get_string(call, "function", ""), "crash")) return name;
+        json_t *timed = json_deep_copy(each);
+        json_object_set_new(timed, "config", json_string("X=2,MODE=good"));
+        note_text(json_get_string(call, "library", ""));
+        json_array_append_new(to, json_pack("{s:s, s:s, s:s, s:o}", "name", name, "detail", "a program", "reason",
+                                            why ? why : "", "problems", why ? json_array() : problems_of(timed)));
+        json_decref(timed);
+    }
+    return NULL;
+}
+
+// A library of the user's; of a source whose name has "broken" in it none.
+static json_t *build(const json_t *request)
+{
+    const char *source = json_get_string(request, "source", "");
+    if (strstr(source, "broken"))
+        return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "broken.cu(2): error: scripted");
+    return json_pack("{s:s, s:s, s:s, s:b}", "status", "ok", "library", "/fake.so", "hash", "0123", "cached", 0);
+}
+
 static json_t *job(const json_t *request)
 {
     json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"),
@@ -232,7 +264,7 @@ static json_t *job(const json_t *request)
                                "name", "cublas", "problems", "problem", 0, "time", 1.1e-3, "low", 1.0e-3, "high",
                                1.2e-3, "metrics", metrics, "missing", missing);
     const json_t *kernel = json_array_get(json_object_get(request, "baselines"), 0);
-    if (json_is_object(kernel)) {
+    if (json_is_object(kernel) && !json_object_get(kernel, "timeout")) {
         json_decref(present);
         present = json_deep_copy(kernel);
         json_object_set(present, "config", json_object_get(kernel, "detail")); // by which times are known
@@ -241,6 +273,11 @@ static json_t *job(const json_t *request)
                               json_pack("{s:O, s:O, s:s, s:o}", "name", json_object_get(kernel, "name"), "detail",
                                         json_object_get(kernel, "detail"), "reason", fails ? "wrong: scripted" : "",
                                         "problems", fails ? json_array() : problems_of(present)));
+    }
+    const char *crashed = add_programs(request, json_object_get(answer, "baselines"));
+    if (crashed) {
+        json_decref(answer);
+        return json_pack("{s:s, s:s, s:s}", "status", "crashed", "baseline", crashed, "reason", "it crashed: scripted");
     }
     if (json_object_get(request, "guide"))
         json_object_set_new(answer, "guide",
@@ -439,6 +476,13 @@ static json_t * final(const json_t *request)
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
     json_array_foreach(named_baselines, i, one)
     {
+        // A program that crashes in its first final.
+        if (!strcmp(json_string_value(one), "late_crash"))
+            return json_pack("{s:s, s:O, s:s}", "status", "crashed", "baseline", one, "reason", "it crashed: scripted");
+        if (!strncmp(json_string_value(one), "program", 7))
+            json_array_append_new(entries, json_pack("{s:O, s:n, s:s, s:[{s:i, s:O}, {s:i, s:O}]}", "name", one,
+                                                     "trial", "status", "ok", "problems", "problem", 0, "times", times,
+                                                     "problem", 1, "times", times));
         if (strcmp(json_string_value(one), "current") != 0) continue;
         json_array_append_new(entries, json_pack("{s:O, s:n, s:s, s:O, s:o}", "name", one, "trial", "status", "ok",
                                                  "detail", json_object_get(present, "detail"), "problems",
@@ -520,6 +564,7 @@ int main(int argc, char **argv)
         suffer(json_object_get(request, "text") ? "helper" : op);
         answer = !strcmp(op, "hello")      ? hello()
                  : !strcmp(op, "compile")  ? compile(request)
+                 : !strcmp(op, "build")    ? build(request)
                  : !strcmp(op, "job")      ? job(request)
                  : !strcmp(op, "trial")    ? trial(request)
                  : !strcmp(op, "guide")    ? guide(request)
@@ -534,7 +579,7 @@ int main(int argc, char **argv)
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             json_write_line(STDOUT_FILENO, answer, &err);
         }
-        bool ends = json_get_bool(answer, "restart", false);
+        bool ends = json_get_bool(answer, "restart", false) || json_object_get(answer, "baseline");
         json_decref(answer);
         json_decref(request);
         if (ends) break;

@@ -52,6 +52,7 @@ struct wrong {
 };
 
 #define LIBRARY_OF(function) "21,22d; 20s/$/ library = \"library.so\";\\n  function = \"" function "\";/"
+#define COMMAND_OF(command) "21,22d; 20s/$/ command = \"" command "\";/"
 #define FILES_OF(file) "21,22d; 20s/$/ files = { y = \"" file "\"; };/"
 #define FILL_OF(file) "16s/; }/; fill = \"" file "\"; }/"
 
@@ -77,6 +78,7 @@ static void run(const struct wrong *cases, size_t count)
     write_npy(folder, "sound.npy", "(1000,)", 1000);
     write_npy(folder, "half.npy", "(250, 2)", 500);
     write_npy(folder, "cut.npy", "(1000,)", 999);
+    e2e_write(folder, "broken.c", "int f(void) { return nothing; }\n");
     struct outcome_of_command copied = e2e_run(folder, "cp $BIN/reference_library.so '%s/library.so'", folder);
     assert_int_equal(copied.status, 0);
     e2e_done(&copied);
@@ -359,17 +361,49 @@ static void files_of_values_and_libraries_are_read(void **state)
     static const struct wrong cases[] = {
         {"a function of the library", LIBRARY_OF("axpy_reference"), NULL, "--compile 0", 0, {NULL}},
         {"a library that is a text",
-         "21,22d; 20s/$/ library = \"k.cu\"; function = \"f\";/",
+         "21,22d; 20s/$/ library = \"sound.cfg\"; function = \"f\";/",
          NULL,
          "--compile 0",
          2,
-         {"job.cfg:20: '", "k.cu' is not a shared library"}},
+         {"job.cfg:20: '", "sound.cfg' is not a shared library"}},
         {"a function that the library lacks",
          LIBRARY_OF("axpy_referense"),
          NULL,
          "--compile 0",
          2,
          {"job.cfg:21: library '", "' has no function 'axpy_referense'; did you mean 'axpy_reference'?"}},
+        {"functions of the library that make inputs and judge, one of which it lacks",
+         "21,22d; 20s/$/ library = \"library.so\"; generate = \"make_x\"; verify = \"jugde\";/",
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:20: library '", "' has no function 'jugde'; did you mean 'judge'?"}},
+        {"a baseline that the library lacks",
+         "$s/$/\\nbaselines = ( { name = \"b\"; library = \"library.so\"; function = \"scale\"; init = \"scale_begn\"; "
+         "} );/",
+         NULL,
+         "--compile 0",
+         2,
+         {"' has no function 'scale_begn'; did you mean 'scale_begin'?"}},
+        {"a source that does not compile",
+         "21,22d; 20s/$/ library = \"broken.c\"; function = \"f\";/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:20: '", "broken.c' cannot be built: ", "broken.c:1:"}},
+        {"a command", COMMAND_OF("sh ref.sh"), NULL, "--compile 0", 0, {NULL}},
+        {"a command whose program is not there",
+         COMMAND_OF("pyhton3 ref.py"),
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:20: there is no program 'pyhton3' on the PATH"}},
+        {"a command of the folder that is not there",
+         COMMAND_OF(".\\/ref.sh"),
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:20: there is no program './ref.sh'"}},
         {"expected values", FILES_OF("sound.npy"), NULL, "--compile 0", 0, {NULL}},
         {"expected values of another shape",
          FILES_OF("half.npy"),

@@ -1,5 +1,5 @@
 // A job's present kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
-// whether the search finds it or not.
+// whether the search finds it or not. And baselines that are programs.
 #include "tests/e2e.h"
 
 #define WORKERS \
@@ -22,6 +22,7 @@ static char *write_job(const char *current)
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", "\n");
     e2e_write(folder, "old.cu", "\n");
+    e2e_write(folder, "broken.cu", "\n");
     free(job);
     return folder;
 }
@@ -165,6 +166,62 @@ static void one_that_does_not_compile_ends_the_run_with_its_name(void **state)
     e2e_remove(folder);
 }
 
+#define PROGRAM(name, function) "{ name = \"" name "\"; library = \"old.cu\"; function = \"" function "\"; }"
+
+static void mistaken_programs_are_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *baselines, *message; // NULL: it is sound
+    } cases[] = {
+        {PROGRAM("mine", "f"), NULL},
+        {PROGRAM("mine", "f") ", " PROGRAM("mine", "g"), "job.cfg:6: there is another baseline 'mine'\n"},
+        {PROGRAM("my baseline", "f"), "job.cfg:6: a baseline's name begins with a letter"},
+        {"{ name = \"a\"; library = \"old.cu\"; }", "job.cfg:6: a baseline lacks 'function'\n"},
+        {"{ name = \"a\"; library = \"nosuch.cu\"; function = \"f\"; }",
+         "job.cfg:6: cannot read library 'nosuch.cu'\n"},
+        {"{ name = \"a\"; library = \"job.cfg\"; function = \"f\"; }", "job.cfg' is not a shared library\n"},
+        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"z\"; type = \"f32\"; "
+         "shape "
+         "= [ \"N\" ]; direction = \"out\"; } ); }",
+         "job.cfg:6: 'a' declares the output 'z', which the job does not have\n"},
+        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { scalar = \"X\"; type = \"i32\"; } ); "
+         "}",
+         "job.cfg:6: 'a' depends on 'X', but another kernel has no parameters of the job: \"X\"\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *baselines = text_format("baselines = ( %s );", cases[i].baselines), *folder = write_job(baselines);
+        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
+        if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].baselines, r.err);
+        if (cases[i].message) e2e_expect(r.err, cases[i].message);
+        e2e_done(&r);
+        e2e_remove(folder);
+        free(baselines);
+    }
+}
+
+// One is built, one does not compile, one crashes the worker while the job is set up, and one in the final.
+static void a_program_that_fails_costs_its_own_figure_and_the_others_are_compared(void **state)
+{
+    (void)state;
+    char *folder = write_job("baselines = ( " PROGRAM("program", "f") ", " PROGRAM(
+        "early_crash", "crash") ", "
+                                "{ name = \"bad\"; library = \"broken.cu\"; function = \"f\"; }, " PROGRAM("late_crash",
+                                                                                                           "f") " );");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, "baseline early_crash: not available: it crashed: scripted\n");
+    e2e_expect(r.out, "baseline bad: not available: broken.cu(2): error: scripted\n");
+    e2e_expect(r.out, "baseline late_crash: it crashes in the final, which goes on without it: it crashed: scripted\n");
+    e2e_expect(r.out, " times program (95% interval ");
+    assert_null(strstr(r.out, "times late_crash"));
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && grep -c fake.so log; $BIN/sweetspot compare job.cfg --store job.db", folder);
+    e2e_expect(r.out, "ratio to program");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +231,8 @@ int main(void)
         cmocka_unit_test(another_kernel_is_compiled_from_its_own_file_with_its_own_macros),
         cmocka_unit_test(one_that_is_wrong_is_named_and_left_out),
         cmocka_unit_test(one_that_does_not_compile_ends_the_run_with_its_name),
+        cmocka_unit_test(mistaken_programs_are_refused_with_file_and_line),
+        cmocka_unit_test(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,50 @@ static void results_are_filed_under_the_version_of_nvcc(void **state)
     e2e_remove(folder);
 }
 
+// The answer to a request to build x.cu, with its functions.
+static struct outcome_of_command build(const char *folder, const char *text, const char *functions)
+{
+    e2e_write(folder, "y.cu", text);
+    char *real = realpath(folder, NULL),
+         *line = text_format("{\"id\":1,\"op\":\"build\",\"arch\":\"sm_90a\",\"source\":\"%s/y.cu\",\"functions\":[%s],"
+                             "\"options\":[],\"cache\":\"%s/cache\",\"deadline\":100,\"host_headers\":false}\n",
+                             real, functions, real);
+    e2e_write(folder, "requests", line);
+    free(line);
+    free(real);
+    return e2e_run(folder, "$BIN/sweetspot-compile <%s/requests", folder);
+}
+
+static void a_source_becomes_a_library_with_the_functions_that_are_named(void **state)
+{
+    (void)state;
+    NEEDS_NVCC();
+    static const char sound[] =
+        "#include <cub/cub.cuh>\n#include \"width.h\"\n"
+        "__global__ void k(float *p) { *p = WIDTH; }\n"
+        "extern \"C\" int f(void *stream, void **a, const long long *)\n"
+        "{ k<<<1, 1, 0, (cudaStream_t)stream>>>(*(float **)a[0]); return cudaGetLastError(); }\n";
+    char *folder = make_folder("nvcc_library");
+    struct outcome_of_command r = build(folder, sound, "\"f\"");
+    e2e_expect(r.out, "\"status\":\"ok\"");
+    e2e_expect(r.out, ".so\"");
+    e2e_expect(r.out, "\"cached\":false");
+    e2e_done(&r);
+    r = build(folder, sound, "\"f\"");
+    e2e_expect(r.out, "\"cached\":true");
+    e2e_done(&r);
+    r = build(folder, sound, "\"ff\"");
+    e2e_expect(r.out, "has no function 'ff'; did you mean 'f'?");
+    e2e_done(&r);
+    r = build(folder, "int f(void) { return 0; }\n", "\"f\"");
+    e2e_expect(r.out, "only under C++'s name '_Z1fv': declare it extern \\\"C\\\"");
+    e2e_done(&r);
+    r = build(folder, "\nint f(void) { return nothing; }\n", "\"f\"");
+    e2e_expect(r.out, "y.cu(2): error: identifier \\\"nothing\\\" is undefined");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
@@ -158,6 +202,7 @@ int main(void)
         cmocka_unit_test(what_nvcc_cannot_do_is_said),
         cmocka_unit_test(a_job_with_host_code_compiles_by_nvcc_alone),
         cmocka_unit_test(results_are_filed_under_the_version_of_nvcc),
+        cmocka_unit_test(a_source_becomes_a_library_with_the_functions_that_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@ struct cuda {
 };
 static struct cuda fake_device;
 
+#ifndef FAKE_CUDA_WITH_LIBRARIES // a program that has the user's libraries has those of others too
 // cuBLAS, CUPTI and NVML: there are none.
 void *library_open(const char *name, bool toolkit, bool global, struct error *err)
 {
@@ -35,6 +36,7 @@ int library_find(void *library, const struct library_symbol *symbols, size_t cou
     (void)table;
     return error_set(err, "there are no libraries");
 }
+#endif
 
 int cuda_open(struct cuda **out, const char *device, struct error *err)
 {

@@ -10,6 +10,7 @@ enum {
     JOB_MAX_TENSOR_MAPS = 8,  // of a stage
     JOB_MAX_BUFFERS = 32,     // of all stages
     JOB_MAX_BUFFER_NAME = 63, // characters
+    JOB_MAX_BASELINES = 8,    // programs of the user's
     FINAL_CANDIDATES_MAX = 100,
     FINAL_ROUNDS_MAX = 10000,
     FINAL_PROCESSES_MAX = 16, // of the GPU worker, one after another in one final

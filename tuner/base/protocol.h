@@ -42,6 +42,13 @@
 //     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given. The
 //     figures are those of the cubin, and of ptxas where the cubin does not have them (spills).
 //
+//   {"id":3,"op":"build","arch":"sm_90a","source":"/t/x.cu","options":["-I/cub"],"functions":["f"],"cache":"out/cache",
+//    "deadline":60.0,"memory":4294967296,"host_headers":false}
+//   <- {"id":3,"status":"ok","library":"out/cache/ab/...so","hash":"..32
+//   hex..","compiler":"nvcc 13.0.88","cached":false}
+//     or as of "compile". A shared library of the user's code, for the host, which must define the functions. nvcc
+//     builds .cu; cc and c++ others, without "arch". "hash": of all that was built, by which the cache keeps it.
+//
 // sweetspot-gpu
 //
 //   {"id":1,"op":"hello","counters":true}
@@ -66,17 +73,26 @@
 //      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
 //        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}, ..],
 //    "objective":"geomean"|"mean"|"worst"|"each","reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,
-//    "counters":[".."]|null,"baselines":[KERNEL,"cublas","cublasLt"],"guide":{..}}
+//    "counters":[".."]|null,"baselines":[KERNEL,"cublas","cublasLt",PROGRAM],"guide":{..}}
 //     "tune":false: a problem that is only verified.
 //     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
 //     REFERENCE = {"kind":"operation","name":"gemm","by":"cublas"|"cpu","buffers":{"A":"A","B":"B","C":"C"}} |
 //       {"kind":"kernel","cubin":"..","problems":[{"problem":0,"stages":[STAGE]}, ..]} |
-//       {"kind":"library","path":"x.so","function":"f"} | {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
-//       "files" may also be a list with such an object for each problem.
+//       {"kind":"library","path":"x.so","function":"f","generate":"g","verify":"v","timeout":600} |
+//       {"kind":"command","command":"python3 ref.py","folder":"/j","timeout":600} |
+//       {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
+//       "files" may also be a list with such an object for each problem. Of "function", "generate" and "verify" some
+//       may be missing; "generate" may be there with any kind. "built": the library to open in place of "path", which
+//       is a source then.
 //     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
 //     KERNEL = {"name":"current","detail":"BLOCK=256","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..]}
 //       The job's present kernel, on all problems. It has times if it passes a trial.
+//     PROGRAM = {"name":"cub","detail":"f of x.cu","timeout":120,"problems":[{"problem":0,"stages":[{"library":"x.so",
+//       "function":"f","init":"g","args":[ARGUMENT, ..],"sizes":[2048]}]}, ..]}
+//       A function of the user's (kernels/sweetspot_baseline.h), judged and timed in the same way. With "reason", why
+//       it is not available, it is not called. If it crashes or is late, the answer is "crashed" and has "baseline",
+//       its name: the driver gives it that reason and sets the next worker up without it.
 //     "counters": metrics, or names of metric sets, besides "basic"; null for none.
 //     "guide": a cheaper problem on which candidates may be timed first, with the same members as a "job" has. May be
 //     missing.

@@ -39,11 +39,13 @@ void check_images(struct check *);
 // Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
 // (check_signatures.c)
 int check_signatures(struct check *, char *const *compiler, struct error *);
+// Builds the libraries that the job gives by their sources, into a cache; NULL: none. Likewise. (check_builds.c)
+int check_builds(struct check *, char *const *compiler, const char *cache, struct error *);
 // Parameters and macros against the tokens of the sources. (check_macros.c)
 void check_macros(struct check *);
 // Whether a launch of the job, its arguments included, depends on the name in this slot. (check_macros.c)
 bool check_launch_reads(const struct job *, int slot);
-// Files of values, and the reference's library. (check_files.c)
+// Files of values, libraries, and the reference's command. (check_files.c)
 void check_files(struct check *);
 // Launches against the device's limits. (check_launches.c)
 void check_launches(struct check *);

@@ -1,10 +1,13 @@
-// Files that a job names: .npy files of inputs and of expected values, and a reference's library. See check.h.
-#include <elf.h>
+// Files and programs that a job names: .npy files of inputs and of expected values, libraries, a reference's command.
+// See check.h.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/program_path.h"
+#include "tuner/base/shared_library.h"
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
 #include "tuner/gpu/npy.h"
@@ -79,84 +82,62 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
     free(list);
 }
 
-// What is read of a shared library.
-struct library {
-    unsigned char *bytes;
-    size_t size, function_count;
-    const char **functions; // that it defines; ends with NULL
-};
-
-// Why it is no shared library of this machine, static text; NULL: it is one.
-static const char *read_library(struct library *l)
+// The functions of one library that the job names. What is a source is built later (the compiler says what it lacks).
+static void check_functions(struct check *c, const char *library, struct place at, size_t count,
+                            const char *const *functions, const struct place *places)
 {
-    Elf64_Ehdr head, own;
-    if (l->size < sizeof head) return "is not a shared library";
-    memcpy(&head, l->bytes, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return "is not a shared library";
-    size_t own_size;
-    char *program = text_read_file("/proc/self/exe", &own_size);
-    bool same = !program || own_size < sizeof own;
-    if (!same) {
-        memcpy(&own, program, sizeof own);
-        same = own.e_machine == head.e_machine && own.e_ident[EI_CLASS] == head.e_ident[EI_CLASS];
+    struct shared_library l;
+    if (shared_library_is_source(library)) return;
+    const char *wrong = shared_library_read(&l, library);
+    if (wrong) check_add(&c->mistakes, at, "'%s' %s", library, wrong);
+    for (size_t i = 0; i < count && !wrong; i++) {
+        char *lack = functions[i] ? shared_library_lacks(&l, library, functions[i]) : NULL;
+        if (lack) check_add(&c->mistakes, places[i], "%s", lack);
+        free(lack);
     }
-    free(program);
-    if (!same) return "is a library for another kind of machine";
-    if (head.e_type != ET_DYN) return "is not a shared library: link it with -shared";
-    if (head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shoff > l->size ||
-        head.e_shnum > (l->size - head.e_shoff) / sizeof(Elf64_Shdr))
-        return "is cut off";
-    for (size_t i = 0; i < head.e_shnum; i++) {
-        Elf64_Shdr table, names;
-        memcpy(&table, l->bytes + head.e_shoff + i * sizeof table, sizeof table);
-        if (table.sh_type != SHT_DYNSYM || table.sh_link >= head.e_shnum) continue;
-        memcpy(&names, l->bytes + head.e_shoff + table.sh_link * sizeof names, sizeof names);
-        if (table.sh_offset > l->size || table.sh_size > l->size - table.sh_offset || names.sh_offset > l->size ||
-            names.sh_size > l->size - names.sh_offset)
-            return "is cut off";
-        const char *text = (const char *)l->bytes + names.sh_offset;
-        for (size_t k = 0; k < table.sh_size / sizeof(Elf64_Sym); k++) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, l->bytes + table.sh_offset + k * sizeof symbol, sizeof symbol);
-            unsigned type = ELF64_ST_TYPE(symbol.st_info);
-            if (symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-                symbol.st_name >= names.sh_size || !memchr(text + symbol.st_name, 0, names.sh_size - symbol.st_name))
-                continue;
-            l->functions = memory_grow(l->functions, l->function_count + 2, sizeof *l->functions);
-            l->functions[l->function_count++] = text + symbol.st_name;
-            l->functions[l->function_count] = NULL;
-        }
-    }
-    return NULL;
+    shared_library_release(&l);
 }
 
 static void check_library(struct check *c)
 {
-    const struct reference *r = &c->job->reference;
-    struct place at = job_place(c->job, "reference.library"), function = job_place(c->job, "reference.function");
-    struct library l = {0};
-    l.bytes = (unsigned char *)text_read_file(r->library, &l.size);
-    if (!l.bytes) return; // said by the reader
-    const char *wrong = read_library(&l), *mangled = NULL;
-    bool found = false;
-    char *part = text_format("%zu%s", strlen(r->function), r->function);
-    for (size_t i = 0; i < l.function_count; i++) {
-        found |= !strcmp(l.functions[i], r->function);
-        if (!strncmp(l.functions[i], "_Z", 2) && strstr(l.functions[i], part)) mangled = l.functions[i];
+    const struct job *job = c->job;
+    const struct reference *r = &job->reference;
+    const char *const functions[] = {r->function, r->generate, r->verify};
+    const struct place places[] = {job_place(job, "reference.function"), job_place(job, "reference.generate"),
+                                   job_place(job, "reference.verify")};
+    check_functions(c, r->library, job_place(job, "reference.library"), 3, functions, places);
+}
+
+static void check_baselines(struct check *c)
+{
+    for (size_t i = 0; i < c->job->baseline_count; i++) {
+        const struct job_baseline *b = &c->job->baselines[i];
+        const char *const functions[] = {b->function, b->init};
+        const struct place places[] = {job_place(c->job, "baselines[%zu].function", i),
+                                       job_place(c->job, "baselines[%zu].init", i)};
+        check_functions(c, b->library, job_place(c->job, "baselines[%zu].library", i), 2, functions, places);
     }
-    const char *nearest = l.functions ? text_nearest(r->function, l.functions) : NULL;
-    if (wrong)
-        check_add(&c->mistakes, at, "'%s' %s", r->library, wrong);
-    else if (!found && mangled)
-        check_add(&c->mistakes, function,
-                  "library '%s' has the function '%s' only under C++'s name '%s': declare it extern \"C\"", r->library,
-                  r->function, mangled);
-    else if (!found)
-        check_add(&c->mistakes, function, "library '%s' has no function '%s'%s%s%s", r->library, r->function,
-                  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    free(part);
-    free(l.functions);
-    free(l.bytes);
+}
+
+// The command is not run. Its first word, where it is a plain one, must be a program.
+static void check_command(struct check *c)
+{
+    const struct job *job = c->job;
+    const char *command = job->reference.command;
+    size_t length = strcspn(command, " \t\n'\"|&;<>()$`=");
+    char *word = text_format("%.*s", (int)length, command), *path = text_join_path(job->directory, word), *found = NULL;
+    static const char *const builtin[] = {"cd",     "exec", "export", "set",    "if",    "for",   "while",
+                                          "{",      ".",    "test",   "[",      "true",  "false", "echo",
+                                          "printf", "read", "trap",   "ulimit", "umask", "exit"};
+    bool plain = length && (!command[length] || strchr(" \t\n", command[length]));
+    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++) plain &= strcmp(word, builtin[i]) != 0;
+    if (plain && !strchr(word, '/')) found = program_on_path(word);
+    if (plain && (strchr(word, '/') ? access(path, X_OK) != 0 : !found))
+        check_add(&c->mistakes, job_place(job, "reference.command"), "there is no program '%s'%s", word,
+                  strchr(word, '/') ? "" : " on the PATH");
+    free(found);
+    free(word);
+    free(path);
 }
 
 static void check_constant_fills(struct check *c)
@@ -188,4 +169,6 @@ void check_files(struct check *c)
                       buffer->name);
     }
     if (r->kind == REFERENCE_LIBRARY) check_library(c);
+    if (r->kind == REFERENCE_COMMAND) check_command(c);
+    check_baselines(c);
 }

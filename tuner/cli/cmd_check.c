@@ -206,7 +206,9 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     struct check_samples samples;
     int64_t failed = 0;
     check_samples_choose(&samples, c->job, given ? (uint64_t)count : 1);
-    int asked = check_signatures(c, argv, &err), status = print_found(c);
+    int asked = check_signatures(c, argv, &err);
+    if (!asked) asked = check_builds(c, argv, folder, &err);
+    int status = print_found(c);
     if (!status && (!asked || given)) {
         failed = compile_samples(c->job, &samples, !given, arch, folder, &err);
         check_samples_compare(&samples, c);

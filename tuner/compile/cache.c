@@ -46,9 +46,9 @@ static bool whole(const json_t *entry, const char *cubin_path)
            !strcmp(hash, json_get_string(entry, "cubin_hash", ""));
 }
 
-json_t *cache_find(const char *folder, const char *key)
+json_t *cache_find(const char *folder, const char *key, const char *suffix)
 {
-    char *cubin = cache_path(folder, key, ".cubin"), *path = cache_path(folder, key, ".json"),
+    char *cubin = cache_path(folder, key, suffix), *path = cache_path(folder, key, ".json"),
          *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, NULL);
     json_t *entry = text ? json_loads(text, 0, NULL) : NULL, *figures = NULL;
     if (entry && whole(entry, cubin)) figures = json_incref(json_object_get(entry, "figures"));
@@ -89,9 +89,10 @@ out:
     return result;
 }
 
-int cache_add(const char *folder, const char *key, const void *cubin, size_t size, json_t *figures, struct error *err)
+int cache_add(const char *folder, const char *key, const char *suffix, const void *cubin, size_t size, json_t *figures,
+              struct error *err)
 {
-    char *cubin_path = cache_path(folder, key, ".cubin"), *path = cache_path(folder, key, ".json"), *text = NULL;
+    char *cubin_path = cache_path(folder, key, suffix), *path = cache_path(folder, key, ".json"), *text = NULL;
     char hash[HASH_TEXT_SIZE];
     hash_content(cubin, size, hash);
     json_t *entry =

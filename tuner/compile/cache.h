@@ -1,5 +1,5 @@
-// The compile cache: cubins with their figures, by content. A file is written under a temporary name and renamed, the
-// figures after the cubin, with the cubin's size and hash and a hash of their own: what is damaged is not found.
+// The compile cache: cubins with their figures, and shared libraries, by content. A file is written under a temporary
+// name and renamed, the figures after it, with its size and hash and a hash of their own: what is damaged is not found.
 #ifndef SWEETSPOT_CACHE_H
 #define SWEETSPOT_CACHE_H
 
@@ -9,7 +9,9 @@
 // <folder>/ab/<key>.cubin for a key "ab...". malloc'ed.
 char *cache_path(const char *folder, const char *key, const char *suffix);
 // The stored figures, or NULL when there are none, or they or the cubin are not those that were stored. New reference.
-json_t *cache_find(const char *folder, const char *key);
-int cache_add(const char *folder, const char *key, const void *cubin, size_t size, json_t *figures, struct error *);
+// `suffix` is the file's: ".cubin".
+json_t *cache_find(const char *folder, const char *key, const char *suffix);
+int cache_add(const char *folder, const char *key, const char *suffix, const void *cubin, size_t size, json_t *figures,
+              struct error *);
 
 #endif

@@ -13,6 +13,7 @@
 #include "tuner/base/text.h"
 #include "tuner/compile/cache.h"
 #include "tuner/compile/compile_job.h"
+#include "tuner/compile/library_build.h"
 #include "tuner/compile/memory_limit.h"
 #include "tuner/compile/nvcc.h"
 #include "tuner/compile/nvcc_symbol.h"
@@ -78,7 +79,7 @@ static json_t *take(struct compilation *c, const char *cache, const char *key)
     switch (c->result) {
     case COMPILED:
         answer = describe(c);
-        if (cache && cache_add(cache, key, c->cubin, c->cubin_size, answer, &err)) {
+        if (cache && cache_add(cache, key, ".cubin", c->cubin, c->cubin_size, answer, &err)) {
             json_decref(answer);
             answer = refuse(PROTOCOL_ERROR, err.message);
         }
@@ -157,7 +158,7 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
     } else {
         char key[HASH_TEXT_SIZE];
         compile_job_key(&job, version, key);
-        answer = cache ? cache_find(cache, key) : NULL;
+        answer = cache ? cache_find(cache, key, ".cubin") : NULL;
         bool cached = answer != NULL;
         if (!cached) answer = compile_anew(&job, json_get_number(request, "deadline", 0), cache, key);
         answer = complete(answer, cache, key, cached);
@@ -219,7 +220,7 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
         if (i < j->entry_count) hash_text(h, symbols[i] = json_get_string(entry, "symbol", ""));
     }
     hash_finish(h, key);
-    json_t *answer = cache ? cache_find(cache, key) : NULL;
+    json_t *answer = cache ? cache_find(cache, key, ".cubin") : NULL;
     bool cached = answer != NULL;
     if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, j->entry_count, j->entry,
                                 own ? symbols : NULL, json_get_number(request, "deadline", 0), &c, &err))
@@ -293,6 +294,13 @@ static json_t *compile(const json_t *request, const char *version)
     return refuse(PROTOCOL_ERROR, "unknown compiler");
 }
 
+static json_t *build_library(const json_t *request)
+{
+    struct error err;
+    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
+    return library_build(request, cuda_home());
+}
+
 int main(int argc, char **argv)
 {
     struct error err;
@@ -321,6 +329,8 @@ int main(int argc, char **argv)
             answer = hello(request, version);
         else if (!strcmp(op, "compile"))
             answer = compile(request, version);
+        else if (!strcmp(op, "build"))
+            answer = build_library(request);
         else
             answer = refuse(PROTOCOL_ERROR, "unknown op");
         if (!answer) answer = refuse(PROTOCOL_ERROR, "out of host memory");

@@ -1,53 +1,28 @@
 // See nvcc.h.
 #include "tuner/compile/nvcc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "tuner/base/child.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/child.h"
+#include "tuner/base/work_folder.h"
 #include "tuner/compile/nvcc_symbol.h"
 
 static const double version_deadline = 20; // s
 
-// A folder for nvcc's files. They are deleted with it, also when nvcc was killed.
-static char *make_folder(struct error *err)
-{
-    const char *temporary = getenv("TMPDIR");
-    char *folder = text_format("%s/sweetspot-nvcc-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (mkdtemp(folder)) return folder;
-    error_set(err, "cannot create a folder '%s': %s", folder, strerror(errno));
-    free(folder);
-    return NULL;
-}
-
-static void remove_folder(char *folder)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *file; dir && (file = readdir(dir));) {
-        char *path = text_join_path(folder, file->d_name);
-        if (strcmp(file->d_name, ".") != 0 && strcmp(file->d_name, "..") != 0) unlink(path);
-        free(path);
-    }
-    if (dir) closedir(dir);
-    rmdir(folder);
-    free(folder);
-}
-
 // "nvcc 13.0.88" of ".. release 13.0, V13.0.88".
 static int read_version(struct nvcc *n, struct error *err)
 {
-    char *argv[] = {n->program, "--version", NULL}, *folder = make_folder(err);
+    char *argv[] = {n->program, "--version", NULL}, folder[PATH_MAX];
     struct child_end end = {0};
-    if (!folder) return -1;
-    int failed = child_run(argv, folder, version_deadline, &end, err);
+    if (work_folder_make("nvcc", folder, err)) return -1;
+    int failed = child_run(&(struct child){.argv = argv, .temporary = folder, .deadline = version_deadline}, &end, err);
     const char *at = failed ? NULL : strstr(end.output, ", V");
     size_t length = at ? strspn(at + 3, "0123456789.") : 0;
     if (length && length < sizeof n->version - 5)
@@ -56,7 +31,7 @@ static int read_version(struct nvcc *n, struct error *err)
         failed = error_set(err, "'%s --version' %s", n->program,
                            end.late ? "does not answer" : "does not say which version it is");
     free(end.output);
-    remove_folder(folder);
+    work_folder_remove(folder);
     return failed;
 }
 
@@ -109,8 +84,8 @@ int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, co
                  size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
                  struct compilation *c, struct error *err)
 {
-    char *folder = make_folder(err);
-    if (!folder) return -1;
+    char folder[PATH_MAX];
+    if (work_folder_make("nvcc", folder, err)) return -1;
     *c = (struct compilation){.result = COMPILE_FAILED};
     char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
     char *fixed[] = {n->program, "-cubin", "--ptxas-options=-v", "-o", cubin, source};
@@ -120,7 +95,8 @@ int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, co
     memcpy(argv, fixed, sizeof fixed);
     for (size_t i = 0; i < option_count; i++) argv[count++] = text_copy(options[i]);
     int result = write_unit(source, unit, err);
-    if (!result) result = child_run(argv, folder, deadline, &end, err);
+    if (!result)
+        result = child_run(&(struct child){.argv = argv, .temporary = folder, .deadline = deadline}, &end, err);
     c->log = end.output ? end.output : text_copy("");
     c->warnings = compilation_warnings(c->log);
     c->seconds = end.seconds;
@@ -137,7 +113,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, co
     free(argv);
     free(source);
     free(cubin);
-    remove_folder(folder);
+    work_folder_remove(folder);
     if (result) compilation_release(c);
     return result;
 }

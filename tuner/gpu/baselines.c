@@ -64,6 +64,19 @@ static int prepare(struct baseline *b, struct workload *w, struct error *err)
     return 0;
 }
 
+// A program may take so long and no longer, with `begin`.
+static void limit(const struct baseline *b, bool begin)
+{
+    if (b->program) program_call_limit(b->name, begin ? json_get_number(b->kernel, "timeout", 0) : 0);
+}
+
+void baseline_allow_differences(struct baseline *b, struct workload *w, bool begin)
+{
+    if (!b || !b->program) return;
+    if (begin) b->deterministic = w->verify.deterministic;
+    w->verify.deterministic = !begin && b->deterministic;
+}
+
 int baselines_open(struct baselines *all, struct workload *w, const json_t *list, struct error *err)
 {
     size_t i;
@@ -80,10 +93,16 @@ int baselines_open(struct baselines *all, struct workload *w, const json_t *list
         struct error why = {""};
         b->name = json_string_value(name);
         b->kernel = json_is_object(each) ? each : NULL;
+        b->program = b->kernel && !json_object_get(each, "cubin");
         b->about = w->operation && !b->kernel ? operation_baseline(w->operation, b->name) : NULL;
-        int failed = b->kernel ? pipeline_open(&b->pipeline, w, each, &why) : prepare(b, w, &why);
+        const char *known = json_get_string(b->kernel, "reason", NULL);
+        if (known) error_set(&why, "%s", known);
+        limit(b, true);
+        int failed = known ? -1 : b->kernel ? pipeline_open(&b->pipeline, w, each, &why) : prepare(b, w, &why);
+        limit(b, false);
         if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
+            if (b->program) all->culprit = b->name;
             *err = why;
             return error_prefix(err, "baseline %s", b->name), failed;
         }
@@ -112,18 +131,22 @@ struct baseline *baselines_find(struct baselines *all, const char *name)
     return NULL;
 }
 
-// A trial of the present kernel. Its times are the problems' of the answer, where it passes.
+// A trial of the present kernel, or of a program. Its times are the problems' of the answer, where it passes.
 static int try_kernel(struct baselines *all, struct baseline *b, json_t *problems, struct error *err)
 {
     struct workload *w = all->workload;
-    json_t *request = json_pack("{s:O, s:O, s:b}", "cubin", json_object_get(b->kernel, "cubin"), "problems",
-                                json_object_get(b->kernel, "problems"), "verify", (int)w->verify.enabled),
-           *answer = json_object(), *one;
+    json_t *request = json_copy((json_t *)(uintptr_t)b->kernel), *answer = json_object(), *one;
+    json_object_set_new(request, "verify", json_boolean(w->verify.enabled));
     size_t i;
+    limit(b, true);
+    baseline_allow_differences(b, w, true);
     int failed = gpu_trial_run(w, request, answer, err);
+    baseline_allow_differences(b, w, false);
+    limit(b, false);
     const char *status = json_get_string(answer, "status", ""), *reason = json_get_string(answer, "reason", "");
     if (failed == CUDA_CRASHED)
-        error_set(err, "baseline %s: it crashes: %s", b->name, reason);
+        error_set(err, "%s%s%sit crashes: %s", b->program ? "" : "baseline ", b->program ? "" : b->name,
+                  b->program ? "" : ": ", reason);
     else if (!failed && json_get_bool(answer, "restart", false))
         error_set(err, "it uses the device's heap or printf, which cannot be restored between launches"), failed = -1;
     else if (!failed && status_find(status) != STATUS_OK)
@@ -192,6 +215,7 @@ json_t *baselines_measure(struct baselines *all, struct error *err)
                                   : measure_all(all, b, problems, &why);
         if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
+            if (b->program) all->culprit = b->name;
             *err = why;
             json_decref(problems);
             json_decref(one);

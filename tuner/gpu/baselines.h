@@ -1,6 +1,6 @@
 // What candidates are compared with: entries of the final, and the figures that progress is shown against. The
-// libraries' own versions of an operation, made ready for each tuned problem; and the job's present kernel, which goes
-// through all the checks of a trial.
+// libraries' own versions of an operation, made ready for each tuned problem; and the job's present kernel and programs
+// of the user's, which go through all the checks of a trial.
 #ifndef SWEETSPOT_GPU_BASELINES_H
 #define SWEETSPOT_GPU_BASELINES_H
 
@@ -18,17 +18,20 @@ struct baseline_part {
 struct baseline {
     const char *name;                       // borrowed from the request, which the workload keeps
     const struct operation_baseline *about; // NULL: unknown, or a kernel
-    const json_t *kernel;                   // the present kernel's "cubin" and "problems", borrowed likewise; or NULL
-    struct pipeline pipeline;               // of the kernel
-    char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
-    char detail[OPERATION_DETAIL_MAX];      // of a library
-    struct baseline_part *parts;            // by problem
+    const json_t *kernel;     // the present kernel's "cubin" and "problems", or a program's, borrowed likewise; or NULL
+    bool program;             // a function of the user's
+    bool deterministic;       // of the job, while baseline_allow_differences() holds
+    struct pipeline pipeline; // of the kernel
+    char reason[ERROR_MESSAGE_MAX];    // why it is not available; "" if it is
+    char detail[OPERATION_DETAIL_MAX]; // of a library
+    struct baseline_part *parts;       // by problem
 };
 
 struct baselines {
     struct workload *workload;
     size_t count;
     struct baseline *list;
+    const char *culprit; // the program that has destroyed the context; NULL: another has, or none
 };
 
 // Prepares the baselines of a "job" request. One that does not work is kept with its reason; this fails only if the
@@ -40,6 +43,8 @@ struct baseline *baselines_find(struct baselines *, const char *name);
 bool baseline_same_result(const struct baseline *);
 const char *baseline_detail(const struct baseline *); // which one it is
 bool baseline_does(const struct baseline *, size_t problem);
+// Programs may differ from run to run, as libraries may: calls with `begin` and without it enclose their runs.
+void baseline_allow_differences(struct baseline *, struct workload *, bool begin);
 // Only of a problem that it does.
 struct work baseline_work(struct baseline *, size_t problem);
 // Measures every baseline on the tuned problems; the "baselines" of the answer to "job". NULL after a failure.

@@ -18,7 +18,8 @@
 // baselines.
 enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
 
-_Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8, "room for all candidates of a job and the libraries");
+_Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
+               "room for all candidates of a job, the libraries and programs");
 
 struct race_entry {
     int64_t trial;             // -1: a baseline
@@ -40,7 +41,8 @@ struct gpu_final {
     size_t count, rounds, places;
     struct race_entry *entries;
     uint64_t random;
-    int64_t at; // the trial whose turn it is; 0: all are racing; -1: a baseline
+    int64_t at;          // the trial whose turn it is; 0: all are racing; -1: a baseline
+    const char *program; // the baseline whose turn it is, where it is a program of the user's
     final_progress *progress;
     void *user;
 };
@@ -180,13 +182,11 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
 
 // All of a trial's checks, on the final's data. A candidate that fails one is out, and what it may have damaged is
 // restored.
-static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
+static int prove_entry(struct gpu_final *f, struct race_entry *e, struct error *err)
 {
     bool damaged, late;
     double estimate;
     int failed = 0;
-    if (e->status != STATUS_OK) return 0;
-    announce(f, 0, e->trial);
     if (e->kernel && (failed = pipeline_open(&e->pipeline, f->w, e->kernel, err))) {
         if (failed == CUDA_CRASHED) return failed;
         disqualify(e, STATUS_LAUNCH_ERROR, err->message);
@@ -201,6 +201,18 @@ static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
     if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
     return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
+}
+
+static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
+{
+    if (e->status != STATUS_OK) return 0;
+    announce(f, 0, e->trial);
+    f->program = e->baseline && e->baseline->program ? e->baseline->name : NULL;
+    baseline_allow_differences(e->baseline, f->w, true);
+    int failed = prove_entry(f, e, err);
+    baseline_allow_differences(e->baseline, f->w, false);
+    if (failed != CUDA_CRASHED) f->program = NULL;
+    return failed;
 }
 
 static int plan(struct gpu_final *f, struct race_entry *e, size_t problem, struct error *err)
@@ -432,6 +444,7 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
         json_object_set_new(answer, "entries", entries_json(&f));
     }
     if (failed == CUDA_CRASHED && f.at > 0) json_object_set_new(answer, "trial", json_integer(f.at)); // the culprit
+    if (failed == CUDA_CRASHED && f.program) json_object_set_new(answer, "baseline", json_string(f.program));
     json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
     json_object_set_new(answer, "wall", json_real(clock_now() - begin));
     for (size_t i = 0; i < f.count; i++) {

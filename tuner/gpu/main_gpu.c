@@ -4,6 +4,7 @@
 // process.
 //
 //     sweetspot-gpu [--device N|GPU-uuid]
+//     sweetspot-gpu --call TEXT            for itself: one call of a function in a user's library (library_call.h)
 //
 // Answers go to what was standard output at the start. Standard output itself becomes standard error, because a
 // kernel's printf, or a reference library's, would otherwise end up between the answers.
@@ -22,7 +23,9 @@
 #include "tuner/gpu/gpu_profile.h"
 #include "tuner/gpu/gpu_sanitize.h"
 #include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/library_call.h"
 #include "tuner/gpu/plausibility.h"
+#include "tuner/gpu/program_call.h"
 #include "tuner/gpu/workload.h"
 
 struct gpu_worker {
@@ -137,6 +140,7 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
     if (!failed && !measured) failed = CUDA_CRASHED;
     if (failed) {
+        if (w->baselines.culprit) json_object_set_new(answer, "baseline", json_string(w->baselines.culprit));
         if (failed != CUDA_CRASHED) forget_job(w);
         return failed;
     }
@@ -198,6 +202,7 @@ static int handle(struct gpu_worker *w, const char *line)
     int status = -1, failed = 0;
     w->id = json_object_get(request, "id");
     if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
+    program_call_answers(w->out, w->id);
     bool needs_device = strcmp(json_get_string(request, "op", ""), "metrics") != 0;
     if (request && needs_device && machine_open(&w->machine, w->device, &err)) {
         json_object_set_new(answer, "status", json_string(PROTOCOL_ENVIRONMENT));
@@ -237,6 +242,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             w.device = argv[++i];
+        } else if (!strcmp(argv[i], "--call") && i + 1 < argc) {
+            return library_call_serve(argv[i + 1]);
         } else if (!strcmp(argv[i], "--version")) {
             return print_version();
         } else {

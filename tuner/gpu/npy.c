@@ -91,12 +91,54 @@ static int parse(struct npy *npy, const unsigned char *data, size_t known, size_
     return 0;
 }
 
-int npy_read(struct npy *npy, const char *path, struct error *err)
+int npy_read_bytes(struct npy *npy, const char *path, size_t *size, struct error *err)
 {
     memset(npy, 0, sizeof *npy);
+    npy->memory = input_file_read(path, 0, size, err);
+    return !npy->memory ? -1 : parse(npy, npy->memory, *size, *size, path, err);
+}
+
+int npy_read(struct npy *npy, const char *path, struct error *err)
+{
     size_t size = 0;
-    npy->memory = input_file_read(path, 0, &size, err);
-    return !npy->memory ? -1 : parse(npy, npy->memory, size, size, path, err);
+    return npy_read_bytes(npy, path, &size, err);
+}
+
+int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
+              struct error *err)
+{
+    // By type; bf16 is widened.
+    static const char *const types[ELEMENT_COUNT] = {
+        [ELEMENT_F32] = "<f4", [ELEMENT_F64] = "<f8", [ELEMENT_F16] = "<f2", [ELEMENT_BF16] = "<f4",
+        [ELEMENT_I8] = "|i1",  [ELEMENT_U8] = "|u1",  [ELEMENT_I16] = "<i2", [ELEMENT_U16] = "<u2",
+        [ELEMENT_I32] = "<i4", [ELEMENT_U32] = "<u4", [ELEMENT_I64] = "<i8", [ELEMENT_U64] = "<u8"};
+    char shape[64], head[128];
+    size_t size = element_size(type);
+    if (!types[type]) return error_set(err, "'%s': elements of type %s cannot be written", path, element_name(type));
+    if (rows > 1)
+        snprintf(shape, sizeof shape, "%lld, %lld", (long long)rows, (long long)cols);
+    else
+        snprintf(shape, sizeof shape, "%lld,", (long long)cols);
+    // Version 1.0, whose header ends at byte 128.
+    static const unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 128 - 10, 0};
+    memcpy(head, magic, sizeof magic);
+    int length = snprintf(head + sizeof magic, sizeof head - sizeof magic,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", types[type], shape);
+    size_t end = sizeof magic + (size_t)length;
+    memset(head + end, ' ', sizeof head - end);
+    head[sizeof head - 1] = '\n';
+    FILE *file = fopen(path, "wbe");
+    bool good = file && fwrite(head, sizeof head, 1, file) == 1;
+    for (int64_t i = 0; i < rows && good; i++) {
+        const char *row = (const char *)data + (size_t)(i * ld) * size;
+        if (type != ELEMENT_BF16) good = fwrite(row, size, (size_t)cols, file) == (size_t)cols;
+        for (int64_t j = 0; j < cols && good && type == ELEMENT_BF16; j++) {
+            float wide = (float)element_load(type, row + (size_t)j * size);
+            good = fwrite(&wide, sizeof wide, 1, file) == 1;
+        }
+    }
+    if (file && fclose(file)) good = false;
+    return good ? 0 : error_set(err, "cannot write '%s': %s", path, strerror(errno));
 }
 
 int npy_read_head(struct npy *npy, const char *path, struct error *err)

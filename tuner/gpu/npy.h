@@ -1,6 +1,6 @@
-// Reader of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4, u4, i8 and,
-// as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8: its elements are the bits in u1
-// or in bytes without a type (V1, which is what ml_dtypes writes), or numbers that convert.
+// Reader and writer of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4,
+// u4, i8 and, as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8: its elements are the
+// bits in u1 or in bytes without a type (V1, which is what ml_dtypes writes), or numbers that convert.
 #ifndef SWEETSPOT_GPU_NPY_H
 #define SWEETSPOT_GPU_NPY_H
 
@@ -24,6 +24,12 @@ struct npy {
 
 // The caller releases, also after a failure.
 int npy_read(struct npy *, const char *path, struct error *err);
+// The same, with the size of the whole file, which lies in `memory`.
+int npy_read_bytes(struct npy *, const char *path, size_t *size, struct error *err);
+// Writes an array of rows x cols elements, of one dimension where there is one row, `ld` elements from row to row.
+// bf16, which NumPy does not have, becomes f4.
+int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
+              struct error *err);
 // Kind, size and shape alone, without the elements, which must be there all the same.
 int npy_read_head(struct npy *, const char *path, struct error *err);
 void npy_release(struct npy *);

@@ -150,15 +150,63 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
     return failed;
 }
 
+static int read_arguments(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+                          const json_t *from, struct error *err)
+{
+    size_t i;
+    json_t *each;
+    int failed = 0;
+    json_array_foreach(json_object_get(from, "args"), i, each)
+    {
+        if (!failed) failed = read_argument(p, s, problem, each, err);
+    }
+    return failed;
+}
+
+// The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.
+struct launch_arguments {
+    uint64_t value[PIPELINE_ARGUMENTS_MAX];
+    struct cuda_tensor_map maps[PIPELINE_MAPS_MAX];
+    void *list[PIPELINE_ARGUMENTS_MAX];
+};
+
+static int set_arguments(struct launch_arguments *a, struct pipeline_part *part, const struct pipeline_stage *s,
+                         int64_t shift, struct error *err)
+{
+    memcpy(a->maps, s->maps, s->map_count * sizeof *a->maps);
+    for (unsigned i = 0; i < s->count; i++) {
+        struct cuda_tensor_map *map = s->map[i] ? &a->maps[s->map[i] - 1] : NULL;
+        a->value[i] = s->pointer[i] || map ? s->value[i] + (uint64_t)shift : s->value[i];
+        a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
+        int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, a->value[i], err) : 0;
+        if (s->object[i])
+            failed = places_object(&part->places, (unsigned)s->value[i], s->object[i] == PLACE_SURFACE, shift,
+                                   &a->value[i], err);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+// A function of the user's, made ready for this problem.
+static int read_program(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
+                        const char *baseline, const json_t *from, struct error *err)
+{
+    struct pipeline_stage *s = &part->stage[part->count];
+    int failed = read_arguments(p, s, problem, from, err);
+    if (!failed) failed = program_call_open(&s->program, baseline, from, err);
+    part->count += s->program != NULL; // so that it is closed
+    return failed;
+}
+
 static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
-                      const json_t *from, struct error *err)
+                      const json_t *candidate, const json_t *from, struct error *err)
 {
     if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
     if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
+    if (json_object_get(from, "function"))
+        return read_program(p, part, problem, json_get_string(candidate, "name", ""), from, err);
     struct pipeline_stage *s = &part->stage[part->count];
     const char *symbol = json_get_string(from, "symbol", "");
-    size_t i;
-    json_t *each;
     read_triple(from, "grid", s->geometry.grid);
     read_triple(from, "block", s->geometry.block);
     read_triple(from, "cluster", s->geometry.cluster);
@@ -166,17 +214,14 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     s->geometry.shared = shared < 0 || shared > INT32_MAX ? INT32_MAX : (unsigned)shared;
     s->geometry.cooperative = json_get_bool(from, "cooperative", false);
     s->overlap = json_get_bool(from, "overlap", false) && part->count && !part->stage[part->count - 1].library;
-    json_array_foreach(json_object_get(from, "args"), i, each)
-    {
-        int failed = read_argument(p, s, problem, each, err);
-        if (failed) return failed;
-    }
-    for (i = 0; i < 3; i++)
+    int failed = read_arguments(p, s, problem, from, err);
+    if (failed) return failed;
+    for (size_t i = 0; i < 3; i++)
         if (!s->geometry.grid[i] || !s->geometry.block[i] || !s->geometry.cluster[i]) {
             error_set(err, "a grid, block or cluster of size 0 or beyond 2^32");
             return CUDA_REFUSED;
         }
-    int failed;
+    if (!p->module) return error_set(err, "a kernel without a cubin");
     if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) ||
         (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
         (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
@@ -192,6 +237,23 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     return 0;
 }
 
+// *image is the cubin (caller frees).
+static int load_module(struct pipeline *p, const char *cubin, char **image, size_t *bytes, struct error *err)
+{
+    *image = text_read_file(cubin, bytes);
+    if (!*image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
+    hash_content(*image, *bytes, p->image_hash);
+    int failed = cuda_module_load(p->cuda, *image, &p->module, err);
+    return failed ? failed : module_state_open(&p->state, p->cuda, p->module, *image, *bytes, err);
+}
+
+// Whether a candidate's first stage is a function of the user's: then there is no cubin.
+static bool is_program(const json_t *candidate)
+{
+    const json_t *first = json_array_get(json_object_get(candidate, "problems"), 0);
+    return json_object_get(json_array_get(json_object_get(first, "stages"), 0), "function") != NULL;
+}
+
 // How the stages of a problem see its buffers, and whether any of them is a kernel.
 static bool look_at_views(const struct pipeline_part *part, const struct buffers *buffers,
                           unsigned char views[BUFFERS_MAX])
@@ -199,7 +261,7 @@ static bool look_at_views(const struct pipeline_part *part, const struct buffers
     bool kernels = false;
     for (unsigned k = 0; k < part->count; k++) {
         const struct pipeline_stage *s = &part->stage[k];
-        kernels |= !s->library;
+        kernels |= !s->library && !s->program;
         for (unsigned i = 0; i < s->count; i++) {
             if (s->object[i]) views[s->value[i]] |= s->object[i];
             for (size_t b = 0; b < buffers->count && (s->pointer[i] || s->map[i]); b++)
@@ -214,8 +276,8 @@ static bool look_at_views(const struct pipeline_part *part, const struct buffers
 
 static int open_places(struct pipeline *p, const struct workload *w, const void *image, size_t bytes, struct error *err)
 {
-    struct module_symbols symbols;
-    int failed = module_symbols_read(&symbols, image, bytes, err);
+    struct module_symbols symbols = {0};
+    int failed = image ? module_symbols_read(&symbols, image, bytes, err) : 0;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct pipeline_part *part = &p->parts[k];
         struct buffers *buffers = &w->problems[k].buffers;
@@ -239,7 +301,7 @@ static int read_problems(struct pipeline *p, const struct workload *w, const jso
             return error_set(err, "no problem %lld", (long long)number);
         json_array_foreach(json_object_get(each, "stages"), j, stage)
         {
-            int failed = read_stage(p, &p->parts[number], &w->problems[number], stage, err);
+            int failed = read_stage(p, &p->parts[number], &w->problems[number], candidate, stage, err);
             if (failed) {
                 error_prefix(err, "problem %s, stage %zu", w->problems[number].name, j);
                 return failed;
@@ -249,25 +311,37 @@ static int read_problems(struct pipeline *p, const struct workload *w, const jso
     return 0;
 }
 
+// Functions of the user's are made ready when all that they may be given is there.
+static int ready_programs(struct pipeline *p, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < p->problem_count; i++)
+        for (unsigned k = 0; k < p->parts[i].count && !failed; k++) {
+            struct pipeline_stage *s = &p->parts[i].stage[k];
+            struct launch_arguments a;
+            if (!s->program) continue;
+            failed = set_arguments(&a, &p->parts[i], s, 0, err);
+            if (!failed) failed = program_call_init(s->program, p->cuda, a.list, err);
+        }
+    return failed;
+}
+
 int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
 {
     memset(p, 0, sizeof *p);
     p->cuda = w->cuda;
     p->problem_count = w->problem_count;
     p->parts = memory_try(w->problem_count, sizeof *p->parts, err);
-    const char *cubin = json_get_string(candidate, "cubin", "");
-    int failed = -1;
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
         p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .state = &p->state, .operations = &w->operations};
-    size_t bytes;
-    char *image = text_read_file(cubin, &bytes);
-    if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
-    hash_content(image, bytes, p->image_hash);
-    failed = cuda_module_load(p->cuda, image, &p->module, err);
-    if (!failed) failed = module_state_open(&p->state, p->cuda, p->module, image, bytes, err);
+    char *image = NULL;
+    size_t bytes = 0;
+    int failed =
+        is_program(candidate) ? 0 : load_module(p, json_get_string(candidate, "cubin", ""), &image, &bytes, err);
     if (!failed) failed = read_problems(p, w, candidate, err);
     if (!failed) failed = open_places(p, w, image, bytes, err);
+    if (!failed) failed = ready_programs(p, err);
     free(image);
     return failed;
 }
@@ -277,6 +351,7 @@ void pipeline_release(struct pipeline *p)
     for (size_t i = 0; p->parts && i < p->problem_count; i++)
         for (unsigned k = 0; k < p->parts[i].count; k++) {
             struct pipeline_stage *s = &p->parts[i].stage[k];
+            program_call_close(s->program);
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
     for (size_t i = 0; p->parts && i < p->problem_count; i++) places_release(&p->parts[i].places);
@@ -300,23 +375,13 @@ static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shi
             if (moved.operand[i].device) moved.operand[i].device += (uint64_t)shift;
         return s->library->run(part->operations, &moved, s->state, err);
     }
-    uint64_t value[PIPELINE_ARGUMENTS_MAX];
-    struct cuda_tensor_map maps[PIPELINE_MAPS_MAX];
-    void *args[PIPELINE_ARGUMENTS_MAX];
-    memcpy(maps, s->maps, s->map_count * sizeof *maps);
-    for (unsigned i = 0; i < s->count; i++) {
-        struct cuda_tensor_map *map = s->map[i] ? &maps[s->map[i] - 1] : NULL;
-        value[i] = s->pointer[i] || map ? s->value[i] + (uint64_t)shift : s->value[i];
-        args[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &value[i];
-        int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, value[i], err) : 0;
-        if (s->object[i])
-            failed = places_object(&part->places, (unsigned)s->value[i], s->object[i] == PLACE_SURFACE, shift,
-                                   &value[i], err);
-        if (failed) return failed;
-    }
+    struct launch_arguments a;
+    int failed = set_arguments(&a, part, s, shift, err);
+    if (failed) return failed;
+    if (s->program) return program_call_run(s->program, part->cuda, a.list, err);
     struct cuda_geometry geometry = s->geometry;
     geometry.overlap = overlap;
-    return cuda_launch(part->cuda, s->kernel, &geometry, args, err);
+    return cuda_launch(part->cuda, s->kernel, &geometry, a.list, err);
 }
 
 int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, struct error *err)

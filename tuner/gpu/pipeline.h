@@ -1,5 +1,5 @@
 // A candidate on the device: a loaded cubin and, for each problem, the stages that compute it: launches of the cubin's
-// kernels, and library calls.
+// kernels, and library calls. Or a program of the user's, which has no cubin and is called with the same arguments.
 #ifndef SWEETSPOT_GPU_PIPELINE_H
 #define SWEETSPOT_GPU_PIPELINE_H
 
@@ -9,6 +9,7 @@
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/module_state.h"
 #include "tuner/gpu/places.h"
+#include "tuner/gpu/program_call.h"
 #include "tuner/gpu/workload_data.h"
 
 enum {
@@ -20,7 +21,8 @@ enum {
 
 struct pipeline_stage {
     const struct operation_baseline
-        *library; // not NULL: a library's call on this problem, and nothing below but `state`
+        *library;                 // not NULL: a library's call on this problem, and nothing below but `state`
+    struct program_call *program; // not NULL: a function of the user's, with the arguments below and no kernel
     struct operation_problem operation;
     void *state;
     struct cuda_kernel *kernel;

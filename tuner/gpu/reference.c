@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "kernels/least.h"
-#include "kernels/sweetspot_reference.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
-#include "tuner/libraries/library.h"
+#include "tuner/gpu/reference_command.h"
+#include "tuner/gpu/reference_library.h"
 
 enum { ALIGNMENT = 1024 };
 
@@ -29,13 +30,9 @@ static const json_t *asked(const struct workload *w)
     return json_object_get(w->request, "reference");
 }
 
-static size_t elements(const struct device_buffer *b)
-{
-    return (size_t)b->view.rows * (size_t)b->view.cols;
-}
-
 bool reference_is_slow(const struct workload *w)
 {
+    if (!strcmp(json_get_string(asked(w), "kind", "none"), "command")) return true;
     return w->operation && (!w->operation->reference || !strcmp(json_get_string(asked(w), "by", "cublas"), "cpu"));
 }
 
@@ -79,13 +76,14 @@ static bool has_role(const struct workload *w, const struct device_problem *p, c
 int reference_prepare(struct workload *w, struct device_problem *p, struct error *err)
 {
     size_t total = 0;
-    bool none = !strcmp(json_get_string(asked(w), "kind", "none"), "none");
+    const char *kind = json_get_string(asked(w), "kind", "none");
+    bool none = !strcmp(kind, "none") || (!strcmp(kind, "library") && !json_object_get(asked(w), "function"));
     for (int pass = 0; pass < 2; pass++) {
         uint64_t at = p->filled->results;
         for (size_t i = 0; i < p->buffers.count; i++) {
             const struct device_buffer *b = &p->buffers.list[i];
             if (!buffer_is_output(b)) continue;
-            size_t n = elements(b), dense = round_up(n * element_size(b->view.type));
+            size_t n = host_elements(b), dense = round_up(n * element_size(b->view.type));
             // An output that plays no role in the operation is only checked for changes from run to run.
             size_t expected = none || !has_role(w, p, b) ? 0 : round_up(n * 8);
             size_t scale = w->operation && expected && element_is_float(b->view.type) ? round_up(n * sizeof(float)) : 0;
@@ -141,22 +139,6 @@ static void set_bound(const struct workload *w, const struct device_buffer *buff
     b->floor = v->tolerance * from->floor + v->absolute;
 }
 
-static int download(struct workload *w, const struct device_buffer *b, void **to, struct error *err)
-{
-    int failed;
-    *to = memory_try(b->bytes, 1, err);
-    if (!*to) return -1;
-    if ((failed = cuda_download(w->cuda, *to, b->view.device, b->bytes, err)) || (failed = cuda_sync(w->cuda, err)))
-        return failed;
-    return 0;
-}
-
-static int upload(struct workload *w, uint64_t to, const void *from, size_t bytes, struct error *err)
-{
-    int failed = cuda_upload(w->cuda, to, from, bytes, err);
-    return failed ? failed : cuda_sync(w->cuda, err);
-}
-
 static int by_cpu(struct workload *w, struct device_problem *p, struct operation_expected *expected, struct error *err)
 {
     struct operation_problem host = p->operation;
@@ -167,7 +149,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     for (int i = 0; role[i].name && !failed; i++) {
         if (role[i].kind != ROLE_OUTPUT) continue;
         const struct device_buffer *b = &p->buffers.list[buffer_of_role(p, i)];
-        size_t n = elements(b);
+        size_t n = host_elements(b);
         void *values = memory_try(n, 8, err);
         if (!values) {
             failed = -1;
@@ -181,7 +163,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     bool known = !failed && keep && reference_cache_read(kept, w, p, expected);
     for (int i = 0; role[i].name && !failed && !known; i++)
         if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT)
-            failed = download(w, &p->buffers.list[buffer_of_role(p, i)], &host.operand[i].host, err);
+            failed = host_download(w, &p->buffers.list[buffer_of_role(p, i)], &host.operand[i].host, err);
     if (!failed && !known) {
         double begin = clock_now();
         failed = w->operation->cpu(&host, expected, err);
@@ -191,9 +173,9 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
         struct operation_expected *e = &expected[i];
         void *values = e->host_expected ? (void *)e->host_expected : (void *)e->host_exact;
         if (role[i].kind == ROLE_OUTPUT && values && !failed) {
-            size_t n = elements(&p->buffers.list[buffer_of_role(p, i)]);
-            failed = upload(w, e->expected, values, n * 8, err);
-            if (!failed && e->host_scale) failed = upload(w, e->scale, e->host_scale, n * sizeof(float), err);
+            size_t n = host_elements(&p->buffers.list[buffer_of_role(p, i)]);
+            failed = host_upload(w, e->expected, values, n * 8, err);
+            if (!failed && e->host_scale) failed = host_upload(w, e->scale, e->host_scale, n * sizeof(float), err);
         }
         if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT) free(host.operand[i].host);
         free(values);
@@ -223,8 +205,8 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
     return 0;
 }
 
-// ---- by another kernel, a library, files
-// -------------------------------------------------------------------------------
+// ---- by another kernel, files
+// ------------------------------------------------------------------------------------------
 
 // For references without their own bound.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
@@ -232,14 +214,15 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         const struct verify_settings own = settings_of(w, b), *v = &own;
-        if (!buffer_is_output(b)) continue;
+        if (!p->filled->bound[i].expected) continue;
         p->filled->bound[i].per_scale = 0;
         p->filled->bound[i].scale = 0;
         p->filled->bound[i].per_value = v->relative;
         p->filled->bound[i].floor = v->absolute;
         if (v->exact || b->bounded || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
         double largest;
-        int failed = support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)elements(b), &largest, err);
+        int failed =
+            support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)host_elements(b), &largest, err);
         if (failed) return failed;
         double u = element_roundoff(b->view.type);
         if (element_saturates(
@@ -279,77 +262,6 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     return failed;
 }
 
-static int find_function(const json_t *reference, sweetspot_reference **function, struct error *err)
-{
-    const char *path = json_get_string(reference, "path", ""), *name = json_get_string(reference, "function", "");
-    const struct library_symbol symbol = {name, NULL};
-    struct error why;
-    void *library = library_open(path, false, false, &why);
-    if (!library) return error_set(err, "cannot open the reference library: %s", why.message);
-    if (library_find(library, &symbol, 1, function, NULL)) return error_set(err, "%s has no function '%s'", path, name);
-    return 0;
-}
-
-// A buffer as the function sees it: inputs as they lie on the device; outputs dense and wide, with the first contents
-// of those that are inputs too. The caller frees `data`, also after a failure.
-static int make_array(struct workload *w, const struct device_buffer *b, struct sweetspot_array *a, struct error *err)
-{
-    bool floats = element_is_float(b->view.type);
-    size_t size = element_size(b->view.type);
-    void *own = NULL;
-    *a = (struct sweetspot_array){b->name, element_name(b->view.type), 0, b->view.rows, b->view.cols, b->view.ld, NULL};
-    int failed = download(w, b, &own, err);
-    if (failed || !buffer_is_output(b)) {
-        a->data = own;
-        return failed;
-    }
-    a->output = 1;
-    a->type = floats ? "f64" : "i64";
-    a->ld = a->cols;
-    a->data = memory_try(elements(b), 8, err);
-    for (int64_t r = 0; r < a->rows && a->data && b->direction == DIRECTION_INOUT; r++)
-        for (int64_t c = 0; c < a->cols; c++) {
-            const char *from = (const char *)own + (size_t)(r * b->view.ld + c) * size;
-            if (floats)
-                ((double *)a->data)[r * a->cols + c] = element_load(b->view.type, from);
-            else
-                ((int64_t *)a->data)[r * a->cols + c] = element_load_integer(b->view.type, from);
-        }
-    free(own);
-    return a->data ? 0 : -1;
-}
-
-static int by_library(struct workload *w, struct device_problem *p, struct error *err)
-{
-    struct sweetspot_array array[BUFFERS_MAX] = {{0}};
-    sweetspot_reference *function;
-    const unsigned first = 0;
-    int count = 0, values = 0, failed = find_function(asked(w), &function, err);
-    if (failed) return failed;
-    struct sweetspot_value *value = memory_try(json_object_size(p->roles), sizeof *value, err);
-    if (!value) return -1;
-    const char *key;
-    json_t *each;
-    json_object_foreach((json_t *)(uintptr_t)p->roles, key, each) value[values++] =
-        (struct sweetspot_value){key, json_number_value(each)};
-    failed = buffers_restore(&p->buffers, &first, 1, 0, err);
-    for (size_t i = 0; i < p->buffers.count && !failed; i++)
-        if (p->buffers.list[i].direction != DIRECTION_SCRATCH)
-            failed = make_array(w, &p->buffers.list[i], &array[count++], err);
-    if (!failed && function(count, array, values, value))
-        failed = error_set(err, "the reference function %s in %s reports failure",
-                           json_get_string(asked(w), "function", ""), json_get_string(asked(w), "path", ""));
-    for (int i = 0; i < count; i++) {
-        int found = buffers_find(&p->buffers, array[i].name);
-        if (array[i].output && !failed)
-            failed =
-                upload(w, p->filled->bound[found].expected, array[i].data, elements(&p->buffers.list[found]) * 8, err);
-        free(array[i].data);
-    }
-    free(value);
-    return failed;
-}
-
 static int by_files(struct workload *w, size_t number, struct error *err)
 {
     struct device_problem *p = &w->problems[number];
@@ -362,7 +274,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         const char *path = json_get_string(files, b->name, NULL);
         if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
         struct npy npy = {0};
-        size_t n = elements(b);
+        size_t n = host_elements(b);
         void *values = memory_try(n, 8, err);
         int failed = values ? npy_read(&npy, path, err) : -1;
         if (!failed && npy.count != n)
@@ -374,7 +286,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
             else
                 ((int64_t *)values)[j] = npy_integer(&npy, j);
         }
-        if (!failed) failed = upload(w, p->filled->bound[i].expected, values, n * 8, err);
+        if (!failed) failed = host_upload(w, p->filled->bound[i].expected, values, n * 8, err);
         npy_release(&npy);
         free(values);
         if (failed) return failed;
@@ -393,9 +305,9 @@ static int read_count(struct workload *w, struct device_problem *p, const struct
                          b->name, b->count_in);
     int failed = cuda_download(w->cuda, count, expected, sizeof *count, err);
     if (failed || (failed = cuda_sync(w->cuda, err))) return failed;
-    if (*count > 0 && *count <= (int64_t)elements(b)) return 0;
+    if (*count > 0 && *count <= (int64_t)host_elements(b)) return 0;
     return error_set(err, "%s has %zu elements, of which as many are compared as %s says, and that is %lld", b->name,
-                     elements(b), b->count_in, (long long)*count);
+                     host_elements(b), b->count_in, (long long)*count);
 }
 
 // What is compared of the outputs. Of the rest nothing is expected: a reference may leave anything there.
@@ -406,7 +318,7 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         const struct device_buffer *b = &p->buffers.list[i];
         struct bound *bound = &p->filled->bound[i];
         struct part *part = &p->filled->part[i];
-        int64_t *compared = &p->filled->compared[i], n = (int64_t)elements(b);
+        int64_t *compared = &p->filled->compared[i], n = (int64_t)host_elements(b);
         *part = b->part;
         *compared = b->compared;
         bound->part = NULL;
@@ -432,8 +344,8 @@ static int hide(struct workload *w, struct device_problem *p, struct error *err)
     int failed = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++)
         if (p->filled->bound[i].expected)
-            failed =
-                support_mask(w->support, p->filled->bound[i].expected, elements(&p->buffers.list[i]), w->mask_key, err);
+            failed = support_mask(w->support, p->filled->bound[i].expected, host_elements(&p->buffers.list[i]),
+                                  w->mask_key, err);
     return failed;
 }
 
@@ -449,7 +361,8 @@ int reference_compute(struct workload *w, size_t number, struct error *err)
         failed = set_parts(w, p, err);
     } else {
         failed = !strcmp(kind, "kernel")    ? by_kernel(w, number, err)
-                 : !strcmp(kind, "library") ? by_library(w, p, err)
+                 : !strcmp(kind, "library") ? reference_library_compute(w, p, err)
+                 : !strcmp(kind, "command") ? reference_command_compute(w, p, err)
                  : !strcmp(kind, "npy")     ? by_files(w, number, err)
                                             : error_set(err, "unknown reference '%s'", kind);
         if (!failed) failed = set_parts(w, p, err);

@@ -93,8 +93,10 @@ static bool move_all(struct stream *s, const struct workload *w, const struct de
     return true;
 }
 
-bool reference_cache_read(const char *path, const struct workload *w, const struct device_problem *p,
-                          struct operation_expected *expected)
+// All that goes through a file, in its order.
+typedef bool contents(struct stream *, const void *of);
+
+static bool read_file(const char *path, contents *all, const void *of)
 {
     char seen[sizeof magic], kept[HASH_TEXT_SIZE] = "", digest[HASH_TEXT_SIZE];
     int fd = input_file_open(path, NULL);
@@ -102,26 +104,77 @@ bool reference_cache_read(const char *path, const struct workload *w, const stru
     if (fd >= 0 && !file) close(fd);
     if (!file) return false;
     struct stream s = {.file = file, .hash = hash_new()};
-    bool good = fread(seen, sizeof seen, 1, file) == 1 && !memcmp(seen, magic, sizeof magic) &&
-                move_all(&s, w, p, expected) && fread(kept, sizeof kept, 1, file) == 1 && fgetc(file) == EOF;
+    bool good = fread(seen, sizeof seen, 1, file) == 1 && !memcmp(seen, magic, sizeof magic) && all(&s, of) &&
+                fread(kept, sizeof kept, 1, file) == 1 && fgetc(file) == EOF;
     hash_finish(s.hash, digest);
     fclose(file);
     return good && !memcmp(kept, digest, sizeof kept);
 }
 
-void reference_cache_write(const char *path, const struct workload *w, const struct device_problem *p,
-                           const struct operation_expected *expected)
+static void write_file(const char *path, contents *all, const void *of)
 {
     char temporary[REFERENCE_CACHE_PATH_MAX + 32], digest[HASH_TEXT_SIZE];
-    struct operation_expected copy[OPERATION_ROLES_MAX];
     snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(temporary, "wb");
     if (!file) return;
     struct stream s = {.file = file, .hash = hash_new(), .write = true};
-    memcpy(copy, expected, sizeof copy);
-    bool good = fwrite(magic, sizeof magic, 1, file) == 1 && move_all(&s, w, p, copy);
+    bool good = fwrite(magic, sizeof magic, 1, file) == 1 && all(&s, of);
     hash_finish(s.hash, digest);
     good = good && fwrite(digest, sizeof digest, 1, file) == 1;
     good &= fclose(file) == 0;
     if (!good || rename(temporary, path)) unlink(temporary);
+}
+
+// Expected values of an operation.
+struct expectation {
+    const struct workload *w;
+    const struct device_problem *p;
+    struct operation_expected *expected;
+};
+
+static bool move_expectation(struct stream *s, const void *of)
+{
+    const struct expectation *e = of;
+    return move_all(s, e->w, e->p, e->expected);
+}
+
+bool reference_cache_read(const char *path, const struct workload *w, const struct device_problem *p,
+                          struct operation_expected *expected)
+{
+    return read_file(path, move_expectation, &(struct expectation){w, p, expected});
+}
+
+void reference_cache_write(const char *path, const struct workload *w, const struct device_problem *p,
+                           const struct operation_expected *expected)
+{
+    struct operation_expected copy[OPERATION_ROLES_MAX];
+    memcpy(copy, expected, sizeof copy);
+    write_file(path, move_expectation, &(struct expectation){w, p, copy});
+}
+
+struct kept_arrays {
+    void *const *data;
+    const size_t *bytes;
+    size_t count;
+};
+
+static bool move_arrays(struct stream *s, const void *of)
+{
+    const struct kept_arrays *a = of;
+    bool good = true;
+    for (size_t i = 0; i < a->count && good; i++)
+        if (a->data[i]) good = move(s, a->data[i], 1, a->bytes[i]);
+    return good;
+}
+
+bool reference_cache_read_arrays(const char *path, void *const *data, const size_t *bytes, size_t count)
+{
+    return read_file(path, move_arrays, &(struct kept_arrays){data, bytes, count});
+}
+
+void reference_cache_write_arrays(const char *path, void *const *data, const size_t *bytes, size_t count)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) total += data[i] ? bytes[i] : 0;
+    if (total <= most_bytes) write_file(path, move_arrays, &(struct kept_arrays){data, bytes, count});
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/reference_library.h"
 
 void verify_forget(struct workload *w)
 {
@@ -33,7 +34,7 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
 
 // Compares what a launch left in a copy, and takes the findings away before anything else of the candidate can run.
 static int compare(struct workload *w, struct device_problem *p, unsigned copy, uint16_t pattern, bool timed,
-                   struct verify_finding *to, struct error *err)
+                   struct verify_finding *to, struct host_verdict *verdict, struct error *err)
 {
     struct data_set *set = &p->set[p->buffers.set[copy]];
     int failed = cuda_zero(w->cuda, p->buffers.findings, p->buffers.count * sizeof *to, err);
@@ -50,7 +51,14 @@ static int compare(struct workload *w, struct device_problem *p, unsigned copy, 
     }
     set->stored |= w->compare_bits;
     if (!failed) failed = buffers_guards(&p->buffers, (int)copy, err);
-    return failed ? failed : cuda_download(w->cuda, to, p->buffers.findings, p->buffers.count * sizeof *to, err);
+    if (!failed) failed = cuda_download(w->cuda, to, p->buffers.findings, p->buffers.count * sizeof *to, err);
+    return !failed && verdict ? reference_library_judge(w, p, copy, verdict, err) : failed;
+}
+
+// Where a verdict belongs; NULL: none is wanted.
+static struct host_verdict *verdict_at(struct host_verdict *list, size_t i)
+{
+    return list ? &list[i] : NULL;
 }
 
 int verify_run(struct workload *w, size_t problem, unsigned copy, const struct work *work, struct error *err)
@@ -70,7 +78,8 @@ int verify_run(struct workload *w, size_t problem, unsigned copy, const struct w
         (work->take && (failed = work->take(work->self, p->buffers.shift[copy], err))))
         return failed;
     p->ran[set] = true;
-    return compare(w, p, copy, pattern, false, w->findings[2 * problem + set], err);
+    return compare(w, p, copy, pattern, false, w->findings[2 * problem + set],
+                   verdict_at(w->verdicts, 2 * problem + set), err);
 }
 
 int verify_end(struct workload *w, struct error *err)
@@ -174,8 +183,8 @@ static double ratio_of(const struct verify_finding *f)
 
 // One run's findings into a verdict and, unless NULL, into what is kept of all runs.
 static enum trial_status judge_run(const struct workload *w, const struct device_problem *p, const struct data_set *set,
-                                   const struct verify_finding *findings, struct verify_result *result,
-                                   struct error *reason)
+                                   const struct verify_finding *findings, const struct host_verdict *verdict,
+                                   struct verify_result *result, struct error *reason)
 {
     enum trial_status status = STATUS_OK;
     uint64_t worst = 0;
@@ -201,7 +210,9 @@ static enum trial_status judge_run(const struct workload *w, const struct device
         result->got = f->got;
         result->want = f->want;
     }
-    return status;
+    if (status != STATUS_OK || !verdict || !verdict->wrong) return status;
+    *reason = verdict->why;
+    return STATUS_WRONG;
 }
 
 enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result,
@@ -214,7 +225,8 @@ enum trial_status verify_judge(const struct workload *w, size_t problem, struct 
     for (int set = 0; set < 2; set++) {
         struct error words = {""};
         if (!p->ran[set]) continue;
-        enum trial_status mine = judge_run(w, p, &p->set[set], w->findings[2 * problem + (size_t)set], result, &words);
+        enum trial_status mine = judge_run(w, p, &p->set[set], w->findings[2 * problem + (size_t)set],
+                                           verdict_at(w->verdicts, 2 * problem + (size_t)set), result, &words);
         if (severity(mine) <= severity(status)) continue;
         status = mine;
         *reason = words;
@@ -226,14 +238,17 @@ enum trial_status verify_judge(const struct workload *w, size_t problem, struct 
 static int compare_sample(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err)
 {
     struct device_problem *p = self;
+    struct workload *w = p->workload;
     p->sampled[slot] = p->buffers.set[copy];
-    return compare(p->workload, p, copy, pattern, true, p->workload->samples[slot], err);
+    return compare(w, p, copy, pattern, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
 }
 
 static enum trial_status judge_sample(void *self, unsigned slot, struct error *reason)
 {
     const struct device_problem *p = self;
-    return judge_run(p->workload, p, &p->set[p->sampled[slot]], p->workload->samples[slot], NULL, reason);
+    const struct workload *w = p->workload;
+    return judge_run(w, p, &p->set[p->sampled[slot]], w->samples[slot], verdict_at(w->sample_verdicts, slot), NULL,
+                     reason);
 }
 
 struct measure_subject verify_subject(struct workload *w, size_t problem, const struct work *work, bool judged)

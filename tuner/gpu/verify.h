@@ -9,7 +9,8 @@
 // keeps a NaN (or, in an integer, a number that changes from run to run), which no bound admits; results kept from
 // another launch are of no use, because nothing outlives a launch; a stray read near a buffer finds NaN and poisons
 // what is computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed
-// inputs: integrity.h.
+// inputs: integrity.h. A user's function (reference_library.h) judges beside that, on the host, where the job names
+// one.
 #ifndef SWEETSPOT_GPU_VERIFY_H
 #define SWEETSPOT_GPU_VERIFY_H
 

@@ -14,6 +14,7 @@
 #include "tuner/base/text.h"
 #include "tuner/gpu/integrity.h"
 #include "tuner/gpu/reference.h"
+#include "tuner/gpu/reference_library.h"
 
 static int read_settings(struct workload *w, struct error *err)
 {
@@ -136,6 +137,9 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     w->findings = findings;
     if ((failed = cuda_host_alloc(w->cuda, MEASURE_BATCH * sizeof *w->samples, &samples, err))) return failed;
     w->samples = samples;
+    if (reference_library_judges(w) && (!(w->verdicts = memory_try(2 * count, sizeof *w->verdicts, err)) ||
+                                        !(w->sample_verdicts = memory_try(MEASURE_BATCH, sizeof *w->verdicts, err))))
+        return -1;
     w->events = memory_try(2 * count + 1, sizeof *w->events, err);
     if (!w->events) return -1;
     for (size_t i = 0; i < 2 * count + 1; i++)
@@ -159,7 +163,10 @@ void workload_release(struct workload *w)
     for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++)
         cuda_event_destroy(w->cuda, w->events[i]);
     free(w->events);
+    free(w->verdicts);
+    free(w->sample_verdicts);
     for (size_t i = 0; i < w->problem_count; i++) {
+        reference_library_release(&w->problems[i]);
         buffers_release(&w->problems[i].buffers);
         for (int set = 0; set < 2; set++) cuda_free(w->cuda, w->problems[i].set[set].results);
     }
@@ -207,9 +214,12 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
         for (unsigned set = p->buffers.sets; set-- > 0 && !failed;) { // set 0 last: it stays where it is
             p->filled = &p->set[set];
             p->filled->stored = false;
-            failed = buffers_fill(&p->buffers, set, (set ? other : seed) * 0x9e3779b97f4a7c15u + i, err);
+            p->filled->seed = (set ? other : seed) * 0x9e3779b97f4a7c15u + i;
+            failed = buffers_fill(&p->buffers, set, p->filled->seed, err);
+            if (!failed) failed = reference_library_generate(w, p, set, err);
             if (!failed) failed = integrity_take_inputs(w, i, err);
             if (!failed) failed = reference_compute(w, i, err);
+            if (!failed) failed = reference_library_keep(w, p, err);
             if (!failed) failed = integrity_take_expected(w, i, err);
             if (!failed) failed = buffers_keep(&p->buffers, set, err);
         }

@@ -4,12 +4,14 @@
 #define SWEETSPOT_GPU_WORKLOAD_DATA_H
 
 #include "kernels/operation.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/ceiling_kernels.h"
 #include "tuner/gpu/device_operations.h"
+#include "tuner/gpu/library_call.h"
 #include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/peaks.h"
@@ -18,6 +20,25 @@
 #include "tuner/trial/objective.h"
 
 enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
+
+// What a user's function says of a launch.
+struct host_verdict {
+    bool wrong;
+    struct error why;
+};
+
+// For a user's function that judges outputs: the inputs of a set of data, and what it said of outputs lately, by their
+// hash under the workload's key.
+enum { HOST_VERDICTS_KNOWN = 16 };
+struct host_known {
+    char hash[HASH_TEXT_SIZE];
+    struct host_verdict verdict;
+};
+struct host_judge {
+    struct library_call call;
+    size_t known_count; // so many have been kept; the last HOST_VERDICTS_KNOWN are there
+    struct host_known known[HOST_VERDICTS_KNOWN];
+};
 
 // What is known of one set of data: by buffer, meaningful for outputs. Expected values and copies of outputs are masked
 // with the workload's key, so that a candidate that finds them cannot use them.
@@ -28,7 +49,9 @@ struct data_set {
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
     uint64_t results;                  // the allocation that these lie in
+    uint64_t seed;                     // that it was filled from
     bool stored;                       // `previous` is this candidate's
+    struct host_judge judge;
 };
 
 struct device_problem {
@@ -65,6 +88,8 @@ struct workload {
     struct cuda_event **events;                     // two for each problem, and one more
     struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked: of this pass, two sets a problem
     struct verify_finding (*samples)[BUFFERS_MAX];  // page-locked: findings on launches that were timed, MEASURE_BATCH
+    struct host_verdict *verdicts;                  // likewise, where a user's function judges; else NULL
+    struct host_verdict *sample_verdicts;           // likewise
     bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
     uint64_t mask_key, check_key;                   // secrets of this process
     uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here

@@ -119,6 +119,12 @@ static void free_stage(struct stage *s)
     free(s->roles);
 }
 
+static void free_strings(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) free(list[i]);
+    free(list);
+}
+
 static void free_reference(struct reference *r)
 {
     free(r->operation);
@@ -130,6 +136,10 @@ static void free_reference(struct reference *r)
     free(r->bindings);
     free(r->library);
     free(r->function);
+    free(r->generate);
+    free(r->verify);
+    free(r->command);
+    free_strings(r->options, r->option_count);
     free(r->source);
     free_stage(&r->stage);
     for (size_t i = 0; i < r->file_count; i++) {
@@ -137,12 +147,6 @@ static void free_reference(struct reference *r)
         free(r->files[i].path);
     }
     free(r->files);
-}
-
-static void free_strings(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) free(list[i]);
-    free(list);
 }
 
 static void free_macros(struct macro *list, size_t count)
@@ -160,6 +164,16 @@ static void free_current(struct current_kernel *c)
     free(c->source);
     free_macros(c->defines, c->define_count);
     free_stage(&c->stage);
+}
+
+static void free_baseline(struct job_baseline *b)
+{
+    free(b->name);
+    free(b->library);
+    free(b->function);
+    free(b->init);
+    free_strings(b->options, b->option_count);
+    free_stage(&b->stage);
 }
 
 void job_free(struct job *job)
@@ -210,6 +224,8 @@ void job_free(struct job *job)
     for (size_t i = 0; i < job->stage_count; i++) free_stage(&job->stages[i]);
     free(job->stages);
     free_reference(&job->reference);
+    for (size_t i = 0; i < job->baseline_count; i++) free_baseline(&job->baselines[i]);
+    free(job->baselines);
     expr_free(job->flops);
     expr_free(job->operations);
     expr_free(job->bytes);

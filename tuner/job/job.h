@@ -64,8 +64,8 @@ struct buffer {
     double absolute, relative;
     struct buffer_image *image; // NULL: seen through pointers alone
     bool symbol;
-    bool optional;      // of a symbol: candidates may lack it
-    struct expr *value; // of a symbol: each element's, in place of the fill's; NULL: the fill
+    bool optional;             // of a symbol: candidates may lack it
+    struct expr *value;        // of a symbol: each element's, in place of the fill's; NULL: the fill
     bool restore;              // an input that the kernel may change
     struct compared *compared; // NULL: all elements
 };
@@ -97,8 +97,8 @@ struct value_member {
     double real; // where value is NULL
 };
 
-// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, a scalar (an expression of integers, or a
-// real constant), or numbers in a row, a struct or a vector.
+// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, a scalar (an expression of integers, or
+// a real constant), or numbers in a row, a struct or a vector.
 struct argument {
     int buffer;              // index into job.buffers, or -1: scalar
     enum argument_view view; // of a buffer
@@ -149,7 +149,14 @@ struct problem {
     int64_t *sizes; // in the order of job.size_names
 };
 
-enum reference_kind { REFERENCE_NONE, REFERENCE_OPERATION, REFERENCE_KERNEL, REFERENCE_LIBRARY, REFERENCE_NPY };
+enum reference_kind {
+    REFERENCE_NONE,
+    REFERENCE_OPERATION,
+    REFERENCE_KERNEL,
+    REFERENCE_LIBRARY,
+    REFERENCE_COMMAND,
+    REFERENCE_NPY
+};
 
 struct reference {
     enum reference_kind kind;
@@ -159,10 +166,15 @@ struct reference {
     struct {
         char *role, *name;
         double value;
-    } * bindings;             // name NULL: the role is the constant `value`
-    char *library, *function; // shared library (absolute) and its function
-    char *source;             // kernel: absolute path of its template (the job's own unless given)
-    struct stage stage;       // kernel: entry, launch, arguments
+    } * bindings;  // name NULL: the role is the constant `value`
+    char *library; // shared library, or a source of one (absolute), and its functions; NULL: none
+    char *function, *generate, *verify;
+    size_t option_count; // for the compiler, where it is a source
+    char **options;
+    char *command;      // of the shell, run in the job file's folder
+    double timeout;     // s, of a call of a function, or of the command
+    char *source;       // kernel: absolute path of its template (the job's own unless given)
+    struct stage stage; // kernel: entry, launch, arguments
     size_t file_count;
     struct {
         char *buffer, *path;
@@ -189,6 +201,17 @@ struct current_kernel {
     size_t define_count;
     struct macro *defines;
     struct stage stage; // without arguments: those of the job's only stage
+};
+
+// A program of the user's that candidates are compared with: a function that enqueues work (job_baselines.c).
+struct job_baseline {
+    char *name;
+    char *library;         // a shared library, or a source of one; absolute
+    char *function, *init; // init: called before, untimed; NULL: none
+    size_t option_count;   // for the compiler, where it is a source
+    char **options;
+    double timeout;     // s, to be verified and timed
+    struct stage stage; // its arguments; without any, those of the job's only stage
 };
 
 // Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
@@ -272,6 +295,8 @@ struct job {
     char **metrics;
     struct named_configuration fallback; // for devices without tuning results (job_fallback.c)
     struct current_kernel current;
+    size_t baseline_count;
+    struct job_baseline *baselines;
 };
 
 // Bytes of shared memory that a block has on every device without opting in to more, static ones included.
@@ -313,6 +338,8 @@ int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t
 
 // The stage of a present kernel that is none of the job's, its arguments included, which are borrowed.
 struct stage job_current_stage(const struct job *);
+// The same of a baseline, which has arguments alone.
+struct stage job_baseline_stage(const struct job *, size_t baseline);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.

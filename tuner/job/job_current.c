@@ -8,7 +8,8 @@
 #include "tuner/job/job_parts.h"
 
 // An expression of a kernel without parameters.
-static void check_expression(struct reader *r, const struct job *job, const struct node *group, const struct expr *e)
+static void check_expression(struct reader *r, const struct job *job, const struct node *group, const char *what,
+                             const struct expr *e)
 {
     size_t count = 0;
     const int *slots = e ? expr_slots(e, &count) : NULL;
@@ -18,38 +19,39 @@ static void check_expression(struct reader *r, const struct job *job, const stru
         for (size_t k = 0; k < job->size_count; k++) known |= !strcmp(name, job->size_names[k]);
         for (size_t k = 0; k < job->define_count; k++) known |= !strcmp(name, job->defines[k].name);
         if (!known)
-            reader_mistake(r, group,
-                           "'current' depends on '%s', but another kernel has no parameters of the job: \"%s\"", name,
-                           expr_text(e));
+            reader_mistake(r, group, "'%s' depends on '%s', but another kernel has no parameters of the job: \"%s\"",
+                           what, name, expr_text(e));
     }
 }
 
-static void check_map(struct reader *r, const struct job *job, const struct node *group, const struct tensor_map *m)
+static void check_map(struct reader *r, const struct job *job, const struct node *group, const char *what,
+                      const struct tensor_map *m)
 {
     for (size_t i = 0; m && i < TENSOR_MAP_RANK_MAX; i++) {
-        check_expression(r, job, group, m->view[i]);
-        check_expression(r, job, group, m->stride[i]);
-        check_expression(r, job, group, m->box[i]);
+        check_expression(r, job, group, what, m->view[i]);
+        check_expression(r, job, group, what, m->stride[i]);
+        check_expression(r, job, group, what, m->box[i]);
     }
     if (!m) return;
-    check_expression(r, job, group, m->swizzle);
-    check_expression(r, job, group, m->interleave);
-    check_expression(r, job, group, m->promotion);
+    check_expression(r, job, group, what, m->swizzle);
+    check_expression(r, job, group, what, m->interleave);
+    check_expression(r, job, group, what, m->promotion);
 }
 
-static void check_stage(struct reader *r, const struct job *job, const struct node *group, const struct stage *s)
+void check_own_stage(struct reader *r, const struct job *job, const struct node *group, const char *what,
+                     const struct stage *s)
 {
     for (int i = 0; i < 3; i++) {
-        check_expression(r, job, group, s->grid[i]);
-        check_expression(r, job, group, s->block[i]);
-        check_expression(r, job, group, s->cluster[i]);
+        check_expression(r, job, group, what, s->grid[i]);
+        check_expression(r, job, group, what, s->block[i]);
+        check_expression(r, job, group, what, s->cluster[i]);
     }
-    check_expression(r, job, group, s->shared);
+    check_expression(r, job, group, what, s->shared);
     for (size_t i = 0; i < s->argument_count; i++) {
-        check_expression(r, job, group, s->arguments[i].value);
+        check_expression(r, job, group, what, s->arguments[i].value);
         for (size_t k = 0; k < s->arguments[i].member_count; k++)
-            check_expression(r, job, group, s->arguments[i].members[k].value);
-        check_map(r, job, group, s->arguments[i].map);
+            check_expression(r, job, group, what, s->arguments[i].members[k].value);
+        check_map(r, job, group, what, s->arguments[i].map);
     }
 }
 
@@ -64,11 +66,12 @@ struct stage job_current_stage(const struct job *job)
 }
 
 // The results of a kernel are the job's outputs.
-static void check_outputs(struct reader *r, const struct job *job, const struct node *group, size_t known)
+void check_own_outputs(struct reader *r, const struct job *job, const struct node *group, const char *what,
+                       size_t known)
 {
     for (size_t i = known; i < job->buffer_count; i++)
         if (job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT)
-            reader_mistake(r, group, "'current' declares the output '%s', which the job does not have",
+            reader_mistake(r, group, "'%s' declares the output '%s', which the job does not have", what,
                            job->buffers[i].name);
 }
 
@@ -94,9 +97,9 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *gr
         load_arguments(r, job, group, &c->stage), check_views(r, job, group, &c->stage, 1);
     else if (job->stage_count != 1)
         reader_mistake(r, group, "'current' needs 'arguments', because the job has several stages");
-    check_outputs(r, job, group, known);
+    check_own_outputs(r, job, group, "current", known);
     struct stage stage = job_current_stage(job);
-    check_stage(r, job, group, &stage);
+    check_own_stage(r, job, group, "current", &stage);
 }
 
 void load_current(struct reader *r, struct job *job, const struct node *root)

@@ -464,9 +464,11 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
         return;
     }
     int forms = (node_member(n, "operation") != NULL) + (node_member(n, "kernel") != NULL) +
-                (node_member(n, "library") != NULL) + (node_member(n, "files") != NULL);
+                (node_member(n, "library") != NULL) + (node_member(n, "command") != NULL) +
+                (node_member(n, "files") != NULL);
     if (forms != 1) {
-        reader_mistake(r, n, "'reference' needs exactly one of 'operation', 'kernel', 'library' and 'files'");
+        reader_mistake(r, n,
+                       "'reference' needs exactly one of 'operation', 'kernel', 'library', 'command' and 'files'");
     } else if (node_member(n, "operation")) {
         load_operation(r, job, n);
     } else if (node_member(n, "kernel")) {
@@ -488,14 +490,9 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
             reader_mistake(r, n, "'reference' needs 'arguments', because the job has several stages");
         } // otherwise the job's own arguments: job_reference_stage
     } else if (node_member(n, "library")) {
-        reader_check_group(r, n, "'reference'", "reference", "library");
-        job->reference.kind = REFERENCE_LIBRARY;
-        const char *path = text_or_empty(reader_string(r, n, "reference.library"));
-        job->reference.library = text_join_path(job->directory, path);
-        job->reference.function = text_copy(text_or_empty(reader_string(r, n, "reference.function")));
-        if (!*job->reference.function) reader_mistake(r, n, "'reference' needs the library's 'function'");
-        if (access(job->reference.library, R_OK))
-            reader_mistake(r, node_member(n, "library"), "cannot read library '%s'", path);
+        load_reference_library(r, job, n);
+    } else if (node_member(n, "command")) {
+        load_reference_command(r, job, n);
     } else {
         reader_check_group(r, n, "'reference'", "reference", "files");
         load_files(r, job, n);

@@ -487,6 +487,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_guide(r, job, root);
     load_fallback(r, job, root);
     load_current(r, job, root);
+    load_baselines(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);
     reader_close(r);

@@ -74,6 +74,19 @@ void load_configuration(struct reader *, const struct job *, const struct node *
 void note_configuration(struct reader *, const struct node *group, struct named_configuration *);
 void load_fallback(struct reader *, struct job *, const struct node *root); // after parameters
 void load_current(struct reader *, struct job *, const struct node *root);  // after launches
+// What another kernel's stage, which is called `what`, may not have: expressions that read parameters, and outputs
+// behind the `known` buffers.
+void check_own_stage(struct reader *, const struct job *, const struct node *group, const char *what,
+                     const struct stage *);
+void check_own_outputs(struct reader *, const struct job *, const struct node *group, const char *what, size_t known);
+// The absolute path of a library that a group names (malloc'ed), and the options for the compiler of its source.
+char *load_library(struct reader *, const struct job *, const struct node *group, const char *setting);
+void load_library_options(struct reader *, const struct node *group, const char *setting, char ***options,
+                          size_t *count);
+// reference.library, reference.command and baselines.
+void load_reference_library(struct reader *, struct job *, const struct node *reference);
+void load_reference_command(struct reader *, struct job *, const struct node *reference);
+void load_baselines(struct reader *, struct job *, const struct node *root); // after launches
 // Refuses names that the job's header could not have, once all of them are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);
 

@@ -149,10 +149,10 @@ json_t *contract_arguments(const struct expression_folding *f, const struct stag
                            : a->view == VIEW_TEXTURE ? "texture"
                            : a->view == VIEW_SURFACE ? "surface"
                                                      : "buffer";
-        json_t *one = b ? json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "name", b->name, "type",
-                                    element_name(b->type), "direction", direction_word(b))
-                        : a->member_count ? describe_struct(f, a, err)
-                        : describe_scalar(f, a->name, a->type, a->value, a->real, err);
+        json_t *one = b                 ? json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "name", b->name, "type",
+                                                    element_name(b->type), "direction", direction_word(b))
+                      : a->member_count ? describe_struct(f, a, err)
+                                        : describe_scalar(f, a->name, a->type, a->value, a->real, err);
         if (!one) {
             error_prefix(err, "argument '%s'", a->name);
             json_decref(list);

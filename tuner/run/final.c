@@ -316,6 +316,23 @@ void run_final_drop(struct run *r)
     }
 }
 
+// Takes a baseline that has crashed the final out of the next. Whether there is one of that name.
+static bool drop_baseline(struct run *r, const json_t *answer)
+{
+    const char *name = json_get_string(answer, "baseline", NULL), *reason = json_get_string(answer, "reason", "");
+    size_t i;
+    json_t *each;
+    json_array_foreach(json_object_get(r->job_answer, "baselines"), i, each)
+    {
+        json_t *problems = json_object_get(each, "problems");
+        if (!name || strcmp(json_get_string(each, "name", ""), name) != 0 || !json_array_size(problems)) continue;
+        run_message(r, "baseline %s: it crashes in the final, which goes on without it: %s", name, reason);
+        json_array_clear(problems);
+        return true;
+    }
+    return false;
+}
+
 enum final_outcome run_final_finish(struct run *r)
 {
     size_t condemned = 0;
@@ -325,6 +342,8 @@ enum final_outcome run_final_finish(struct run *r)
     if (crashed && culprit > 0) {
         run_condemn(r, culprit, STATUS_CRASHED, json_get_string(r->final_answer, "reason", ""));
         condemned++;
+    } else if (crashed && drop_baseline(r, r->final_answer)) {
+        condemned++; // the final is tried again
     } else if (!r->final_answer && culprit > 0) {
         run_condemn(r, culprit, r->final_blamed.status, r->final_blamed.reason.message);
         condemned++;

@@ -13,9 +13,10 @@ struct job_setup {
     const char *cache; // folder of the compile cache
     uint64_t seed;
     char source_hash[HASH_TEXT_SIZE];
-    struct compiled support, ceilings, // the worker's own kernels
-        reference, current;            // where they are kernels
-    json_t *request;                   // request_job's
+    struct compiled support, ceilings,              // the worker's own kernels
+        reference, current;                         // where they are kernels
+    json_t *library, *libraries[JOB_MAX_BASELINES]; // answers of builds: the reference's; of baselines; NULL: none
+    json_t *request;                                // request_job's
 };
 
 // The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. 0, or an

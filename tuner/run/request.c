@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/command_files.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -208,6 +209,18 @@ json_t *request_compile_current(const struct job *job, const char *arch, const c
     return describe_compilation(job, c->source, NULL, defines, json_pack("[s]", c->stage.entry), arch, cache);
 }
 
+json_t *request_build(const struct job *job, const char *source, char *const *options, size_t option_count,
+                      const char *const *functions, size_t function_count, const char *arch, const char *cache)
+{
+    json_t *list = json_array(), *names = json_array();
+    for (size_t i = 0; i < option_count; i++) json_array_append_new(list, json_string(options[i]));
+    for (size_t i = 0; i < function_count; i++)
+        if (functions[i]) json_array_append_new(names, json_string(functions[i]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", source,
+                     "options", list, "functions", names, "cache", cache, "deadline", job->compile_timeout * 5,
+                     "memory", (json_int_t)job->compile_memory, "host_headers", 0);
+}
+
 static json_t *describe_fill(const struct fill *f, double low, double high)
 {
     json_t *fill = json_pack("{s:s}", "kind", fill_words[f->kind]);
@@ -365,8 +378,8 @@ static json_t *describe_roles(const struct job *job, const int64_t *values)
         if (!value) value = role_value(job, bound_name(job, op->roles[k].name), values);
         if (value) json_object_set_new(roles, op->roles[k].name, value);
     }
-    if (job->reference.kind != REFERENCE_LIBRARY) return roles;
-    // A user's function gets every size and scalar under its own name.
+    if (job->reference.kind != REFERENCE_LIBRARY && job->reference.kind != REFERENCE_COMMAND) return roles;
+    // A user's program gets every size and scalar under its own name.
     for (size_t i = 0; i < job->size_count; i++)
         json_object_set_new(roles, job->size_names[i], role_value(job, job->size_names[i], values));
     for (size_t st = 0; st < job->stage_count; st++)
@@ -606,6 +619,30 @@ static json_t *describe_current(const struct job *job, const struct compiled *co
     return baseline;
 }
 
+// A reference in a library, or what is left of it where nothing is judged: the function that makes the inputs.
+static json_t *describe_functions(const struct reference *r, const char *kind)
+{
+    bool judged = strcmp(kind, "none") != 0;
+    json_t *out = json_pack("{s:s}", "kind", kind);
+    if (judged || r->generate) {
+        json_object_set_new(out, "path", json_string(r->library));
+        json_object_set_new(out, "timeout", json_real(r->timeout));
+    }
+    if (r->function && judged) json_object_set_new(out, "function", json_string(r->function));
+    if (r->generate) json_object_set_new(out, "generate", json_string(r->generate));
+    if (r->verify && judged) json_object_set_new(out, "verify", json_string(r->verify));
+    return out;
+}
+
+static json_t *describe_command(const struct job *job)
+{
+    const struct reference *r = &job->reference;
+    char hash[HASH_TEXT_SIZE];
+    command_files_hash(r->command, job->directory, hash);
+    return json_pack("{s:s, s:s, s:s, s:s, s:f}", "kind", "command", "command", r->command, "folder", job->directory,
+                     "hash", hash, "timeout", r->timeout);
+}
+
 static json_t *describe_reference(const struct job *job, const struct compiled *reference, struct error *err)
 {
     const struct reference *r = &job->reference;
@@ -632,7 +669,10 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
                          reference && reference->cubin ? reference->cubin : "", "problems", problems);
     }
     case REFERENCE_LIBRARY:
-        out = json_pack("{s:s, s:s, s:s}", "kind", "library", "path", r->library, "function", r->function);
+        out = describe_functions(r, "library");
+        break;
+    case REFERENCE_COMMAND:
+        out = describe_command(job);
         break;
     case REFERENCE_NPY:
         for (size_t i = 0; i < r->file_count; i++)
@@ -643,6 +683,30 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
     }
     json_decref(map);
     return out;
+}
+
+// A program as an entry of "baselines".
+static json_t *describe_program(const struct job *job, size_t number, struct error *err)
+{
+    const struct job_baseline *b = &job->baselines[number];
+    struct stage stage = job_baseline_stage(job, number);
+    const char *slash = strrchr(b->library, '/');
+    size_t p, i;
+    json_t *problems = describe_kernel(job, &stage, NULL, err), *each;
+    if (!problems) return error_prefix(err, "%s: baseline '%s'", job->path, b->name), NULL;
+    json_array_foreach(problems, p, each)
+    {
+        json_t *launch = json_array_get(json_object_get(each, "stages"), 0), *sizes = json_array(),
+               *call = json_pack("{s:s, s:s, s:O}", "library", b->library, "function", b->function, "args",
+                                 json_object_get(launch, "args"));
+        for (i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
+        json_object_set_new(call, "sizes", sizes);
+        if (b->init) json_object_set_new(call, "init", json_string(b->init));
+        json_object_set_new(each, "stages", json_pack("[o]", call));
+    }
+    return json_pack("{s:s, s:o, s:f, s:o}", "name", b->name, "detail",
+                     json_sprintf("%s of %s", b->function, slash ? slash + 1 : b->library), "timeout", b->timeout,
+                     "problems", problems);
 }
 
 static json_t *describe_problem(const struct job *job, size_t p, int64_t memory, int64_t *values, struct error *err)
@@ -697,6 +761,11 @@ json_t *request_job(const struct job *job, int64_t memory, const struct compiled
         job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++)
         json_array_append_new(baselines, json_string(op->baselines[i].name));
+    for (size_t i = 0; i < job->baseline_count; i++) {
+        json_t *program = describe_program(job, i, err);
+        if (!program) goto fail;
+        json_array_append_new(baselines, program);
+    }
     free(values);
     return json_pack("{s:s, s:I, s:o, s:s, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems",
                      problems, "objective", objective_words[job->objective], "reference", how, "verify",
@@ -722,8 +791,8 @@ json_t *request_guide(const struct job *job, int64_t memory, uint64_t seed, stru
     measure.warmup = 0; // the single launch by which it may be cut off is one
     measure.min_samples = measure.max_samples = 3;
     measure.slow_factor = fmin(measure.slow_factor, guide_slow_factor);
-    return json_pack("{s:I, s:[o], s:s, s:{s:s}, s:o, s:o, s:[]}", "seed", (json_int_t)seed, "problems", problem,
-                     "objective", objective_words[OBJECTIVE_GEOMEAN], "reference", "kind", "none", "verify",
-                     settings_write(verify_table, &verify), "measure", settings_write(measure_table, &measure),
-                     "baselines");
+    return json_pack("{s:I, s:[o], s:s, s:o, s:o, s:o, s:[]}", "seed", (json_int_t)seed, "problems", problem,
+                     "objective", objective_words[OBJECTIVE_GEOMEAN], "reference",
+                     describe_functions(&job->reference, "none"), "verify", settings_write(verify_table, &verify),
+                     "measure", settings_write(measure_table, &measure), "baselines");
 }

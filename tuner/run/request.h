@@ -34,6 +34,10 @@ const struct compiled_entry *compiled_find(const struct compiled *, const char *
 // The hash of the job's source, with every header that one of its configurations may include (tuner/compile/source.h).
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
+// {"op":"build"} of a source of the user's; a function may be NULL. Host compilers may take as long as several
+// candidates.
+json_t *request_build(const struct job *, const char *source, char *const *options, size_t option_count,
+                      const char *const *functions, size_t function_count, const char *arch, const char *cache);
 // {"op":"compile"} for one configuration, or (config NULL) for the reference's kernel.
 json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache);

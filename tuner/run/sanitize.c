@@ -145,7 +145,10 @@ static json_t *make_job(const json_t *request, size_t problem)
            *one = json_deep_copy(json_array_get(json_object_get(request, "problems"), problem));
     json_object_set_new(one, "tune", json_false());
     json_object_set_new(job, "problems", json_pack("[o]", one));
-    json_object_set_new(job, "reference", json_pack("{s:s}", "kind", "none"));
+    json_t *reference = json_object_get(job, "reference"); // what is left of it makes inputs
+    json_object_set_new(reference, "kind", json_string("none"));
+    json_object_del(reference, "function");
+    json_object_del(reference, "verify");
     json_object_set_new(job, "baselines", json_array());
     json_object_set_new(job, "counters", json_null());
     return job;

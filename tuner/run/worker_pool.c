@@ -267,6 +267,24 @@ static int refusal(const json_t *answer, struct error *err)
     return strcmp(word, PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 
+// Whether an answer says that one of the job's baselines, a program, has crashed its worker. Then workers that are set
+// up from now on do not call it.
+static bool give_up_baseline(struct worker_pool *p, const json_t *answer)
+{
+    const char *name = json_get_string(answer, "baseline", NULL);
+    size_t i;
+    json_t *each;
+    if (!name || status_find(json_get_string(answer, "status", "")) != STATUS_CRASHED) return false;
+    json_array_foreach(json_object_get(p->job_request, "baselines"), i, each)
+    {
+        if (!json_is_object(each) || strcmp(json_get_string(each, "name", ""), name) != 0) continue;
+        if (json_object_get(each, "reason")) return false; // it was not called
+        json_object_set_new(each, "reason", json_string(json_get_string(answer, "reason", "it crashed")));
+        return true;
+    }
+    return false;
+}
+
 // Hands the job to the first GPU worker. One that dies meanwhile is started again.
 static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
 {
@@ -277,6 +295,13 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         if (!hello && !worker_running(&slot->worker)) return EXIT_ENVIRONMENT;
         json_decref(hello);
         *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
+        if (*answer && give_up_baseline(p, *answer)) {
+            worker_kill(&slot->worker);
+            json_decref(*answer);
+            *answer = NULL;
+            i--;
+            continue;
+        }
         if (!*answer && slot->worker.failure != WORKER_DIED) break;
     }
     if (!*answer) return EXIT_ENVIRONMENT;
@@ -448,6 +473,11 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         event->kind = POOL_GPU_READY;
         return true;
     }
+    if (slot->state == GPU_JOB && give_up_baseline(p, answer)) {
+        slot->failed_starts = 0;
+        slot->ending = true;
+        return false;
+    }
     event->exit_status = refusal(answer, &event->why);
     error_prefix(&event->why, "%s", slot->name);
     return true;
@@ -490,6 +520,7 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
         } else {
             slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
                            json_get_bool(message, "restart", false);
+            give_up_baseline(p, message);
             slot->at = 0;
             forget_head(slot);
             slot->stopped = 0;

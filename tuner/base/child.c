@@ -1,5 +1,5 @@
 // See child.h.
-#include "tuner/compile/child.h"
+#include "tuner/base/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +18,24 @@
 enum { STEP = 50 }; // ms between looks at whether it has ended
 
 // In the new process: joins a new group, so that its children die with it, and it with this worker.
-static void become(char *const argv[], const char *folder, int out, pid_t parent)
+static void become(const struct child *c, int out, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     setpgid(0, 0);
-    setenv("TMPDIR", folder, 1);
+    if (c->temporary) setenv("TMPDIR", c->temporary, 1);
     unsetenv("NVCC_PREPEND_FLAGS");
     unsetenv("NVCC_APPEND_FLAGS");
     if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0) _exit(127);
-    execv(argv[0], argv);
-    dprintf(STDERR_FILENO, "cannot run '%s': %s\n", argv[0], strerror(errno));
+    // dup2 of a descriptor onto itself would leave it to be closed by exec.
+    if (c->file && (c->file == CHILD_FILE ? fcntl(c->file, F_SETFD, 0) : dup2(c->file, CHILD_FILE)) < 0) _exit(127);
+    if (c->folder && chdir(c->folder)) {
+        dprintf(STDERR_FILENO, "cannot enter '%s': %s\n", c->folder, strerror(errno));
+        _exit(127);
+    }
+    execv(c->argv[0], c->argv);
+    dprintf(STDERR_FILENO, "cannot run '%s': %s\n", c->argv[0], strerror(errno));
     _exit(127);
 }
 
@@ -46,15 +52,20 @@ static bool read_some(int from, char *output, size_t *size)
 }
 
 // Waits until it has ended and its output is read, or until the deadline.
-static void follow(pid_t pid, int from, double limit, struct child_end *end)
+static void follow(const struct child *c, pid_t pid, int from, double limit, struct child_end *end)
 {
     size_t size = 0;
+    double told = clock_now();
     bool open = true, ended = false;
     while (open || !ended) {
         struct pollfd p = {.fd = open ? from : -1, .events = POLLIN};
         int ready = poll(&p, 1, STEP);
         if (ready > 0) open = read_some(from, end->output, &size);
         if (!ended) ended = waitpid(pid, &end->status, WNOHANG) == pid;
+        if (c->watch && clock_now() - told >= CHILD_QUIET) {
+            told = clock_now();
+            c->watch(c->user);
+        }
         if (clock_now() <= limit) continue;
         end->late = true;
         kill(-pid, SIGKILL);
@@ -64,7 +75,7 @@ static void follow(pid_t pid, int from, double limit, struct child_end *end)
     end->output[size] = 0;
 }
 
-int child_run(char *const argv[], const char *folder, double deadline, struct child_end *end, struct error *err)
+int child_run(const struct child *c, struct child_end *end, struct error *err)
 {
     int pipes[2];
     double start = clock_now();
@@ -73,18 +84,18 @@ int child_run(char *const argv[], const char *folder, double deadline, struct ch
     pid_t self = getpid(), pid = -1;
     bool piped = !pipe2(pipes, O_CLOEXEC);
     if (piped) pid = fork();
-    if (!pid) become(argv, folder, pipes[1], self);
+    if (!pid) become(c, pipes[1], self);
     int why = errno;
     if (piped) close(pipes[1]);
     if (pid < 0) {
         if (piped) close(pipes[0]);
         free(end->output);
         end->output = NULL;
-        return error_set(err, "cannot start '%s': %s", argv[0], strerror(why));
+        return error_set(err, "cannot start '%s': %s", c->argv[0], strerror(why));
     }
     setpgid(pid, pid); // in both processes: either may come first
     fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-    follow(pid, pipes[0], deadline > 0 ? start + deadline : 1e300, end);
+    follow(c, pid, pipes[0], c->deadline > 0 ? start + c->deadline : 1e300, end);
     close(pipes[0]);
     end->seconds = clock_now() - start;
     return 0;

@@ -1,0 +1,11 @@
+// Builds a source of the user's, for the host or for both sides, into a shared library: nvcc for .cu, the system's
+// compilers cc and c++ for others. A library is kept in the compile cache by its content.
+#ifndef SWEETSPOT_LIBRARY_BUILD_H
+#define SWEETSPOT_LIBRARY_BUILD_H
+
+#include "tuner/base/json.h"
+
+// The answer to a "build" request (protocol.h). `home` is the toolkit's folder. New reference.
+json_t *library_build(const json_t *request, const char *home);
+
+#endif

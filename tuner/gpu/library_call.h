@@ -1,0 +1,58 @@
+// Calls of functions in a user's library: references, generators and verifiers. Each call runs in a process of its own,
+// this program started again (`sweetspot-gpu --call`), so that a function that crashes, never returns or writes where
+// it should not harms nothing but its own result. The arrays lie in one file in memory, which both processes map: what
+// the function may write is shared, and all else it sees as a private copy.
+//
+//     | answer | array 0 | array 1 | ...         each begins on a page of its own
+#ifndef SWEETSPOT_LIBRARY_CALL_H
+#define SWEETSPOT_LIBRARY_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/sweetspot_reference.h"
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+#include "tuner/base/limits.h"
+
+enum { LIBRARY_ARRAYS_MAX = 2 * JOB_MAX_BUFFERS };
+
+enum library_kind { LIBRARY_REFERENCE, LIBRARY_GENERATE, LIBRARY_VERIFY };
+
+struct library_array {
+    struct sweetspot_array about; // data: in this process
+    size_t offset, bytes;
+    bool written; // by the function, for us to see
+};
+
+// What the called process leaves at the beginning of the file.
+struct library_answer {
+    int called;       // 1: the function is at work; 2: it has returned
+    int returned;     // what it returned
+    struct error why; // a verifier's message, or why there was no call
+};
+
+struct library_call {
+    int file; // 0: not open
+    unsigned char *memory;
+    size_t size, count;
+    struct library_array list[LIBRARY_ARRAYS_MAX];
+};
+
+// Adds an array before the call is opened. `about` borrows its texts. Its data is zero after library_call_open.
+void library_call_add(struct library_call *, const struct sweetspot_array *about, size_t bytes, bool written);
+// Makes the memory. Release in any case; a zeroed call may be released.
+int library_call_open(struct library_call *, struct error *err);
+void library_call_release(struct library_call *);
+
+// Calls `function` of the library "path" of `reference`, which may take "timeout" seconds. `values` are sizes and
+// scalars by name. 0: it returned what is in *answer. -1 with a message that names the function: it cannot be called,
+// crashed, ended the process or is late.
+int library_call_run(struct library_call *, const json_t *reference, enum library_kind kind, const char *function,
+                     const json_t *values, uint64_t seed, struct library_answer *answer, struct error *err);
+
+// The other side: makes the call that the text describes, on the file CHILD_FILE. Returns the exit status.
+int library_call_serve(const char *text);
+
+#endif

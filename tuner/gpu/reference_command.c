@@ -1,0 +1,319 @@
+// See reference_command.h.
+#include "tuner/gpu/reference_command.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/parallel.h"
+#include "tuner/base/child.h"
+#include "tuner/base/command_files.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/work_folder.h"
+#include "tuner/gpu/host_copy.h"
+#include "tuner/gpu/npy.h"
+#include "tuner/gpu/reference_cache.h"
+
+enum { LAST_WORDS = 600 };
+
+struct command_run {
+    struct workload *w;
+    struct device_problem *p;
+    const char *text, *folder; // as in the request
+    char *work;                // the folder that it gets
+    void *values[BUFFERS_MAX]; // of outputs: dense doubles or int64_t
+    size_t bytes[BUFFERS_MAX];
+    char inputs[BUFFERS_MAX][HASH_TEXT_SIZE]; // of inputs: hash of the file as it was written
+};
+
+static bool is_input(const struct device_buffer *b)
+{
+    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;
+}
+
+static const char *path_in(const struct command_run *c, const char *folder, const char *name, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/%s/%s.npy", c->work, folder, name);
+    return path;
+}
+
+// ---- what it is told
+// ----------------------------------------------------------------------------------------------------
+
+static json_t *describe_buffer(const struct device_buffer *b, const char *folder)
+{
+    json_t *shape = b->view.rows > 1 ? json_pack("[I, I]", (json_int_t)b->view.rows, (json_int_t)b->view.cols)
+                                     : json_pack("[I]", (json_int_t)b->view.cols);
+    return json_pack("{s:s, s:o, s:s, s:o}", "name", b->name, "file", json_sprintf("%s/%s.npy", folder, b->name),
+                     "type", element_name(b->view.type), "shape", shape);
+}
+
+static json_t *describe(const struct command_run *c)
+{
+    json_t *inputs = json_array(), *outputs = json_array();
+    for (size_t i = 0; i < c->p->buffers.count; i++) {
+        const struct device_buffer *b = &c->p->buffers.list[i];
+        if (is_input(b)) json_array_append_new(inputs, describe_buffer(b, "in"));
+        if (buffer_is_output(b)) json_array_append_new(outputs, describe_buffer(b, "out"));
+    }
+    return json_pack("{s:s, s:o, s:O, s:o, s:o}", "problem", c->p->name, "seed",
+                     json_sprintf("%llu", (unsigned long long)c->p->filled->seed), "values", c->p->roles, "inputs",
+                     inputs, "outputs", outputs);
+}
+
+static int write_description(const struct command_run *c, const char *text, struct error *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/job.json", c->work);
+    FILE *file = fopen(path, "we");
+    bool good = file && fputs(text, file) >= 0;
+    if (file && fclose(file)) good = false;
+    return good ? 0 : error_set(err, "cannot write '%s': %s", path, strerror(errno));
+}
+
+static int hash_file(const char *path, char hash[HASH_TEXT_SIZE], struct error *err)
+{
+    struct npy npy;
+    size_t size = 0;
+    int failed = npy_read_bytes(&npy, path, &size, err);
+    if (!failed) hash_content(npy.memory, size, hash);
+    npy_release(&npy);
+    return failed;
+}
+
+static int write_npy(const struct device_buffer *b, const char *path, const void *data, struct error *err)
+{
+    return npy_write(path, b->view.type, b->view.rows, b->view.cols, b->view.ld, data, err);
+}
+
+static int write_inputs(struct command_run *c, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
+        const struct device_buffer *b = &c->p->buffers.list[i];
+        char path[PATH_MAX];
+        void *data = NULL;
+        if (!is_input(b)) continue;
+        failed = host_download(c->w, b, &data, err);
+        if (!failed) failed = write_npy(b, path_in(c, "in", b->name, path), data, err);
+        if (!failed) failed = hash_file(path, c->inputs[i], err);
+        free(data);
+    }
+    return failed;
+}
+
+// ---- running it
+// ---------------------------------------------------------------------------------------------------------
+
+static void tell(void *user)
+{
+    (void)user;
+    parallel_tell();
+}
+
+// The end of what it printed, in whole lines.
+static const char *last_lines(char *output)
+{
+    size_t length = strlen(output);
+    while (length && output[length - 1] == '\n') output[--length] = 0;
+    const char *from = length > LAST_WORDS ? strchr(output + length - LAST_WORDS, '\n') : NULL;
+    return from ? from + 1 : length > LAST_WORDS ? output + length - LAST_WORDS : output;
+}
+
+// The signal that ended it, or a program that the shell ran; 0: none.
+static int signal_of(int status)
+{
+    if (WIFSIGNALED(status)) return WTERMSIG(status);
+    return WEXITSTATUS(status) > 128 && WEXITSTATUS(status) < 128 + SIGRTMAX ? WEXITSTATUS(status) - 128 : 0;
+}
+
+// *said, which the caller frees: what it printed.
+static int run(const struct command_run *c, char **said, struct error *err)
+{
+    double timeout = json_get_number(json_object_get(c->w->request, "reference"), "timeout", 600);
+    char shell[] = "/bin/sh", option[] = "-c", *line = memory_try(strlen(c->text) + 8, 1, err);
+    struct child_end end = {0};
+    if (!line) return -1;
+    sprintf(line, "%s \"$1\"", c->text);
+    char *argv[] = {shell, option, line, shell, c->work, NULL};
+    const struct child child = {.argv = argv, .folder = c->folder, .deadline = timeout, .watch = tell};
+    int failed = child_run(&child, &end, err);
+    const char *last = failed ? "" : last_lines(end.output), *colon = *last ? ":\n" : "";
+    if (!failed && end.late)
+        failed = error_set(err, "the reference command '%s' did not end within %g s (reference.timeout)%s%s", c->text,
+                           timeout, colon, last);
+    else if (!failed && signal_of(end.status))
+        failed = error_set(err, "the reference command '%s' was ended by a signal (%s)%s%s", c->text,
+                           strsignal(signal_of(end.status)), colon, last);
+    else if (!failed && WEXITSTATUS(end.status))
+        failed = error_set(err, "the reference command '%s' failed with status %d%s%s", c->text,
+                           WEXITSTATUS(end.status), colon, last);
+    free(line);
+    *said = end.output;
+    return failed;
+}
+
+static int check_inputs(const struct command_run *c, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
+        const struct device_buffer *b = &c->p->buffers.list[i];
+        char path[PATH_MAX], hash[HASH_TEXT_SIZE];
+        if (!is_input(b)) continue;
+        if (hash_file(path_in(c, "in", b->name, path), hash, err) || strcmp(hash, c->inputs[i]) != 0)
+            failed = error_set(err, "the reference command '%s' changed its input in/%s.npy", c->text, b->name);
+    }
+    return failed;
+}
+
+// ---- what it wrote
+// ------------------------------------------------------------------------------------------------------
+
+static int check_shape(const struct npy *npy, const struct device_buffer *b, struct error *err)
+{
+    char shape[128] = "";
+    for (size_t i = 0, at = 0; i < npy->dimensions && at < sizeof shape; i++)
+        at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%zu", i ? " x " : "", npy->shape[i]);
+    bool same = npy->count == host_elements(b) &&
+                (npy->dimensions < 2 || b->view.rows == 1 || npy->shape[npy->dimensions - 1] == (size_t)b->view.cols);
+    return same ? 0
+                : error_set(err, "out/%s.npy has the shape %s, but %s has %lld x %lld", b->name, shape, b->name,
+                            (long long)b->view.rows, (long long)b->view.cols);
+}
+
+// NaN can be right only where inputs have it.
+static bool may_be_nan(const struct device_problem *p)
+{
+    for (size_t i = 0; i < p->buffers.count; i++)
+        if (is_input(&p->buffers.list[i]) && p->buffers.list[i].fill == FILL_NONFINITE) return true;
+    return false;
+}
+
+static int read_output(const struct command_run *c, size_t i, struct error *err)
+{
+    const struct device_buffer *b = &c->p->buffers.list[i];
+    bool floats = element_is_float(b->view.type), nan = may_be_nan(c->p);
+    char path[PATH_MAX];
+    struct npy npy;
+    int failed = npy_read(&npy, path_in(c, "out", b->name, path), err);
+    if (failed && access(path, F_OK)) error_set(err, "there is no out/%s.npy", b->name);
+    if (!failed) failed = check_shape(&npy, b, err);
+    if (!failed) failed = npy_check(&npy, path, b->view.type, err);
+    for (size_t j = 0; j < npy.count && !failed; j++) {
+        if (floats)
+            ((double *)c->values[i])[j] = npy_number(&npy, j);
+        else
+            ((int64_t *)c->values[i])[j] = npy_integer(&npy, j);
+        if (floats && !nan && isnan(((double *)c->values[i])[j]))
+            failed = error_set(err, "out/%s.npy: element %zu is NaN", b->name, j);
+    }
+    npy_release(&npy);
+    return failed;
+}
+
+// "the reference command 'x': ..", and the end of what it printed.
+static int blame(const struct command_run *c, char *said, struct error *err)
+{
+    const char *last = last_lines(said);
+    struct error whole;
+    error_set(&whole, "the reference command '%s' has ended, but %s%s%s", c->text, err->message,
+              *last ? "; it said:\n" : "; it said nothing", last);
+    *err = whole;
+    return -1;
+}
+
+static int make_folder(struct command_run *c, char *path, struct error *err)
+{
+    static const char *const inside[] = {"in", "out"};
+    if (work_folder_make("reference", path, err)) return -1;
+    c->work = path;
+    for (int i = 0; i < 2; i++) {
+        char folder[PATH_MAX];
+        if (snprintf(folder, sizeof folder, "%s/%s", path, inside[i]) >= PATH_MAX || mkdir(folder, 0700))
+            return error_set(err, "cannot create a folder in '%s': %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+static int compute(struct command_run *c, const char *description, struct error *err)
+{
+    char path[PATH_MAX], *said = NULL;
+    int failed = make_folder(c, path, err);
+    if (!failed) failed = write_description(c, description, err);
+    if (!failed) failed = write_inputs(c, err);
+    if (!failed) failed = run(c, &said, err);
+    if (!failed) failed = check_inputs(c, err);
+    for (size_t i = 0; i < c->p->buffers.count && !failed; i++)
+        if (c->values[i] && read_output(c, i, err)) failed = blame(c, said, err);
+    free(said);
+    if (c->work) work_folder_remove(c->work);
+    return failed;
+}
+
+// The file that keeps the values: by the command and the files that it names, and by all that it is told.
+static int cache_path(struct command_run *c, const char *description, char path[PATH_MAX], struct error *err)
+{
+    const char *cache = json_get_string(json_object_get(c->w->request, "reference"), "cache", "");
+    char digest[HASH_TEXT_SIZE];
+    int failed = 0;
+    command_files_hash(c->text, c->folder, digest);
+    struct hash *h = hash_new();
+    hash_text(h, digest);
+    hash_text(h, description);
+    for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
+        const struct device_buffer *b = &c->p->buffers.list[i];
+        void *data = NULL;
+        if (!is_input(b)) continue;
+        failed = host_download(c->w, b, &data, err);
+        if (!failed) hash_bytes(h, data, b->bytes);
+        free(data);
+    }
+    hash_finish(h, digest);
+    *path = 0;
+    if (*cache && snprintf(path, PATH_MAX, "%s/command-%s", cache, digest) >= PATH_MAX) *path = 0;
+    return failed;
+}
+
+int reference_command_compute(struct workload *w, struct device_problem *p, struct error *err)
+{
+    const json_t *asked = json_object_get(w->request, "reference");
+    struct command_run *c = memory_try(1, sizeof *c, err);
+    char path[PATH_MAX];
+    const unsigned first = 0;
+    if (!c) return -1;
+    c->w = w;
+    c->p = p;
+    c->text = json_get_string(asked, "command", "");
+    c->folder = json_get_string(asked, "folder", ".");
+    json_t *about = describe(c);
+    char *description = json_dumps(about, JSON_INDENT(2));
+    int failed = buffers_restore(&p->buffers, &first, 1, 0, err);
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        if (strchr(b->name, '/')) failed = error_set(err, "a reference command needs names of files: '%s'", b->name);
+        if (!buffer_is_output(b)) continue;
+        c->bytes[i] = host_elements(b) * 8;
+        if (!(c->values[i] = memory_try(c->bytes[i], 1, err))) failed = -1;
+    }
+    if (!failed) failed = cache_path(c, description, path, err);
+    if (!failed && !(*path && reference_cache_read_arrays(path, c->values, c->bytes, p->buffers.count))) {
+        failed = compute(c, description, err);
+        if (!failed && *path) reference_cache_write_arrays(path, c->values, c->bytes, p->buffers.count);
+    }
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        if (c->values[i] && !failed)
+            failed = host_upload(w, p->filled->bound[i].expected, c->values[i], c->bytes[i], err);
+        free(c->values[i]);
+    }
+    free(description);
+    json_decref(about);
+    free(c);
+    return failed;
+}
