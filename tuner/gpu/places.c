@@ -17,7 +17,7 @@ static int add_symbol(void *user, const char *name, size_t bytes, bool constant,
     s->list = grown;
     char *own = memory_try(strlen(name) + 1, 1, err);
     if (!own) return -1;
-    strcpy(own, name);
+    memcpy(own, name, strlen(name) + 1);
     s->list[s->count++] = (struct module_symbol){own, bytes, constant};
     return 0;
 }

@@ -357,6 +357,8 @@ struct tensor_map_shape {
 // before it), by dimension in that order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
+// The value of a constant that has one, for a problem, from its values. -1 with a message. (job_constants.c)
+int job_constant_value(const struct buffer *, const int64_t *values, int64_t *out, struct error *);
 // An image with its sizes for a problem, from its values. -1 with a message. (job_image.c)
 int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names

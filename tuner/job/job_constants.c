@@ -1,5 +1,6 @@
 // `constants` of a job file: variables of the module, `__constant__` or `__device__`. Each is a buffer, which the GPU
 // worker copies to the variable before every launch that counts.
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,4 +102,14 @@ void load_constants(struct reader *r, struct job *job, const struct node *root)
         else
             reader_mistake(r, n, "a constant must be a group { name = \"coef\"; type = \"f32\"; shape = [...]; }");
     }
+}
+
+int job_constant_value(const struct buffer *b, const int64_t *values, int64_t *out, struct error *err)
+{
+    if (expr_eval(b->value, values, out, err)) return error_prefix(err, "value of constant '%s'", b->name);
+    bool exact = *out >= -(INT64_C(1) << 53) && *out <= INT64_C(1) << 53; // as a real number, which fills are
+    bool fits = element_is_float(b->type) || (*out >= element_least(b->type) && *out <= element_greatest(b->type));
+    if (exact && fits) return 0;
+    return error_set(err, "constant '%s' is %" PRId64 ", more than an %s holds%s", b->name, *out, element_name(b->type),
+                     exact ? "" : " exactly here: at most 2^53");
 }

@@ -93,10 +93,12 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *gr
     load_launch(r, job, group, &c->stage);
     if (c->stage.overlap)
         reader_mistake(r, group, "'overlap' is not possible in 'current': there is no launch before it");
-    if (node_member(group, "arguments"))
-        load_arguments(r, job, group, &c->stage), check_views(r, job, group, &c->stage, 1);
-    else if (job->stage_count != 1)
+    if (node_member(group, "arguments")) {
+        load_arguments(r, job, group, &c->stage);
+        check_views(r, job, group, &c->stage, 1);
+    } else if (job->stage_count != 1) {
         reader_mistake(r, group, "'current' needs 'arguments', because the job has several stages");
+    }
     check_own_outputs(r, job, group, "current", known);
     struct stage stage = job_current_stage(job);
     check_own_stage(r, job, group, "current", &stage);

@@ -22,7 +22,7 @@
     X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
     X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
     X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
-    X(cuSurfObjectCreate) X(cuSurfObjectDestroy)
+    X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuDeviceGetTexture1DLinearMaxWidth)
 // clang-format on
 
 extern struct cuda_driver {

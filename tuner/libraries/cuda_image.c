@@ -5,6 +5,7 @@
 
 void cuda_image_limits(struct cuda *c, struct image_limits *limits)
 {
+    size_t linear = 0;
 #define LIMIT(name) cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAXIMUM_##name)
     *limits = (struct image_limits){
         .array = {{LIMIT(TEXTURE1D_WIDTH)},
@@ -13,12 +14,14 @@ void cuda_image_limits(struct cuda *c, struct image_limits *limits)
         .surface = {{LIMIT(SURFACE1D_WIDTH)},
                     {LIMIT(SURFACE2D_WIDTH), LIMIT(SURFACE2D_HEIGHT)},
                     {LIMIT(SURFACE3D_WIDTH), LIMIT(SURFACE3D_HEIGHT), LIMIT(SURFACE3D_DEPTH)}},
-        .linear = image_limits_known.linear, // the attribute is deprecated, and its function is of the runtime API
+        .linear = image_limits_known.linear,
         .pitch_size = {LIMIT(TEXTURE2D_LINEAR_WIDTH), LIMIT(TEXTURE2D_LINEAR_HEIGHT)},
         .pitch = LIMIT(TEXTURE2D_LINEAR_PITCH),
         .pitch_alignment = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT),
     };
 #undef LIMIT
+    if (!driver.cuDeviceGetTexture1DLinearMaxWidth(&linear, CU_AD_FORMAT_FLOAT, 1, c->device) && linear)
+        limits->linear = (int64_t)linear;
     if (limits->pitch_alignment < 1) limits->pitch_alignment = image_limits_known.pitch_alignment;
 }
 

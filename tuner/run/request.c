@@ -240,14 +240,7 @@ static json_t *describe_fill(const struct fill *f, double low, double high)
 static json_t *describe_value(const struct buffer *b, const int64_t *values, struct error *err)
 {
     int64_t value;
-    if (expr_eval(b->value, values, &value, err)) return error_prefix(err, "value of constant '%s'", b->name), NULL;
-    bool exact = value >= -(INT64_C(1) << 53) && value <= INT64_C(1) << 53; // as a real number, which fills are
-    if (!exact ||
-        (!element_is_float(b->type) && (value < element_least(b->type) || value > element_greatest(b->type)))) {
-        error_set(err, "constant '%s' is %" PRId64 ", more than an %s holds%s", b->name, value, element_name(b->type),
-                  exact ? "" : " exactly here: at most 2^53");
-        return NULL;
-    }
+    if (job_constant_value(b, values, &value, err)) return NULL;
     return json_pack("{s:s, s:f}", "kind", fill_words[FILL_CONSTANT], "value", (double)value);
 }
 
