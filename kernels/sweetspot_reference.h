@@ -4,8 +4,8 @@
  * The tuner calls the function on the CPU, once for each problem and set of data. Every input of the job comes in its
  * own type and layout. Every output comes as a dense array (ld == cols) of doubles (type "f64"), or of 64-bit integers
  * (type "i64") if the buffer holds integers, so that the reference can be more exact than the kernel; the function
- * fills it in. An output that the kernel also reads (inout) holds its first contents on entry. C99 and C++; needs
- * nothing else.
+ * fills it in. An output that the kernel also reads (inout) holds its first contents on entry. FP8 inputs are bytes.
+ * C99 and C++; needs nothing else.
  *
  * The library may also make the inputs (`generate`) and judge the outputs (`verify`). Every call of a function runs in
  * a process of its own: nothing that the library keeps in memory is there the next time.
@@ -26,7 +26,7 @@ struct sweetspot_array {
 };
 
 struct sweetspot_value {
-    const char *name; /* a size or a scalar: "M", "alpha" */
+    const char *name; /* a size, a scalar, a member of a struct or vector by value: "M", "alpha", "p.width", "v.x" */
     double value;
 };
 

@@ -92,13 +92,17 @@ static const struct {
       "{ buffer = \"y\"; type = \"f32\"; shape = [ \"rows\" ]; direction = \"out\"; }"}},
     {"mixed",
      "-k blend",
-     "s|.*argument .window. of type.*|{ scalar = \"window\"; type = \"i64\"; value = 0; },|",
+     "s|.*argument .window. of type.*|{ scalar = \"window\"; members = ( { name = \"begin\"; type = \"i32\"; value = "
+     "0; "
+     "}, { name = \"end\"; type = \"i32\"; value = \"n\"; } ); },|",
      {"entry = \"blend<float, TUNE_ITEMS, TUNE_CLAMP>\"; defines = { FILL_VALUE = 1; };",
       "{ buffer = \"out\"; type = \"f32\"; shape = [ \"n\", \"4\" ]; direction = \"out\"; }",
       "{ buffer = \"weights\"; type = \"f16\"; shape = [ \"n\" ]; direction = \"in\"; }",
-      "// fill in: the source's argument 'window' of type 'Window', which a job file cannot describe",
+      "// fill in: the source's argument 'window' of type 'Window', if that is a struct: { scalar = \"window\"; "
+      "members = (",
       "{ scalar = \"eps\"; type = \"f32\"; value = 1e-5; }",
-      "{ scalar = \"argument_7\"; type = \"f32\"; value = 1.0; }"}},
+      "{ scalar = \"argument_7\"; type = \"f32\"; value = 1.0; }",
+      "{ scalar = \"tint\"; type = \"float3\"; value = 1; }"}},
 };
 
 static bool nvcc_is_here(void)

@@ -329,6 +329,7 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         }
         if (*compared == n) continue;
         bound->part = part;
+        p->unbounded = true; // what is not compared need not be computed
         if (bound->expected && (failed = support_drop(w->support, bound->expected, n, part, err))) break;
         if (p->filled == &p->set[0] && !p->said_part[i])
             fprintf(stderr, "problem %s: %lld of the %lld elements of %s are compared\n", p->name, (long long)*compared,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "kernels/vector_type.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/init/guess_parts.h"
@@ -83,7 +84,13 @@ void guess_sizes(struct guess *g)
         to->role = GUESS_UNKNOWN;
         if (guess_object(to)) continue;
         to->type = guess_type(g, to->argument->type, &factor, &to->same_bits);
-        if (!to->type || to->argument->stars > 1 || to->argument->reference || (factor > 1 && !to->argument->stars))
+        const struct vector_type *vector = vector_type_find(to->argument->type);
+        if (vector && !to->argument->stars && !to->argument->reference) {
+            to->role = GUESS_SCALAR;
+            to->type = vector->name;
+            to->value = "1"; // for all lanes
+        } else if (!to->type || to->argument->stars > 1 || to->argument->reference ||
+                   (factor > 1 && !to->argument->stars))
             to->type = NULL;
         else if (to->argument->stars)
             to->role = GUESS_BUFFER;

@@ -52,6 +52,14 @@ static void print_argument(FILE *f, const struct guess_argument *a, const char *
         fprintf(f, " direction = \"%s\"; }%s // guess: the type and the shape", a->direction, comma);
         break;
     case GUESS_UNKNOWN:
+        if (!a->argument->stars && !a->argument->reference) {
+            fprintf(f,
+                    "  // fill in: the source's argument '%s' of type '%s', if that is a struct: { scalar = \"%s\"; "
+                    "members "
+                    "= ( { name = ...; type = ...; value = ...; } ); }\n",
+                    name, type, name);
+            return;
+        }
         fprintf(f, "  // fill in: the source's argument '%s' of type '%s%s', which a job file cannot describe\n", name,
                 type,
                 a->argument->stars > 1   ? "**"

@@ -297,10 +297,11 @@ int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t
     if (expr_eval(c->size[dimension], values, size, err) ||
         (c->first[dimension] && expr_eval(c->first[dimension], values, first, err)))
         return error_prefix(err, "'compare' of buffer '%s'", b->name);
-    *count = *size - *first;
+    bool inside = *size > 0 && *first >= 0 && *first <= *size; // then no difference overflows
+    *count = inside ? *size - *first : 1;
     if (c->count[dimension] && expr_eval(c->count[dimension], values, count, err))
         return error_prefix(err, "'compare' of buffer '%s'", b->name);
-    if (*first >= 0 && *count > 0 && *first <= *size - *count) return 0;
+    if (inside && *count > 0 && *count <= *size - *first) return 0;
     if (*count < 1)
         return error_set(
             err, "'compare' of buffer '%s' leaves nothing: %" PRId64 " of the %" PRId64 " elements in dimension %zu",
