@@ -51,7 +51,7 @@ static const struct {
     {"GlobalSize", grid},
     {"smem_args", "dynamic shared memory is 'shared' in 'launch' here, an expression in bytes"},
     {"shared_memory", "dynamic shared memory is 'shared' in 'launch' here, an expression in bytes"},
-    {"answer", "it is 'reference' here, which names an operation, a kernel, a library's function or files"},
+    {"answer", "it is 'reference' here, which names an operation, a kernel, a library's function, a command or files"},
     {"verify", "it is 'reference' here, and its bounds are in 'verification'"},
     {"atol", "it is 'absolute' in 'verification' here"},
     {"rtol", "it is 'relative' in 'verification' here"},
