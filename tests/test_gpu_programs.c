@@ -12,7 +12,7 @@ static const char sum[] =
     "    if (!threadIdx.x) *y = s[0];\n}\n";
 
 static const char cub[] =
-    "#include <cub/cub.cuh>\n#include <cstdlib>\n#include <unistd.h>\n"
+    "#include <cub/device/device_reduce.cuh>\n#include <cstdlib>\n#include <unistd.h>\n"
     "static void *space; static size_t bytes;\n"
     "extern \"C\" int begin(void *stream, void **a, const long long *sizes)\n{\n"
     "    size_t need = 0;\n"

@@ -169,7 +169,7 @@ static void a_source_becomes_a_library_with_the_functions_that_are_named(void **
     (void)state;
     NEEDS_NVCC();
     static const char sound[] =
-        "#include <cub/cub.cuh>\n#include \"width.h\"\n"
+        "#include \"width.h\"\n"
         "__global__ void k(float *p) { *p = WIDTH; }\n"
         "extern \"C\" int f(void *stream, void **a, const long long *)\n"
         "{ k<<<1, 1, 0, (cudaStream_t)stream>>>(*(float **)a[0]); return cudaGetLastError(); }\n";

@@ -54,7 +54,7 @@ static const struct {
     {"cmem_args", "it is 'constants' here, a list of { name = \"coef\"; type = \"f32\"; shape = [ 16 ]; }"},
     {"texmem_args",
      "a texture is an argument here: { texture = \"image\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; }"},
-    {"answer", "it is 'reference' here, which names an operation, a kernel, a library's function or files"},
+    {"answer", "it is 'reference' here, which names an operation, a kernel, a library's function, a command or files"},
     {"verify", "it is 'reference' here, and its bounds are in 'verification'"},
     {"atol", "it is 'absolute' in 'verification' here"},
     {"rtol", "it is 'relative' in 'verification' here"},
