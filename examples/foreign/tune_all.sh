@@ -6,8 +6,8 @@
 #
 # LOGS is a folder for stores, the compile cache and a log of each job; a second call goes on where the first ended.
 # JOBs are names of job files here (all of them). A job whose sources fetch.sh did not bring is left out with a message.
-# BIN: the folder of the program (out/bin). TIME: a budget for every job instead of its own. SANITIZE=1: winners also run
-# under compute-sanitizer, which takes up to a minute a job. Exit status: 0 where every job that ran has a winner.
+# BIN: the folder of the program (out/bin). TIME: a budget for every job instead of its own. SANITIZE=1: winners also
+# run under compute-sanitizer, which takes up to a minute a job. Exit status: 0 where every job that ran has a winner.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 logs=${1:-}
@@ -51,7 +51,7 @@ row() {
                 key = cell[column["key"]]
                 if (sub(/^trials\./, "", key) && cell[column["value"]] > 0) {
                     tried += cell[column["value"]]
-                    if (key != "ok" && key != "slow" && key != "screened") failed = failed " " cell[column["value"]] " " key
+                    if (key !~ /^(ok|slow|screened)$/) failed = failed "  " cell[column["value"]] " " key
                 }
             } else if ("entry" in column) {
                 if (cell[column["winner"]] == 1) {
@@ -69,15 +69,15 @@ row() {
         END {
             if (verdict == "") verdict = "no winner"
             interval = ratio == "" ? "-" : sprintf("%.3f [%.3f, %.3f]", ratio, low, high)
-            printf "%-28s %12s %12s  %-22s %-10s %6d %5d s %s\n", job, micros(current), micros(best), interval, verdict,
+            printf "%-28s %12s %12s  %-22s %-10s %6d %5d s%s\n", job, micros(current), micros(best), interval, verdict,
                 tried, seconds, failed
             exit verdict != "ok"
         }'
 }
 
 status=0 rows=$logs/table.txt
-printf '%-28s %12s %12s  %-22s %-10s %6s %7s %s\n' job 'author us' 'best us' 'times faster' verified tried time \
-    ' failed trials' >"$rows"
+printf '%-28s %12s %12s  %-22s %-10s %6s %7s%s\n' job 'author us' 'best us' 'times faster' verified tried time \
+    '  failed trials' >"$rows"
 for job; do
     missing=
     for path in $(grep -o 'sources/[A-Za-z0-9_./-]*\.[a-z]\{1,4\}' "$here/$job.cfg"); do
@@ -89,11 +89,10 @@ for job; do
     fi
     begun=$(date +%s)
     "$bin/sweetspot" tune "$here/$job.cfg" ${TIME:+--time "$TIME"} --store "$logs/$job.db" --cache "$logs/cache" \
-        --quiet --no-counters --no-nvcc >>"$logs/$job.log" 2>&1 || {
-        status=1
-        echo "$job: tune ended with $?, see $logs/$job.log" >&2
-    }
-    row "$job" $(($(date +%s) - begun)) >>"$rows" || status=1
+        --quiet --no-counters --no-nvcc >>"$logs/$job.log" 2>&1
+    ended=$?
+    [ $ended = 0 ] || echo "$job: tune ended with $ended, see $logs/$job.log" >&2
+    row "$job" $(($(date +%s) - begun)) >>"$rows" && [ $ended = 0 ] || status=1
     tail -n 1 "$rows" >&2
 done
 cat "$rows"
