@@ -6,8 +6,8 @@
 # CLONES is a folder that has a clone of each project under its name, as in CLONES/KTT, with or without a work tree. A
 # variable with a project's name in capitals names a clone that is elsewhere, as in
 # SGEMM_CUDA=/elsewhere/sgemm.git. The projects, where they are, and the commits that the jobs were tried with are the
-# table of README.md; the files are those that the job files name. Nothing of them is changed. A project without a
-# clone is left out with a message, and so are its jobs.
+# table of README.md; the files are those that the job files name. Nothing of them is changed; data of theirs are also
+# written as .npy files, in sources/data. A project without a clone is left out with a message, and so are its jobs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ $# -gt 1 ] || [ "${1:-}" = -h ] || [ "${1:-}" = --help ]; then
@@ -28,7 +28,7 @@ for row in $(sed -n 's/^| `\([^`]*\)` | \(https:[^ ]*\) | `\([0-9a-f]\{40\}\)` |
         continue
     fi
     count=0
-    for path in $(cat "$here"/*.cfg | grep -o "sources/$project/[A-Za-z0-9_./-]*\.[a-z]\{1,4\}" | sort -u); do
+    for path in $(cat "$here"/*.cfg | grep -o "sources/$project/[A-Za-z0-9_./-]*\.[a-z0-9]\{1,4\}" | sort -u); do
         file=${path#sources/"$project"/}
         mkdir -p "$here/$(dirname "$path")"
         if ! git -C "$clone" show "$commit:$file" >"$here/$path.part"; then
@@ -41,4 +41,18 @@ for row in $(sed -n 's/^| `\([^`]*\)` | \(https:[^ ]*\) | `\([0-9a-f]\{40\}\)` |
     done
     echo "$project: $count files of commit $commit"
 done
+
+# npy FILE TYPE SHAPE COUNT: the header of an .npy file and the last COUNT bytes of standard input.
+npy() {
+    mkdir -p "$here/sources/data"
+    {
+        printf '\223NUMPY\001\000v\000'
+        printf "%-117s\n" "{'descr': '$2', 'fortran_order': False, 'shape': $3, }"
+        tail -c "$4"
+    } >"$here/sources/data/$1"
+}
+
+samples=$here/sources/cuda-samples/Samples
+image=$samples/0_Introduction/simpleTexture/data/teapot512.pgm
+[ ! -f "$image" ] || npy teapot512.npy '|u1' '(512, 512)' 262144 <"$image"
 exit $status
