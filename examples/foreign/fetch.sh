@@ -55,4 +55,11 @@ npy() {
 samples=$here/sources/cuda-samples/Samples
 image=$samples/0_Introduction/simpleTexture/data/teapot512.pgm
 [ ! -f "$image" ] || npy teapot512.npy '|u1' '(512, 512)' 262144 <"$image"
+cubes=$samples/5_Domain_Specific/marchingCubes
+[ ! -f "$cubes/data/Bucky.raw" ] || npy bucky.npy '|u1' '(32768,)' 32768 <"$cubes/data/Bucky.raw"
+if [ -f "$cubes/tables.h" ]; then # a table of 256 small numbers in C
+    for number in $(sed -n '/numVertsTable\[256\]/,/}/p' "$cubes/tables.h" | sed 1d | grep -o '[0-9]*'); do
+        printf "\\$(printf %03o "$number")\\000\\000\\000"
+    done | npy corners.npy '<u4' '(256,)' 1024
+fi
 exit $status

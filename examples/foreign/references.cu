@@ -85,3 +85,14 @@ extern "C" __global__ void options(float *call, float *put, const float *S, cons
     call[i] = S[i] * n1 - later * n2;
     put[i] = later * (1 - n2) - S[i] * (1 - n1);
 }
+
+// y = A*x of a sparse matrix; row i has the numbers starts[i] to starts[i + 1]; a thread has a row.
+extern "C" __global__ void sparse(float *y, const int *starts, const int *columns, const float *values, const float *x,
+                                  int rows)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    double sum = 0;
+    for (int i = starts[row]; i < starts[row + 1]; i++) sum += (double)values[i] * x[columns[i]];
+    y[row] = sum;
+}
