@@ -141,7 +141,8 @@ static void sources_are_copied_unchanged_from_the_commit_of_the_table(void **sta
     }
 }
 
-// A program that answers as sweetspot does after tuning: job a has gained, b failed, c has no winner.
+// A program that answers as sweetspot does after tuning: job a has gained, b failed, c has no winner and a wrong
+// present kernel.
 static const char program[] =
     "#!/bin/sh\n"
     "job=$(basename $2 .cfg)\n"
@@ -152,6 +153,8 @@ static const char program[] =
     "  printf 'a,\"H200, x\",\"M=1,N=2\",candidate,4,0,ok,0.003,,,,\\n'\n"
     "  printf 'a,\"H200, x\",\"M=1,N=2\",candidate,7,1,ok,0.0002,,,,\\n'\n"
     "  printf 'a,\"H200, x\",\"M=1,N=2\",current,,0,ok,0.0005,,2.5,2.25,2.75\\n';;\n"
+    "compare.c) printf "
+    "'job,problem,entry,winner,status,time,ratio,ratio_low,ratio_high\\nc,N=1,current,0,wrong,,,,\\n';;\n"
     "compare.*) echo 'no final' >&2; exit 1;;\n"
     "status.a) printf 'job,device,key,value\\na,\"H200, x\",trials.ok,40\\na,\"H200, x\",trials.wrong,2\\n'\n"
     "  printf 'a,\"H200, x\",trials.slow,3\\na,\"H200, x\",trials_total,45\\n';;\n"
@@ -176,7 +179,7 @@ static void the_table_has_a_row_for_every_job_whose_sources_are_there(void **sta
     e2e_expect(r.out, "s  2 wrong\n");
     e2e_expect(r.out,
                "b                                       -            -  -                      no winner       0 ");
-    e2e_expect(r.out, "s  5 wrong\n");
+    e2e_expect(r.out, "s  author: wrong  5 wrong\n");
     assert_null(strstr(r.out, "\nd "));
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && BIN=$PWD sh tune_all.sh logs a && cat calls logs/b.log logs/table.txt", folder);

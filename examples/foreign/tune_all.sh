@@ -59,6 +59,7 @@ row() {
                     verdict = cell[column["status"]]
                 }
                 if (cell[column["entry"]] == "current") {
+                    if (cell[column["status"]] != "ok") failed = failed "  author: " cell[column["status"]]
                     current = cell[column["time"]]
                     ratio = cell[column["ratio"]]
                     low = cell[column["ratio_low"]]
@@ -77,7 +78,7 @@ row() {
 
 status=0 rows=$logs/table.txt
 printf '%-28s %12s %12s  %-22s %-10s %6s %7s%s\n' job 'author us' 'best us' 'times faster' verified tried time \
-    '  failed trials' >"$rows"
+    '  failures' >"$rows"
 for job; do
     missing=
     for path in $(grep -o 'sources/[A-Za-z0-9_./-]*\.[a-z]\{1,4\}' "$here/$job.cfg"); do
