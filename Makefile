@@ -186,7 +186,7 @@ SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # With the same folders as here, so that they find each other.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png \
-  docs/images/*.svg) $(shell find examples -type f)
+  docs/images/*.svg) $(shell find examples -path examples/foreign/sources -prune -o -type f -print)
 # The charting library, if set-up could fetch it: only the page of `report` needs it.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -439,7 +439,7 @@ demo: setup
 .PHONY: format
 format:
 	@clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] tests/*/*.[ch] \
-	  tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/cmake/*.c)
+	  tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/*/*.c examples/*/*.cu)
 
 .PHONY: clean
 clean:

@@ -111,9 +111,10 @@ twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | u
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
 # Lines of at most 120 columns, except in templates.
-sources=$(find tuner search kernels tests examples -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu')
+sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
+    \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
 pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
-scripts="$pages .ci/run Makefile examples/Makefile"
+scripts="$pages .ci/run Makefile examples/Makefile $(echo examples/foreign/*.sh)"
 # shellcheck disable=SC2086
 long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length($0) " columns"}' $sources $scripts)
 [ -z "$long" ] || complain "lines of more than 120 columns:

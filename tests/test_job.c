@@ -847,6 +847,34 @@ static void shapes_that_cannot_be_are_refused(void **state)
     e2e_remove(folder);
 }
 
+// Each size of a shape counts as a whole, whatever operators are in it.
+static void sizes_of_a_shape_are_multiplied_as_wholes(void **state)
+{
+    static const struct {
+        const char *shape, *memory;
+    } cases[] = {
+        {"\"N + 1\", \"1024\"", ", 0.5 MiB of buffers"},
+        {"\"N + 1\", \"N + 1\", \"1024\"", ", 64 MiB of buffers"},
+        {"\"N > 5 ? 4 : 2\", \"N - 1\", \"N + 1 - 1\", \"1024\"", ", 250 MiB of buffers"},
+    };
+    (void)state;
+    char *folder = e2e_folder("whole_sizes");
+    e2e_write(folder, "x.cu", "\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_format("kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                                 "problems = ( { N = 127; } );\nlaunch = { grid = [1]; block = [32]; };\n"
+                                 "arguments = ( { buffer = \"A\"; type = \"f32\"; shape = [ %s ]; direction = "
+                                 "\"out\"; } );\nverification = { enabled = false; };\n",
+                                 cases[i].shape);
+        e2e_write(folder, "job.cfg", text);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
+        if (r.status || !strstr(r.out, cases[i].memory)) fail_msg("%s: %s%s", cases[i].shape, r.out, r.err);
+        e2e_done(&r);
+        free(text);
+    }
+    e2e_remove(folder);
+}
+
 static void a_constraint_with_quotes_is_one_field_of_csv(void **state)
 {
     (void)state;
@@ -1094,6 +1122,7 @@ int main(void)
         cmocka_unit_test(a_guide_that_the_program_chooses_is_smaller_in_what_the_grid_covers),
         cmocka_unit_test(settings_under_their_old_names_are_taken_with_a_note),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
+        cmocka_unit_test(sizes_of_a_shape_are_multiplied_as_wholes),
         cmocka_unit_test(a_constraint_with_quotes_is_one_field_of_csv),
         cmocka_unit_test(mistakes_in_an_included_file_are_shown_there),
         cmocka_unit_test(check_holds_the_limits_of_the_architecture),

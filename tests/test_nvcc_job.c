@@ -118,6 +118,42 @@ static void a_job_with_host_code_compiles_by_nvcc_alone(void **state)
     e2e_remove(folder);
 }
 
+// What kernels take, nvcc says as NVRTC does.
+static void check_compares_arguments_with_what_nvcc_says(void **state)
+{
+    static const struct {
+        const char *entry, *arguments, *expected;
+        int status;
+    } cases[] = {
+        {"plain", "{ buffer = \"p\"; type = \"i32\"; shape = [1]; direction = \"out\"; }", "no mistakes found", 0},
+        {"mine::copy<float, SIZE>",
+         "{ buffer = \"p\"; type = \"f32\"; shape = [1]; direction = \"out\"; }, { scalar = \"n\"; type = \"i32\"; "
+         "value = 1; }",
+         "kernel 'mine::copy<float, SIZE>' takes 4 arguments, (const float *, float *,", 2},
+        {"over", "{ buffer = \"p\"; type = \"f64\"; shape = [1]; direction = \"out\"; }",
+         "kernel 'over' takes 'float *', but the elements of buffer 'p' are f64", 0},
+        {"plian", "{ buffer = \"p\"; type = \"i32\"; shape = [1]; direction = \"out\"; }", "did you mean 'plain'?", 2},
+    };
+    (void)state;
+    NEEDS_NVCC();
+    char *folder = make_folder("nvcc_check");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *job = text_format("kernel = { template = \"x.cu\"; entry = \"%s\"; compiler = \"nvcc\"; };\n"
+                                "parameters = ( { name = \"SIZE\"; values = [4]; } );\nproblems = ( { N = 1; } );\n"
+                                "launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n"
+                                "verification = { enabled = false; };\n",
+                                cases[i].entry, cases[i].arguments);
+        e2e_write(folder, "job.cfg", job);
+        struct outcome_of_command r =
+            e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --cache %s/cache", folder, folder);
+        if (r.status != cases[i].status) fail_msg("%s: status %d\n%s%s", cases[i].entry, r.status, r.out, r.err);
+        e2e_expect(strstr(cases[i].expected, "no mistakes") ? r.out : r.err, cases[i].expected);
+        e2e_done(&r);
+        free(job);
+    }
+    e2e_remove(folder);
+}
+
 // The scripted GPU, with the compiler of the real worker.
 static void results_are_filed_under_the_version_of_nvcc(void **state)
 {
@@ -201,6 +237,7 @@ int main(void)
         cmocka_unit_test(entries_are_found_under_their_names_in_the_cubin),
         cmocka_unit_test(what_nvcc_cannot_do_is_said),
         cmocka_unit_test(a_job_with_host_code_compiles_by_nvcc_alone),
+        cmocka_unit_test(check_compares_arguments_with_what_nvcc_says),
         cmocka_unit_test(results_are_filed_under_the_version_of_nvcc),
         cmocka_unit_test(a_source_becomes_a_library_with_the_functions_that_are_named),
     };

@@ -38,7 +38,8 @@
 //     {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead: "status":"error" where there is none.
 //     "compiler":"nvcc" has nvcc build it by the header's instructions (nvcc_recipe.h), from a "source"; without it, or
 //     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
-//     With "alone":true NVRTC does not compile it before, and the entries' names are found in nvcc's cubin.
+//     With "alone":true NVRTC does not compile it before, and the entries' names are found in nvcc's cubin. "behind" is
+//     a text that nvcc compiles behind the source. Of a virtual architecture ("compute_90a") the file is PTX.
 //     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given. The
 //     figures are those of the cubin, and of ptxas where the cubin does not have them (spills).
 //

@@ -73,10 +73,6 @@ int check_signatures(struct check *c, char *const *compiler, struct error *err)
     char *folder = text_format("%s/sweetspot-check-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     struct worker w = {.to = -1, .from = -1, .errors = -1};
     int failed = 0;
-    if (c->job->compiler == JOB_NVCC) { // which says nothing of signatures
-        free(folder);
-        return 0;
-    }
     if (!mkdtemp(folder)) {
         failed = error_set(err, "cannot make a folder '%s': %s", folder, strerror(errno));
         free(folder);

@@ -94,11 +94,10 @@ static const struct vector_type *vector_of(size_t code)
     return vector_types[i].name ? &vector_types[i] : NULL;
 }
 
-// `only`: the entry that is asked for; SIZE_MAX: all; the number of entries: none.
-static char *write_text(const char *source, const json_t *entries, size_t only)
+// What follows the source. `only`: the entry that is asked for; SIZE_MAX: all; the number of entries: none.
+static char *write_text(const json_t *entries, size_t only)
 {
-    const char *slash = strrchr(source, '/');
-    char *text = text_format("#include \"%s\"\n%s", slash ? slash + 1 : source, templates);
+    char *text = text_copy(templates);
     size_t i;
     json_t *entry;
     for (i = 0; i < TYPE_COUNT; i++)
@@ -121,11 +120,18 @@ static char *write_text(const char *source, const json_t *entries, size_t only)
     return text;
 }
 
-// The PTX of a text; NULL with *log set when it does not compile, or with a message.
+// The PTX of the source and a text; NULL with *log set when it does not compile, or with a message. nvcc is given the
+// text beside the source, NVRTC in its place.
 static char *compile(struct worker *w, const json_t *request, char *text, double seconds, char **log, struct error *err)
 {
     json_t *mine = json_copy((json_t *)(uintptr_t)request);
-    json_object_set_new(mine, "text", json_string(text));
+    if (strcmp(json_get_string(request, "compiler", PROTOCOL_NVRTC), PROTOCOL_NVCC) != 0) {
+        const char *source = json_get_string(request, "source", ""), *slash = strrchr(source, '/');
+        json_object_set_new(mine, "text", json_sprintf("#include \"%s\"\n%s", slash ? slash + 1 : source, text));
+        json_object_del(mine, "source");
+    } else {
+        json_object_set_new(mine, "behind", json_string(text));
+    }
     json_object_set_new(mine, "entries", json_array());
     free(text);
     json_t *answer = worker_ask(w, mine, seconds, err);
@@ -227,12 +233,12 @@ static char *first_line_with(const char *log, const char *word)
 }
 
 // All entries together do not compile: the source alone, then each entry.
-static int ask_each(struct signatures *all, struct worker *w, const json_t *request, const char *source,
-                    const json_t *entries, double seconds, struct error *err)
+static int ask_each(struct signatures *all, struct worker *w, const json_t *request, const json_t *entries,
+                    double seconds, struct error *err)
 {
     size_t i;
     json_t *entry;
-    char *ptx = compile(w, request, write_text(source, entries, json_array_size(entries)), seconds, &all->log, err);
+    char *ptx = compile(w, request, write_text(entries, json_array_size(entries)), seconds, &all->log, err);
     if (!ptx) return all->log ? 0 : -1;
     read_kernels(ptx, all);
     read_variables(ptx, all);
@@ -241,7 +247,7 @@ static int ask_each(struct signatures *all, struct worker *w, const json_t *requ
     {
         struct kernel_signature *s = &all->list[i];
         char *log = NULL;
-        ptx = compile(w, request, write_text(source, entries, i), seconds, &log, err);
+        ptx = compile(w, request, write_text(entries, i), seconds, &log, err);
         if (!ptx && !log) return -1;
         if (!ptx)
             s->problem = first_line_with(log, "error");
@@ -258,17 +264,16 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
 {
     const char *digits = strchr(arch, '_');
     json_t *entries = json_incref(json_object_get(request, "entries")), *entry;
-    char *source = text_copy(json_get_string(request, "source", "")), *log = NULL;
+    char *log = NULL;
     size_t i;
     int result = 0;
     *all = (struct signatures){.count = json_array_size(entries)};
     all->list = memory_new(all->count, sizeof *all->list);
     json_array_foreach(entries, i, entry) all->list[i].entry = text_copy(json_string_value(entry));
-    json_object_del(request, "source");
     json_object_del(request, "source_hash");
     json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
     json_object_set_new(request, "cache", json_string(folder));
-    char *ptx = compile(w, request, write_text(source, entries, SIZE_MAX), seconds, &log, err);
+    char *ptx = compile(w, request, write_text(entries, SIZE_MAX), seconds, &log, err);
     if (ptx) {
         read_kernels(ptx, all);
         read_variables(ptx, all);
@@ -276,11 +281,10 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
             if (read_constant(ptx, i, &all->list[i]))
                 all->list[i].problem = text_copy("the compiler does not say what it takes");
     } else {
-        result = log ? ask_each(all, w, request, source, entries, seconds, err) : -1;
+        result = log ? ask_each(all, w, request, entries, seconds, err) : -1;
     }
     free(ptx);
     free(log);
-    free(source);
     json_decref(entries);
     json_decref(request);
     return result;

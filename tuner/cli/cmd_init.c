@@ -64,7 +64,9 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
         fprintf(stderr, "sweetspot: '%s' defines no kernel (__global__ function)\n", path);
         return NULL;
     }
-    if (!name && file->kernel_count == 1) return &file->kernels[0];
+    bool one = true; // several of one name are alternatives under #if
+    for (size_t i = 1; i < file->kernel_count; i++) one &= !strcmp(file->kernels[i].name, file->kernels[0].name);
+    if (!name && one) return &file->kernels[0];
     for (size_t i = 0; name && i < file->kernel_count; i++)
         if (!strcmp(file->kernels[i].name, name) || !strcmp(last_part(file->kernels[i].name), name))
             return &file->kernels[i];

@@ -167,7 +167,8 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
     return answer;
 }
 
-// The text that nvcc builds: the macros, the template, and an instantiation of each entry that needs one.
+// The text that nvcc builds: the macros, the template, the request's text behind it, and an instantiation of each entry
+// that needs one.
 static char *nvcc_unit(const json_t *request, const struct compile_job *j, bool marked)
 {
     const char *source = json_get_string(request, "source", "");
@@ -180,7 +181,7 @@ static char *nvcc_unit(const json_t *request, const struct compile_job *j, bool 
         free(unit);
         unit = longer;
     }
-    char *longer = text_format("%s#include \"%s\"\n", unit, path);
+    char *longer = text_format("%s#include \"%s\"\n%s", unit, path, json_get_string(request, "behind", ""));
     free(unit);
     unit = longer;
     for (size_t i = 0; i < j->entry_count; i++) {

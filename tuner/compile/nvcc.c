@@ -88,7 +88,9 @@ int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, co
     if (work_folder_make("nvcc", folder, err)) return -1;
     *c = (struct compilation){.result = COMPILE_FAILED};
     char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
-    char *fixed[] = {n->program, "-cubin", "--ptxas-options=-v", "-o", cubin, source};
+    // Of a virtual architecture there is PTX, which stands in the cubin's place.
+    char *kind = option_count && strstr(options[0], "code=compute_") ? "-ptx" : "-cubin";
+    char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
     size_t count = sizeof fixed / sizeof *fixed;
     char **argv = memory_new(count + option_count + 1, sizeof *argv);
     struct child_end end = {0};

@@ -114,8 +114,15 @@ static void read_line_names(struct cuda_file *f, const struct cuda_token *t)
         const struct cuda_token *w = &words.items[i];
         if (cuda_token_is(w, "defined")) break;
         if (w->kind != CUDA_NAME) continue;
+        bool last = i + 1 == words.count, number = i + 2 < words.count && w[2].kind == CUDA_NUMBER;
         f->line_names = memory_grow(f->line_names, f->line_name_count + 1, sizeof *f->line_names);
-        f->line_names[f->line_name_count++] = (struct cuda_line_name){cuda_token_copy(w), unroll, t->line};
+        f->line_names[f->line_name_count++] = (struct cuda_line_name){
+            .name = cuda_token_copy(w),
+            .value = number && cuda_token_is(&w[1], "==") ? cuda_token_copy(&w[2]) : NULL,
+            .unroll = unroll,
+            .ordered = !last && (*w[1].text == '<' || *w[1].text == '>'),
+            .line = t->line,
+        };
     }
     cuda_tokens_release(&words);
     free(line);
@@ -247,15 +254,27 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     k->arguments[k->argument_count++] = a;
 }
 
+// The ( behind a function's name at i, which may be an operator's (`operator +`) or an explicit specialisation's
+// (`sum<int>`). `body` where there is none.
+static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
+{
+    size_t behind = i + 1;
+    if (is(f, i, body, "operator"))
+        for (behind += is(f, behind, body, "("); behind < body && !is(f, behind, body, "(");) behind++;
+    else if (is(f, behind, body, "<"))
+        behind = close_angle(f, behind, body);
+    return is(f, behind, body, "(") ? behind : body;
+}
+
 // The function's name: followed by (, and no attribute. `body` where there is none.
 static size_t function_name(const struct cuda_file *f, size_t begin, size_t body)
 {
     for (size_t i = begin; i < body; i++) {
         if (is(f, i, body, "template") && is(f, i + 1, body, "<")) {
             i = close_angle(f, i + 1, body) - 1;
-        } else if (is_name(f, i, body) && is(f, i + 1, body, "(")) {
+        } else if (is_name(f, i, body) && behind_name(f, i, body) < body) {
             if (!is_attribute(f, i)) return i;
-            i = cuda_tokens_close(&f->tokens, i + 1, body) - 1;
+            i = cuda_tokens_close(&f->tokens, behind_name(f, i, body), body) - 1;
         } else if (is(f, i, body, "=")) {
             return body;
         }
@@ -392,9 +411,14 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
         record |=
             is(f, i, body, "struct") || is(f, i, body, "class") || is(f, i, body, "union") || is(f, i, body, "enum");
     if (body < end && name < body) {
-        if (global) read_kernel(p, begin, body, end, name);
-        // A function that the compiler may evaluate, or a template, need not be the host's.
-        if (global || device || constant || is(f, begin, end, "template"))
+        // An explicit specialisation is launched by its template's name.
+        if (global && is(f, name + 1, body, "(")) read_kernel(p, begin, body, end, name);
+        // A function that the compiler may evaluate, or a template, need not be the host's, unless it launches.
+        bool evaluated = is(f, begin, end, "template"), launches = false;
+        for (size_t i = begin; i < name; i++) evaluated |= is(f, i, name, "constexpr");
+        for (size_t i = body; i < end; i++) launches |= is(f, i, end, "<<") && is(f, i + 1, end, "<");
+        bool host = !global && !device && (!evaluated || launches);
+        if (!host)
             add_device(f, begin, end);
         else if (!f->host_line)
             f->host_line = token(f, name)->line;
@@ -524,7 +548,10 @@ void cuda_file_release(struct cuda_file *f)
         free(f->aliases[i].name);
         free(f->aliases[i].type);
     }
-    for (size_t i = 0; i < f->line_name_count; i++) free(f->line_names[i].name);
+    for (size_t i = 0; i < f->line_name_count; i++) {
+        free(f->line_names[i].name);
+        free(f->line_names[i].value);
+    }
     for (size_t i = 0; i < f->include_count; i++) free(f->includes[i]);
     free(f->includes);
     free(f->line_names);
@@ -564,6 +591,7 @@ static bool declared_at(const struct cuda_file *f, size_t i)
                                         "const", "__restrict__", "float4", "size_t", "bool"};
     size_t count = f->tokens.count;
     if (!i) return false;
+    while (i > 2 && is(f, i - 1, count, ",") && is_name(f, i - 2, count)) i -= 2; // `float a, b;`
     if (is_name(f, i - 1, count)) {
         for (size_t w = 0; w < sizeof no_types / sizeof *no_types - 2; w++)
             if (is(f, i - 1, count, no_types[w])) return false;

@@ -42,8 +42,9 @@ struct cuda_macro {
 
 // A name in a preprocessor line: of `#pragma unroll NAME`, or of #if and #elif.
 struct cuda_line_name {
-    char *name;
+    char *name, *value; // value: the number that #if compares it with by ==; NULL: none
     bool unroll;
+    bool ordered; // compared by < or >
     int line;
 };
 

@@ -98,7 +98,13 @@ void guess_sizes(struct guess *g)
             read_scalar(g, to);
         if (to->role == GUESS_SIZE) add_size(g, to->argument->name);
     }
-    if (!g->size_count) add_size(g, "N");
+    if (!g->size_count) {
+        bool plane = false; // blocks are counted in two dimensions: a matrix
+        for (size_t i = k->body + 1; i + 2 < k->end; i++)
+            plane |= guess_is(g, i, "blockIdx") && guess_is(g, i + 2, "y");
+        if (plane) add_size(g, "M");
+        add_size(g, "N");
+    }
     size_values(g);
 }
 

@@ -217,6 +217,19 @@ static void guess_block(struct guess *g, struct axis axes[3])
     free(step);
 }
 
+// The usual numbers of threads are too many for a parameter that is both sides of the block.
+static void limit_square(struct guess *g)
+{
+    const char *x = g->launch.block[0], *y = g->launch.block[1];
+    for (size_t i = 0; x && y && !strcmp(x, y) && i < g->parameter_count; i++) {
+        struct guess_parameter *p = &g->parameters[i];
+        if (strcmp(p->name, x) != 0 || p->first <= 32) continue;
+        free(p->values);
+        p->values = text_copy("[8, 16, 32]");
+        p->first = 8;
+    }
+}
+
 // The size that a dimension goes over where no comparison says so: by name, else in turn.
 static const char *size_of_axis(const struct guess *g, int d, int dimensions)
 {
@@ -305,6 +318,7 @@ void guess_launch(struct guess *g, struct guess_variables *v)
     struct axis axes[3] = {0};
     read_axes(g, v, axes);
     guess_block(g, axes);
+    limit_square(g);
     guess_grid(g, axes);
     for (size_t i = 0; i < v->count; i++) {
         struct guess_variable *variable = &v->items[i];

@@ -42,6 +42,15 @@ static bool in_capitals(const char *name)
     return letter && name[0] != '_' && name[1] && name[strlen(name) - 1] != '_';
 }
 
+// Kernel Tuner's names for sizes, which its users write in small letters.
+static bool of_kernel_tuner(const char *name)
+{
+    static const char *const beginnings[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (!strncmp(beginnings[i], name, strlen(beginnings[i]))) return true;
+    return false;
+}
+
 static bool has(const char *name, const char *part)
 {
     return strcasestr(name, part) != NULL;
@@ -68,16 +77,46 @@ static bool before_loop(const struct guess *g, const char *name)
     return false;
 }
 
-// Values for a name without a default.
-static const char *usual_values(const struct guess *g, const char *name, int64_t *first)
+// A value of a macro or a template: a whole number, perhaps in brackets. False: something else.
+static bool whole_number(const char *text, int64_t *value)
 {
-    const struct cuda_file *f = g->file;
-    bool unroll = has(name, "UNROLL"), tested = false;
+    char *end;
+    while (*text == '(' || *text == ' ') text++;
+    *value = strtoll(text, &end, 0);
+    if (end == text) return false;
+    end += strspn(end, "uUlL) ");
+    return !*end;
+}
+
+// What #if says of a name.
+struct tested {
+    bool unroll, choice; // a #pragma unroll has it; #if asks whether it is something
+    int64_t values[8];   // that it is compared with by ==
+    size_t count;
+};
+
+static struct tested read_tests(const struct cuda_file *f, const char *name)
+{
+    struct tested t = {.count = 0};
     for (size_t i = 0; i < f->line_name_count; i++) {
-        if (strcmp(f->line_names[i].name, name) != 0) continue;
-        unroll |= f->line_names[i].unroll;
-        tested |= !f->line_names[i].unroll;
+        const struct cuda_line_name *n = &f->line_names[i];
+        int64_t value;
+        if (strcmp(n->name, name) != 0) continue;
+        t.unroll |= n->unroll;
+        t.choice |= !n->unroll && !n->ordered;
+        if (!n->value || !whole_number(n->value, &value) || t.count == sizeof t.values / sizeof *t.values) continue;
+        bool known = false;
+        for (size_t k = 0; k < t.count; k++) known |= t.values[k] == value;
+        if (!known) t.values[t.count++] = value;
     }
+    return t;
+}
+
+// Values for a name without a default; malloc'ed.
+static char *usual_values(const struct guess *g, const char *name, int64_t *first)
+{
+    struct tested tests = read_tests(g->file, name);
+    bool unroll = has(name, "UNROLL") || tests.unroll;
     static const struct {
         const char *part, *values;
         int64_t first;
@@ -111,19 +150,26 @@ static const char *usual_values(const struct guess *g, const char *name, int64_t
         {"", "[1, 2, 4, 8]", 1},
     };
     *first = 0;
-    if (before_loop(g, name)) return "[0, 1, 2, 4, 8]";
+    if (before_loop(g, name)) return text_copy("[0, 1, 2, 4, 8]");
     *first = 1;
-    if (unroll) return "[1, 2, 4, 8]";
+    if (unroll) return text_copy("[1, 2, 4, 8]");
+    if (tests.count > 1) {
+        char *text = NULL;
+        *first = tests.values[0];
+        for (size_t i = 0; i < tests.count; i++) guess_append(&text, "%s%" PRId64, i ? ", " : "[", tests.values[i]);
+        guess_append(&text, "]");
+        return text;
+    }
     *first = 0;
-    if (tested) return "[0, 1]";
+    if (tests.choice && (!tests.count || tests.values[0] == 0 || tests.values[0] == 1)) return text_copy("[0, 1]");
     if (side_of_block(g, name)) {
         *first = 16;
-        return "[16, 32]";
+        return text_copy("[16, 32]");
     }
     size_t i = 0;
     while (table[i].part[0] && !has(name, table[i].part)) i++;
     *first = table[i].first;
-    return table[i].values;
+    return text_copy(table[i].values);
 }
 
 // Powers of two around a default: a quarter of it to four times as much; 0 and 1 are a choice.
@@ -144,17 +190,6 @@ static char *values_around(const char *name, int64_t value, int64_t *first)
     }
     guess_append(&text, "%s", text ? "]" : "[1]");
     return text;
-}
-
-// A value of a macro or a template: a whole number, perhaps in brackets. False: something else.
-static bool whole_number(const char *text, int64_t *value)
-{
-    char *end;
-    while (*text == '(' || *text == ' ') text++;
-    *value = strtoll(text, &end, 0);
-    if (end == text) return false;
-    end += strspn(end, "uUlL) ");
-    return !*end;
 }
 
 static struct guess_parameter *add(struct guess *g, char *name, const char *source, char *values, int64_t first,
@@ -200,11 +235,12 @@ static void add_macro(struct guess *g, const char *name, char *values, int64_t f
 }
 
 // Adds a name that nobody defines: as a parameter, or (`other`: only another kernel uses it) as a macro that is fixed.
-static void undefined_name(struct guess *g, const struct cuda_token *t, bool called, bool other)
+// `line`: a preprocessor's line has it, so that it is a macro in small letters too.
+static void undefined_name(struct guess *g, const struct cuda_token *t, bool called, bool other, bool line)
 {
     char *name = cuda_token_copy(t);
-    bool known =
-        !in_capitals(name) || of_headers(name) || guess_find_parameter(g, name) || cuda_file_declares(g->file, name);
+    bool macro = in_capitals(name) || of_kernel_tuner(name) || (line && name[0] != '_');
+    bool known = !macro || of_headers(name) || guess_find_parameter(g, name) || cuda_file_declares(g->file, name);
     for (size_t i = 0; i < g->included_count && !known; i++) known = cuda_file_declares(&g->included[i], name);
     for (size_t i = 0; i < g->define_count && !known; i++) known = !strcmp(g->defines[i].name, name);
     int64_t first;
@@ -212,12 +248,12 @@ static void undefined_name(struct guess *g, const struct cuda_token *t, bool cal
         guess_note(g, "fill in: line %d uses %s(), which the source does not define: kernel.defines or kernel.include",
                    t->line, name);
     } else if (!known && other) {
-        usual_values(g, name, &first);
+        free(usual_values(g, name, &first));
         g->defines = memory_grow(g->defines, g->define_count + 1, sizeof *g->defines);
         g->defines[g->define_count++] = (struct guess_parameter){.name = text_copy(name), .first = first};
     } else if (!known) {
-        const char *values = usual_values(g, name, &first);
-        add_macro(g, name, text_copy(values), first, text_copy("the source does not define it"));
+        char *values = usual_values(g, name, &first);
+        add_macro(g, name, values, first, text_copy("the source does not define it"));
     }
     free(name);
 }
@@ -231,15 +267,16 @@ static void undefined_names(struct guess *g, const struct cuda_token *first, siz
         bool scope = i + 1 < count && cuda_token_is(&first[i + 1], "::");
         if (line) t.line = line;
         if (t.kind == CUDA_NAME && !member && !scope)
-            undefined_name(g, &t, i + 1 < count && cuda_token_is(&first[i + 1], "("), other);
+            undefined_name(g, &t, i + 1 < count && cuda_token_is(&first[i + 1], "("), other, false);
     }
 }
 
+// One of the same name is the same kernel, under another `#if`.
 static bool of_another_kernel(const struct guess *g, const struct cuda_range *range)
 {
     const struct cuda_file *f = g->file;
     for (size_t k = 0; k < f->kernel_count; k++)
-        if (f->kernels[k].head == range->begin && &f->kernels[k] != g->kernel) return true;
+        if (f->kernels[k].head == range->begin && strcmp(f->kernels[k].name, g->kernel->name) != 0) return true;
     return false;
 }
 
@@ -261,7 +298,7 @@ static void undefined(struct guess *g)
     for (size_t i = 0; i < f->line_name_count; i++) {
         const char *name = f->line_names[i].name;
         struct cuda_token t = {CUDA_NAME, f->line_names[i].line, strlen(name), name};
-        undefined_name(g, &t, false, false);
+        undefined_name(g, &t, false, false, true);
     }
 }
 
@@ -333,7 +370,7 @@ static void templates(struct guess *g)
         } else if (t->value && whole_number(t->value, &value)) {
             values = values_around(t->name, value, &first);
         } else {
-            values = text_copy(usual_values(g, t->name, &first));
+            values = usual_values(g, t->name, &first);
         }
         char *wanted = t->name[0] ? text_format("TUNE_%s", t->name) : text_format("TUNE_%zu", i + 1),
              *name = free_name(g, wanted);

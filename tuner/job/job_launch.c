@@ -93,8 +93,11 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
         for (size_t i = 0; i + 1 < dimensions; i++) {
             const struct node *d = node_at(shape, i);
             struct expr *each = reader_expression(r, d, job->symbols);
-            if (each) {
-                char *longer = i ? text_format("%s * (%s)", text, expr_text(each)) : text_copy(expr_text(each));
+            if (each && dimensions == 2) {
+                free(text);
+                text = text_copy(expr_text(each));
+            } else if (each) {
+                char *longer = text_format("%s * (%s)", text, expr_text(each));
                 free(text);
                 text = longer;
             }

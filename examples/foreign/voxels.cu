@@ -1,0 +1,15 @@
+// The reference of samples_marching_cubes.cfg: a voxel's case has a bit for each of its eight corners that is below the
+// threshold, counted around the lower face and then around the upper one. A thread has a voxel.
+extern "C" __global__ void voxels(unsigned *corners, unsigned *occupied, const unsigned char *volume,
+                                  const unsigned *table, int side, float threshold)
+{
+    static const int dx[8] = {0, 1, 1, 0, 0, 1, 1, 0}, dy[8] = {0, 0, 1, 1, 0, 0, 1, 1};
+    int voxel = blockIdx.x * blockDim.x + threadIdx.x, which = 0;
+    int x = voxel % side, y = voxel / side % side, z = voxel / (side * side);
+    for (int i = 0; i < 8; i++) {
+        int cx = min(x + dx[i], side - 1), cy = min(y + dy[i], side - 1), cz = min(z + i / 4, side - 1);
+        which |= (volume[(cz * side + cy) * side + cx] / 255.0f < threshold) << i;
+    }
+    corners[voxel] = table[which];
+    occupied[voxel] = table[which] > 0;
+}

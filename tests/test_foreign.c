@@ -1,0 +1,207 @@
+// examples/foreign: job files for kernels by others, whose sources fetch.sh brings. Where they are not there, the tests
+// of these jobs are skipped; the scripts are tried on a repository and a program made here.
+#include <glob.h>
+
+#include "tests/e2e.h"
+
+#define FOREIGN "examples/foreign"
+
+// The first source that a job file names and that is not there, malloc'ed; NULL: all are.
+static char *missing_source(const char *text)
+{
+    for (const char *at = text; (at = strstr(at, "sources/")); at++) {
+        size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-");
+        while (length && strchr(".-/", at[length - 1])) length--;
+        char *path = text_format(FOREIGN "/%.*s", (int)length, at);
+        if (access(path, F_OK)) return path;
+        free(path);
+    }
+    return NULL;
+}
+
+// The jobs whose sources are a project's.
+static void check_project(const char *project)
+{
+    glob_t jobs;
+    char *folder = e2e_folder("foreign"), *of = text_format("sources/%s/", project);
+    size_t here = 0, all = 0;
+    assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
+    for (size_t i = 0; i < jobs.gl_pathc; i++) {
+        char *text = text_read_file(jobs.gl_pathv[i], NULL);
+        assert_non_null(text);
+        char *missing = missing_source(text);
+        bool ours = strstr(text, of);
+        all += ours;
+        if (ours && !missing) {
+            struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check '%s' --compile 0", jobs.gl_pathv[i]);
+            if (r.status || *r.err || !strstr(r.out, "no mistakes found"))
+                fail_msg("check %s: %s%s", jobs.gl_pathv[i], r.out, r.err);
+            e2e_done(&r);
+            here++;
+        }
+        free(missing);
+        free(text);
+    }
+    globfree(&jobs);
+    free(of);
+    e2e_remove(folder);
+    assert_true(all);
+    if (here < all) skip();
+}
+
+static void jobs_for_kernel_tuner_s_kernels_are_sound(void **state)
+{
+    (void)state;
+    check_project("kernel_tuner");
+}
+
+static void jobs_for_ktt_s_kernels_are_sound(void **state)
+{
+    (void)state;
+    check_project("KTT");
+}
+
+static void jobs_for_llm_c_s_kernels_are_sound(void **state)
+{
+    (void)state;
+    check_project("llm.c");
+}
+
+static void jobs_for_the_cuda_samples_are_sound(void **state)
+{
+    (void)state;
+    check_project("cuda-samples");
+}
+
+static void jobs_for_sgemm_cuda_s_kernels_are_sound(void **state)
+{
+    (void)state;
+    check_project("SGEMM_CUDA");
+}
+
+static void every_job_is_described_and_has_its_author_s_configuration(void **state)
+{
+    glob_t jobs;
+    char *readme = text_read_file(FOREIGN "/README.md", NULL);
+    (void)state;
+    assert_non_null(readme);
+    assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
+    assert_true(jobs.gl_pathc >= 14);
+    for (size_t i = 0; i < jobs.gl_pathc; i++) {
+        const char *path = jobs.gl_pathv[i], *name = strrchr(path, '/') + 1;
+        char *text = text_read_file(path, NULL), *row = text_format("\n| `%.*s` |", (int)(strlen(name) - 4), name);
+        assert_non_null(text);
+        if (!strstr(readme, row)) fail_msg("README.md has no row '%s'", row + 1);
+        if (!strstr(text, "\ncurrent = {")) fail_msg("%s has no 'current'", path);
+        if (!strstr(text, "\nreference = {")) fail_msg("%s has no 'reference'", path);
+        if (!strstr(text, "\nbudget = {")) fail_msg("%s has no 'budget'", path);
+        free(row);
+        free(text);
+    }
+    globfree(&jobs);
+    free(readme);
+}
+
+// A repository with two commits; the jobs were tried with the first.
+static const char make_repository[] =
+    "cd %s && mkdir -p clones/one/src home && cp $OLDPWD/" FOREIGN "/fetch.sh home && cd clones/one && git init -q && "
+    "G='git -c user.name=a -c user.email=a@b.c commit -qm x' && printf 'old' >src/a-b.cu && echo h >src/c.h && "
+    "git add . && $G && OLD=$(git rev-parse HEAD) && printf 'new' >src/a-b.cu && git add . && $G && cd ../../home && "
+    "printf '| `one` | https://x.example/one | `%%s` | MIT |\\n' $OLD >README.md && "
+    "echo 'kernel = { template = \"sources/one/src/a-b.cu\"; }; // and sources/one/src/c.h.' >job.cfg && ";
+
+static void sources_are_copied_unchanged_from_the_commit_of_the_table(void **state)
+{
+    static const struct {
+        const char *command;
+        int status;
+        const char *out, *err;
+    } cases[] = {
+        {"sh fetch.sh ../clones && cat sources/one/src/a-b.cu sources/one/src/c.h", 0, "oldh\n", NULL},
+        {"mv ../clones/one ../clones/two; ONE=../clones/two sh fetch.sh && cat sources/one/src/a-b.cu", 0, "old", NULL},
+        {"mv ../clones/one ../clones/one.git; mkdir ../clones/one; mv ../clones/one.git/.git ../clones/one; "
+         "sh fetch.sh ../clones && cat sources/one/src/a-b.cu",
+         0, "old", NULL}, // a clone without a work tree
+        {"sh fetch.sh /nowhere", 1, NULL, "one: no clone in '/nowhere/one': git clone https://x.example/one\n"},
+        {"sed -i s/a-b/none/ job.cfg; sh fetch.sh ../clones; test ! -e sources/one/src/none.cu.part && exit 1", 1, NULL,
+         "one: cannot read src/none.cu of commit "},
+        {"sh fetch.sh --help", 2, NULL, "examples/foreign/fetch.sh CLONES"},
+    };
+    (void)state;
+    if (system("command -v git >/dev/null 2>&1")) skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("fetch"), *make = text_format(make_repository, folder);
+        struct outcome_of_command r = e2e_run(folder, "%s %s", make, cases[i].command);
+        if (r.status != cases[i].status) fail_msg("%s: status %d, %s%s", cases[i].command, r.status, r.out, r.err);
+        if (cases[i].out) e2e_expect(r.out, cases[i].out);
+        if (cases[i].err) e2e_expect(r.err, cases[i].err);
+        e2e_done(&r);
+        free(make);
+        e2e_remove(folder);
+    }
+}
+
+// A program that answers as sweetspot does after tuning: job a has gained, b failed, c has no winner and a wrong
+// present kernel.
+static const char program[] =
+    "#!/bin/sh\n"
+    "job=$(basename $2 .cfg)\n"
+    "echo \"$@\" >>calls\n"
+    "case $1.$job in\n"
+    "tune.b) echo 'no device'; exit 3;;\n"
+    "compare.a) printf 'job,device,problem,entry,trial,winner,status,time,time_low,ratio,ratio_low,ratio_high\\n'\n"
+    "  printf 'a,\"H200, x\",\"M=1,N=2\",candidate,4,0,ok,0.003,,,,\\n'\n"
+    "  printf 'a,\"H200, x\",\"M=1,N=2\",candidate,7,1,ok,0.0002,,,,\\n'\n"
+    "  printf 'a,\"H200, x\",\"M=1,N=2\",current,,0,ok,0.0005,,2.5,2.25,2.75\\n';;\n"
+    "compare.c) printf "
+    "'job,problem,entry,winner,status,time,ratio,ratio_low,ratio_high\\nc,N=1,current,0,wrong,,,,\\n';;\n"
+    "compare.*) echo 'no final' >&2; exit 1;;\n"
+    "status.a) printf 'job,device,key,value\\na,\"H200, x\",trials.ok,40\\na,\"H200, x\",trials.wrong,2\\n'\n"
+    "  printf 'a,\"H200, x\",trials.slow,3\\na,\"H200, x\",trials_total,45\\n';;\n"
+    "status.c) printf 'job,device,key,value\\nc,x,trials.wrong,5\\n';;\n"
+    "esac\n";
+
+static void the_table_has_a_row_for_every_job_whose_sources_are_there(void **state)
+{
+    char *folder = e2e_folder("tune_all");
+    (void)state;
+    e2e_write(folder, "sweetspot", program);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cp " FOREIGN "/tune_all.sh %s && cd %s && chmod +x sweetspot && touch a.cfg b.cfg c.cfg && "
+                "echo '\"sources/x/y.cu\"' >d.cfg && TIME=3s BIN=$PWD sh tune_all.sh logs",
+                folder, folder);
+    assert_int_equal(r.status, 1);
+    e2e_expect(r.err, "d: left out, sources/x/y.cu is not there: run fetch.sh\n");
+    e2e_expect(r.err, "b: tune ended with 3, see logs/b.log\n");
+    e2e_expect(r.out,
+               "a                                  500.00       200.00  2.500 [2.250, 2.750]   ok             45 ");
+    e2e_expect(r.out, "s  2 wrong\n");
+    e2e_expect(r.out,
+               "b                                       -            -  -                      no winner       0 ");
+    e2e_expect(r.out, "s  author: wrong  5 wrong\n");
+    assert_null(strstr(r.out, "\nd "));
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && BIN=$PWD sh tune_all.sh logs a && cat calls logs/b.log logs/table.txt", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "/a.cfg --time 3s --store logs/a.db --cache logs/cache --quiet --no-counters --no-nvcc\n");
+    e2e_expect(r.out, "/a.cfg --store logs/a.db --cache");
+    e2e_expect(r.out, "no device");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_for_kernel_tuner_s_kernels_are_sound),
+        cmocka_unit_test(jobs_for_ktt_s_kernels_are_sound),
+        cmocka_unit_test(jobs_for_llm_c_s_kernels_are_sound),
+        cmocka_unit_test(jobs_for_the_cuda_samples_are_sound),
+        cmocka_unit_test(jobs_for_sgemm_cuda_s_kernels_are_sound),
+        cmocka_unit_test(every_job_is_described_and_has_its_author_s_configuration),
+        cmocka_unit_test(sources_are_copied_unchanged_from_the_commit_of_the_table),
+        cmocka_unit_test(the_table_has_a_row_for_every_job_whose_sources_are_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
