@@ -292,6 +292,39 @@ static void without_some_points_the_others_say_what_they_would_alone(void **stat
     gp_free(others);
 }
 
+static void what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on(void **state)
+{
+    (void)state;
+    enum { KNOWN = POINTS - 4 };
+    struct data d;
+    make_data(&d);
+    const double theta[THETA] = {-0.5, -0.2, 0.3, 0.1, 0.6, 0.2, -2.5};
+    struct gp *believing = gp_new(ORDINAL, NOMINAL, POINTS), *told = make_process(&d, theta);
+    double before[POINTS], mean[POINTS], bound[POINTS], unused[POINTS];
+    for (size_t i = 0; i < KNOWN; i++) gp_add(believing, d.points[i]);
+    gp_set_theta(believing, theta);
+    gp_condition(believing, d.targets);
+    gp_means(believing, d.points[0], POINTS, before, unused);
+    double alone = gp_variance(believing, d.points[POINTS - 1]);
+    for (size_t i = KNOWN; i < POINTS; i++) {
+        d.targets[i] = before[i];
+        gp_add(believing, d.points[i]);
+        gp_believe(believing);
+    }
+    gp_condition(told, d.targets); // with the same targets
+    for (int conditioned = 0; conditioned < 2; conditioned++) {
+        gp_means(believing, d.points[0], POINTS, mean, bound);
+        for (size_t i = 0; i < POINTS; i++) {
+            assert_true(fabs(mean[i] - before[i]) < 1e-3); // the means come from a table
+            assert_true(fabs(gp_variance(believing, d.points[i]) - gp_variance(told, d.points[i])) < 1e-9);
+        }
+        gp_condition(believing, d.targets);
+    }
+    assert_true(gp_variance(believing, d.points[POINTS - 1]) < 0.5 * alone);
+    gp_free(believing);
+    gp_free(told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +333,7 @@ int main(void)
         cmocka_unit_test(a_pool_that_grows_point_by_point_has_the_moments_of_one_made_at_once),
         cmocka_unit_test(fitting_climbs_the_posterior_and_starts_where_the_last_one_ended),
         cmocka_unit_test(without_some_points_the_others_say_what_they_would_alone),
+        cmocka_unit_test(what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on),
         cmocka_unit_test(where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

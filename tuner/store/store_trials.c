@@ -48,6 +48,7 @@ static int add_part(struct store *store, enum statement which, enum field_level 
     return store_run(store, add, err);
 }
 
+// 1: the configuration has a trial.
 static int add_trial(struct store *store, const struct trial *trial, int64_t *id, struct error *err)
 {
     sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_TRIAL, err);
@@ -64,7 +65,7 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     *id = sqlite3_last_insert_rowid(store->db);
     if (step == SQLITE_DONE && *id > most_id)
         return error_set(err, "store '%s': no numbers of trials are left behind %" PRId64, store->path, *id - 1);
-    return step == SQLITE_DONE ? 0 : -1;
+    return step == SQLITE_DONE ? 0 : step == SQLITE_CONSTRAINT ? 1 : -1;
 }
 
 // A screened trial is replaced by the trial that measures it after all.
@@ -88,8 +89,8 @@ int store_add(struct store *store, struct trial *trial, struct error *err)
     struct trial row = *trial;
     if (!(row.finished > 0)) row.finished = clock_wall();
     if (store_begin(store, err)) return -1;
-    int status = drop_screened(store, row.config, err);
-    if (!status) status = add_trial(store, &row, &row.id, err);
+    int status = add_trial(store, &row, &row.id, err);
+    if (status > 0 && !drop_screened(store, row.config, err)) status = add_trial(store, &row, &row.id, err);
     for (size_t i = 0; !status && i < row.problem_count; i++)
         status = add_part(store, STATEMENT_ADD_PROBLEM, FIELD_PROBLEM, row.id, i, &row.problems[i], err);
     for (size_t i = 0; !status && i < row.stage_count; i++)
