@@ -100,6 +100,8 @@
 //     {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
 //       "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call
+//       "again":true: another run of the stage before it. All runs of a stage are one in answers, which number stages
+//       without them; counters are those of all runs.
 //       overlap: launched with programmatic stream serialization where a kernel comes before it in the same candidate;
 //       never when it is counted alone.
 //     ARGUMENT = {"buffer":"A"} | {"scalar":"i32","value":2048} | {"scalar":"f32","value":1.0} |

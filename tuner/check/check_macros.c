@@ -31,6 +31,10 @@ static bool stage_reads(const struct stage *s, int slot)
     for (size_t i = 0; i < s->argument_count; i++)
         found |= reads(s->arguments[i].value, slot) || (s->arguments[i].map && map_reads(s->arguments[i].map, slot));
     for (size_t i = 0; i < s->role_count; i++) found |= reads(s->roles[i].value, slot);
+    for (size_t i = 0; i < s->repeat.loop_count; i++) {
+        const struct stage_loop *l = &s->repeat.loops[i];
+        found |= reads(l->from, slot) || reads(l->holds, slot) || reads(l->next, slot);
+    }
     return found;
 }
 

@@ -301,8 +301,8 @@ static json_t *stages_json(const struct gpu_trial *t)
 {
     json_t *array = json_array();
     for (size_t k = 0; t->pipeline.parts && k < t->w->problem_count; k++)
-        for (unsigned i = 0; i < t->pipeline.parts[k].count; i++) {
-            const struct pipeline_stage *s = &t->pipeline.parts[k].stage[i];
+        for (unsigned i = 0; i < t->pipeline.parts[k].stage_count; i++) {
+            const struct pipeline_launch *s = pipeline_stage(&t->pipeline.parts[k], i);
             json_t *one =
                 json_pack("{s:I, s:i, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "blocks_per_sm",
                           s->blocks_per_sm, "local_bytes", s->info.local_bytes, "registers", s->info.registers);

@@ -30,7 +30,7 @@ static int read_integers(const json_t *from, const char *key, int count, uint64_
 }
 
 // {"tensor_map":"A",...}: encoded here, moved at launches that use copies of the memory.
-static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+static int read_tensor_map(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
                            const json_t *from, struct error *err)
 {
     const char *name = json_get_string(from, "tensor_map", "");
@@ -62,7 +62,7 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
     return 0;
 }
 
-static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+static int read_argument(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
                          const json_t *from, struct error *err)
 {
     unsigned i = s->count;
@@ -91,7 +91,7 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
 static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem, const json_t *from,
                               struct error *err)
 {
-    struct pipeline_stage *s = &part->stage[part->count];
+    struct pipeline_launch *s = &part->launch[part->count];
     const char *name = json_get_string(from, "operation", ""), *by = json_get_string(from, "by", "");
     const struct operation *op = operation_find(name, NULL);
     const json_t *buffers = json_object_get(from, "buffers"), *roles = json_object_get(from, "roles");
@@ -120,9 +120,13 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
 static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
                       const json_t *from, struct error *err)
 {
-    if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+    bool again = part->count && json_get_bool(from, "again", false);
+    if (!again && part->stage_count == PIPELINE_STAGES_MAX)
+        return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+    if (!again) part->stage_count++;
+    part->launch[part->count].stage = part->stage_count - 1;
     if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
-    struct pipeline_stage *s = &part->stage[part->count];
+    struct pipeline_launch *s = &part->launch[part->count];
     const char *symbol = json_get_string(from, "symbol", "");
     size_t i;
     json_t *each;
@@ -132,7 +136,7 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     int64_t shared = json_get_integer(from, "shared", 0);
     s->geometry.shared = shared < 0 || shared > INT32_MAX ? INT32_MAX : (unsigned)shared;
     s->geometry.cooperative = json_get_bool(from, "cooperative", false);
-    s->overlap = json_get_bool(from, "overlap", false) && part->count && !part->stage[part->count - 1].library;
+    s->overlap = json_get_bool(from, "overlap", false) && part->count && !part->launch[part->count - 1].library;
     json_array_foreach(json_object_get(from, "args"), i, each)
     {
         int failed = read_argument(p, s, problem, each, err);
@@ -157,6 +161,15 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     s->occupancy = (double)s->blocks_per_sm * warps * warp / info.threads_per_sm;
     part->count++;
     return 0;
+}
+
+static int make_room(struct pipeline_part *part, const json_t *launches, struct error *err)
+{
+    size_t count = json_array_size(launches);
+    if (part->launch) return error_set(err, "its launches are given twice");
+    if (count > PIPELINE_LAUNCHES_MAX) return error_set(err, "more than %d launches", PIPELINE_LAUNCHES_MAX);
+    part->launch = memory_try(count + 1, sizeof *part->launch, err);
+    return part->launch ? 0 : -1;
 }
 
 int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
@@ -185,6 +198,8 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
         int64_t number = json_get_integer(each, "problem", (int64_t)i);
         if (number < 0 || (size_t)number >= w->problem_count)
             return error_set(err, "no problem %lld", (long long)number);
+        if ((failed = make_room(&p->parts[number], json_object_get(each, "stages"), err)))
+            return error_prefix(err, "problem %s", w->problems[number].name), failed;
         json_array_foreach(json_object_get(each, "stages"), j, stage)
         {
             failed = read_stage(p, &p->parts[number], &w->problems[number], stage, err);
@@ -201,9 +216,10 @@ void pipeline_release(struct pipeline *p)
 {
     for (size_t i = 0; p->parts && i < p->problem_count; i++)
         for (unsigned k = 0; k < p->parts[i].count; k++) {
-            struct pipeline_stage *s = &p->parts[i].stage[k];
+            struct pipeline_launch *s = &p->parts[i].launch[k];
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
+    for (size_t i = 0; p->parts && i < p->problem_count; i++) free(p->parts[i].launch);
     if (p->cuda) {
         module_state_release(&p->state, p->cuda);
         cuda_module_unload(p->cuda, p->module);
@@ -212,9 +228,9 @@ void pipeline_release(struct pipeline *p)
     memset(p, 0, sizeof *p);
 }
 
-static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, bool overlap, struct error *err)
+static int enqueue_launch(struct pipeline_part *part, unsigned launch, int64_t shift, bool overlap, struct error *err)
 {
-    struct pipeline_stage *s = &part->stage[stage];
+    struct pipeline_launch *s = &part->launch[launch];
     if (s->library) {
         struct operation_problem moved = s->operation;
         for (int i = 0; i < OPERATION_ROLES_MAX; i++)
@@ -239,7 +255,10 @@ static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shi
 
 int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, struct error *err)
 {
-    return enqueue_stage(part, stage, shift, false, err);
+    int failed = 0;
+    for (unsigned i = 0; i < part->count && !failed; i++)
+        if (part->launch[i].stage == stage) failed = enqueue_launch(part, i, shift, false, err);
+    return failed;
 }
 
 int pipeline_enqueue(void *self, int64_t shift, struct error *err)
@@ -247,8 +266,26 @@ int pipeline_enqueue(void *self, int64_t shift, struct error *err)
     struct pipeline_part *part = self;
     int failed = 0;
     for (unsigned i = 0; i < part->count && !failed; i++)
-        failed = enqueue_stage(part, i, shift, part->stage[i].overlap, err);
+        failed = enqueue_launch(part, i, shift, part->launch[i].overlap, err);
     return failed;
+}
+
+const struct pipeline_launch *pipeline_stage(const struct pipeline_part *part, unsigned stage)
+{
+    unsigned i = 0;
+    while (i + 1 < part->count && part->launch[i].stage != stage) i++;
+    return &part->launch[i];
+}
+
+json_t *pipeline_stages(const json_t *launches)
+{
+    json_t *stages = json_array(), *each;
+    size_t i;
+    json_array_foreach(launches, i, each)
+    {
+        if (!i || !json_get_bool(each, "again", false)) json_array_append(stages, each);
+    }
+    return stages;
 }
 
 bool pipeline_does(const struct pipeline *p, size_t problem)

@@ -12,11 +12,14 @@
 
 enum {
     PIPELINE_STAGES_MAX = JOB_MAX_STAGES,
+    PIPELINE_LAUNCHES_MAX = JOB_MAX_LAUNCHES,
     PIPELINE_ARGUMENTS_MAX = JOB_MAX_ARGUMENTS,
     PIPELINE_MAPS_MAX = JOB_MAX_TENSOR_MAPS
 };
 
-struct pipeline_stage {
+// One run of a stage: a launch, or a library's call.
+struct pipeline_launch {
+    unsigned stage; // runs of one stage follow each other
     const struct operation_baseline
         *library; // not NULL: a library's call on this problem, and nothing below but `state`
     struct operation_problem operation;
@@ -41,7 +44,8 @@ struct pipeline_part {
     const struct module_state *state;           // the pipeline's
     const struct device_operations *operations; // the workload's
     unsigned count;                             // 0: the candidate has nothing for this problem
-    struct pipeline_stage stage[PIPELINE_STAGES_MAX];
+    unsigned stage_count;
+    struct pipeline_launch *launch; // `count` of them
 };
 
 struct pipeline {
@@ -60,8 +64,12 @@ void pipeline_release(struct pipeline *);
 
 // Launches one problem's stages in order; `shift` is added to every buffer's address.
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
-// One stage alone.
+// One stage alone, with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
+// The first run of a stage.
+const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
+// The first runs among the "stages" of a problem. New reference.
+json_t *pipeline_stages(const json_t *launches);
 // Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);

@@ -101,6 +101,7 @@ static void free_stage(struct stage *s)
     free(s->name);
     free(s->entry);
     expr_free(s->when);
+    free_repeat(&s->repeat);
     expr_free(s->shared);
     expr_free(s->overlap);
     for (int i = 0; i < 3; i++) {

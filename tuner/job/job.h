@@ -77,6 +77,18 @@ struct stage_role {
     double real;        // where value is NULL
 };
 
+// How often a stage runs, and what is exchanged in between (job_repeat.c). The loops are those of C, the outermost one
+// first: for (NAME = from; holds; NAME = next).
+struct stage_repeat {
+    size_t loop_count; // 0: once
+    struct stage_loop {
+        int slot; // of its name, which only the loops and launches of stages know
+        struct expr *from, *holds, *next;
+    } loops[JOB_MAX_LOOPS];
+    size_t swap_count; // buffers whose names are exchanged after each run
+    int swaps[JOB_MAX_SWAPS][2];
+};
+
 // A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no
 // launch, and no argument.
 struct stage {
@@ -86,6 +98,7 @@ struct stage {
     size_t role_count;
     struct stage_role *roles;
     struct expr *when;                            // NULL: always part of the candidate
+    struct stage_repeat repeat;
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0
     bool cooperative;
@@ -273,6 +286,20 @@ struct stage job_current_stage(const struct job *);
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
+
+// The runs of a stage, one after another: both set the names of its loops in `values` and return 1, 0 after the last
+// run, or -1 with a message (an expression fails, or the loops do not end). The first one starts from the beginning.
+// Without `values` of a problem there is no meaning. (job_repeat.c)
+int job_first_run(const struct stage *, int64_t *values, struct error *);
+int job_next_run(const struct stage *, int64_t *values, struct error *);
+// How many there are, or -1 with a message. 0 where `when` leaves the stage out.
+int64_t job_count_runs(const struct stage *, int64_t *values, struct error *);
+// Which buffer each name stands for: after a run of the stage the names of its pairs are exchanged. At the end of the
+// candidate every name stands for its own buffer, so that outputs are where the job says. Sets `names`
+// (job->buffer_count entries) to what they stand for before the first stage. -1 with a message, also where a buffer
+// that holds data in the beginning would have another name there.
+int job_first_names(const struct job *, int64_t *values, int *names, struct error *);
+void job_swap_names(const struct stage *, int *names);
 
 // A tensor map's numbers, in CUDA's order: the contiguous dimension first.
 struct tensor_map_shape {

@@ -282,7 +282,7 @@ void load_launch(struct reader *r, struct job *job, const struct node *owner, st
     const struct node *overlap = node_member(launch, "overlap");
     if (!overlap) return;
     stage->overlap = reader_expression(r, overlap, job->symbols);
-    if (stage == job->stages)
+    if (stage == job->stages && !stage->repeat.loop_count)
         reader_mistake(r, overlap, "'overlap' is not possible in the first launch: there is no launch before it");
 }
 
@@ -356,12 +356,12 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
     }
 }
 
-static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
-                       struct stage *stage)
+// All but `when`, its loops and its pairs.
+static void load_stage_parts(struct reader *r, struct job *job, const struct node *root, const struct node *n,
+                             struct stage *stage)
 {
     const struct node *kernel = node_member(root, "kernel");
     const struct node *owner = n ? n : root;
-    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
     if (n && node_member(n, "operation")) {
         load_library_stage(r, job, n, stage);
         return;
@@ -375,6 +375,27 @@ static void load_stage(struct reader *r, struct job *job, const struct node *roo
     const char *shown = n ? reader_string(r, n, "stages[].name") : NULL;
     stage->entry = text_copy(text_or_empty(entry));
     stage->name = text_copy(shown ? shown : stage->entry);
+}
+
+static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
+                       struct stage *stage)
+{
+    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
+    if (n) load_repeat(r, job, n, &stage->repeat);
+    load_stage_parts(r, job, root, n, stage);
+    hide_loops(job, &stage->repeat);
+    if (n) load_swaps(r, job, n, &stage->repeat);
+}
+
+// Whether an expression reads a name that only its stage knows.
+static bool reads_loop(const struct stage *s, const struct expr *e)
+{
+    size_t count;
+    const int *slots = expr_slots(e, &count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < s->repeat.loop_count; k++)
+            if (slots[i] == s->repeat.loops[k].slot) return true;
+    return false;
 }
 
 void load_launches(struct reader *r, struct job *job, const struct node *root)
@@ -399,7 +420,8 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
             reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs in each stage",
                            kernel_only[i]);
     // The dynamic shared memory of a single launch has a name that constraints can use.
-    if (job->stage_count == 1 && job->stages[0].shared && symbols_find(job->symbols, "shared_bytes") < 0) {
+    if (job->stage_count == 1 && job->stages[0].shared && !reads_loop(&job->stages[0], job->stages[0].shared) &&
+        symbols_find(job->symbols, "shared_bytes") < 0) {
         struct error err;
         if (job_add_derived(job, "shared_bytes", expr_text(job->stages[0].shared), &err))
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);

@@ -21,6 +21,11 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
+// The loops of a stage, whose names are visible until hide_loops(), and, once its buffers are declared, its pairs.
+void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
+void hide_loops(struct job *, const struct stage_repeat *);
+void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);
+void free_repeat(struct stage_repeat *);
 // Reads the tensor map of an argument; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine

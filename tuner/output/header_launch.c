@@ -172,6 +172,19 @@ static void put_prepare(struct renderer *r)
     fprintf(f, "    default: status = %s_NO_BINARY; break;\n    }\n    return status;\n}\n\n", r->upper);
 }
 
+// Of a stage that some section repeats, functions take the number of the run.
+static void begin_repeated(struct renderer *r, const json_t *stage, const char *prefix)
+{
+    json_t *loops = header_loops(r->sections, json_get_string(stage, "name", "?"));
+    r->repeated = loops ? prefix : NULL;
+    json_decref(loops);
+}
+
+static void end_repeated(struct renderer *r)
+{
+    r->repeated = NULL;
+}
+
 static char *stage_prefix(struct renderer *r, const json_t *stage)
 {
     char *identifier = header_identifier(json_get_string(stage, "name", "?")),
@@ -253,20 +266,80 @@ static void declare_stage(struct renderer *r, size_t k, const json_t *arguments,
     }
 }
 
-// The checks before the first launch, and the launch's arguments.
+// Exchanges the names of a stage's pairs, as every run does.
+static void put_swaps(struct renderer *r, const json_t *stage)
+{
+    const json_t *pair;
+    size_t i;
+    json_array_foreach(json_object_get(stage, "swap"), i, pair)
+    {
+        char *a = header_identifier(json_string_value(json_array_get(pair, 0))),
+             *b = header_identifier(json_string_value(json_array_get(pair, 1)));
+        fprintf(r->file, "        other = buffer_%1$s;\n        buffer_%1$s = buffer_%2$s;\n        buffer_%2$s = other;\n",
+                a, b);
+        free(a);
+        free(b);
+    }
+}
+
+// "for (run = 0; there is such a run; run++) {" or, of a stage that runs once, "if (it is used) {".
+static void begin_runs(struct renderer *r, const char *prefix, size_t i, size_t k)
+{
+    fprintf(r->file, r->repeated ? "    for (run = 0;; run++) {\n        g%zu = %sgeometry_on(%zu"
+                                 : "    g%zu = %sgeometry_on(%zu",
+            k, prefix, i);
+    header_put_sizes(r, ", ");
+    fprintf(r->file, r->repeated ? ");\n        if (!g%zu.used) break;\n" : ");\n    if (g%zu.used) {\n", k);
+}
+
+// What the names stand for before the first stage, so that each stands for its own buffer after the last one.
+static void put_first_names(struct renderer *r, const json_t *section, size_t i)
+{
+    const json_t *stages = json_object_get(section, "stages");
+    for (size_t k = json_array_size(stages); k-- > 0;) {
+        const json_t *stage = json_array_get(stages, k);
+        if (!is_part(stage) || !json_object_get(stage, "swap")) continue;
+        char *prefix = stage_prefix(r, stage);
+        begin_repeated(r, stage, prefix);
+        begin_runs(r, prefix, i, k);
+        put_swaps(r, stage);
+        fputs("    }\n", r->file);
+        end_repeated(r);
+        free(prefix);
+    }
+}
+
+static void put_stage_launch(struct renderer *r, size_t k, const json_t *stage)
+{
+    FILE *f = r->file;
+    bool arguments = json_array_size(json_object_get(stage, "arguments")) > 0;
+    fprintf(f,
+            "        g%zu.overlap = g%zu.overlap && after_kernel;\n        status = %s_api_launch(kernel[%zu], stream, "
+            "&g%zu, ",
+            k, k, r->lower, k, k);
+    fprintf(f, arguments ? "a%zu" : "0", k);
+    fputs(");\n        if (status) return status;\n        after_kernel = 1;\n", f);
+}
+
+// The checks before the first launch, and the launch's arguments. A stage that runs again and again is launched with
+// `launch`.
 static void check_stage(struct renderer *r, const json_t *section, size_t i, size_t k, const json_t *stage,
-                        size_t *maps)
+                        size_t *maps, bool launch)
 {
     const json_t *a;
     size_t n;
     FILE *f = r->file;
     char *prefix = stage_prefix(r, stage);
     int64_t alignment = json_get_integer(section, "alignment", 16);
-    fprintf(f, "    g%zu = %sgeometry_on(%zu", k, prefix, i);
-    header_put_sizes(r, ", ");
-    fprintf(f, ");\n    if (g%zu.used) {\n", k);
+    begin_repeated(r, stage, prefix);
+    begin_runs(r, prefix, i, k);
     if (json_object_get(stage, "library")) {
+        if (r->repeated && !r->collided)
+            error_set(r->err, "a launch cannot be embedded: stage '%s' is a library's and runs again and again",
+                      json_get_string(stage, "name", "?"));
+        r->collided |= r->repeated != NULL;
         fprintf(f, "        if (!call) return %s_NO_CALLBACK;\n    }\n", r->upper);
+        end_repeated(r);
         free(prefix);
         return;
     }
@@ -295,13 +368,28 @@ static void check_stage(struct renderer *r, const json_t *section, size_t i, siz
         }
         free(buffer);
     }
+    if (launch) put_stage_launch(r, k, stage);
+    put_swaps(r, stage);
     fputs("    }\n", f);
+    end_repeated(r);
     free(prefix);
 }
 
-static void launch_stage(struct renderer *r, size_t k, const json_t *stage)
+static void launch_stage(struct renderer *r, const json_t *section, size_t i, size_t k, const json_t *stage,
+                         size_t *maps)
 {
     FILE *f = r->file;
+    const json_t *argument;
+    size_t n;
+    json_t *loops = header_loops(r->sections, json_get_string(stage, "name", "?"));
+    bool again = loops != NULL;
+    json_decref(loops);
+    if (again) {
+        check_stage(r, section, i, k, stage, maps, true);
+        return;
+    }
+    json_array_foreach(json_object_get(stage, "arguments"), n, argument)
+        *maps += !strcmp(json_get_string(argument, "kind", ""), "map");
     fprintf(f, "    if (g%zu.used) {\n", k);
     if (json_object_get(stage, "library")) {
         char *name = header_literal(json_get_string(stage, "name", ""));
@@ -310,13 +398,22 @@ static void launch_stage(struct renderer *r, size_t k, const json_t *stage)
         free(name);
         return;
     }
-    bool arguments = json_array_size(json_object_get(stage, "arguments")) > 0;
-    fprintf(f,
-            "        g%zu.overlap = g%zu.overlap && after_kernel;\n        status = %s_api_launch(kernel[%zu], stream, "
-            "&g%zu, ",
-            k, k, r->lower, k, k);
-    fprintf(f, arguments ? "a%zu" : "0", k);
-    fputs(");\n        if (status) return status;\n        after_kernel = 1;\n    }\n", f);
+    put_stage_launch(r, k, stage);
+    fputs("    }\n", f);
+}
+
+static bool repeats(const struct renderer *r, const json_t *section)
+{
+    const json_t *stage;
+    bool any = false;
+    size_t i;
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        json_t *loops = header_loops(r->sections, json_get_string(stage, "name", "?"));
+        any |= loops != NULL;
+        json_decref(loops);
+    }
+    return any;
 }
 
 static void put_run(struct renderer *r, const json_t *section, size_t i)
@@ -335,6 +432,7 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
     }
     if (library) fprintf(f, ", %s_library_call *call, void *user", r->lower);
     fprintf(f, ")\n{\n    int status = %s_OK, after_kernel = 0;\n    long long wide = 0;\n", r->upper);
+    if (repeats(r, section)) fputs("    long long run = 0;\n    unsigned long long other = 0;\n    (void)run;\n    (void)other;\n", f);
     json_array_foreach(json_object_get(section, "stages"), k, stage)
     {
         if (!is_part(stage)) continue;
@@ -352,9 +450,13 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
         fprintf(f, "    (void)buffer_%s;\n", name);
         free(name);
     }
+    put_first_names(r, section, i);
     json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage))
-        check_stage(r, section, i, k, stage, &used);
-    json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage)) launch_stage(r, k, stage);
+        check_stage(r, section, i, k, stage, &used, false);
+    put_first_names(r, section, i);
+    used = 0;
+    json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage))
+        launch_stage(r, section, i, k, stage, &used);
     fputs("    (void)after_kernel;\n    return status;\n}\n\n", f);
 }
 

@@ -63,6 +63,29 @@ static json_t *maps_section(const struct expression_folding *f, const struct sta
     return maps;
 }
 
+// The loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
+static int set_repeat(json_t *object, const struct expression_folding *f, const struct stage_repeat *repeat,
+                      struct error *err)
+{
+    json_t *loops = json_array(), *swaps = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < repeat->loop_count && !failed; i++) {
+        const struct stage_loop *l = &repeat->loops[i];
+        json_t *loop = json_pack("{s:s}", "name", symbols_name(f->job->symbols, l->slot));
+        json_array_append_new(loops, loop);
+        failed = folding_set(loop, "from", f, l->from, "0", err) || folding_set(loop, "while", f, l->holds, "0", err) ||
+                 folding_set(loop, "next", f, l->next, "0", err);
+    }
+    for (size_t i = 0; i < repeat->swap_count; i++)
+        json_array_append_new(swaps, json_pack("[s, s]", f->job->buffers[repeat->swaps[i][0]].name,
+                                               f->job->buffers[repeat->swaps[i][1]].name));
+    if (repeat->loop_count) json_object_set(object, "repeat", loops);
+    if (repeat->swap_count) json_object_set(object, "swap", swaps);
+    json_decref(loops);
+    json_decref(swaps);
+    return failed ? -1 : 0;
+}
+
 static json_t *stage_section(const struct expression_folding *f, const struct stage *stage, const struct trial *trial,
                              struct error *err)
 {
@@ -82,7 +105,7 @@ static json_t *stage_section(const struct expression_folding *f, const struct st
     json_decref(maps);
     if (!arguments || folding_set(object, "shared", f, stage->shared, "0", err) ||
         folding_set(object, "when", f, stage->when, "1", err) ||
-        folding_set(object, "overlap", f, stage->overlap, "0", err)) {
+        folding_set(object, "overlap", f, stage->overlap, "0", err) || set_repeat(object, f, &stage->repeat, err)) {
         json_decref(object);
         return NULL;
     }
@@ -284,6 +307,23 @@ struct interval header_interval(const json_t *object, const char *key)
 int header_compute(const json_t *section)
 {
     return text_architecture(json_get_string(section, "arch", ""));
+}
+
+json_t *header_loops(const json_t *sections, const char *name)
+{
+    const json_t *section, *stage, *loop;
+    json_t *names = NULL;
+    size_t i, s, k;
+    json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "stages"), s, stage)
+    {
+        if (strcmp(json_get_string(stage, "name", ""), name) != 0) continue;
+        json_array_foreach(json_object_get(stage, "repeat"), k, loop)
+        {
+            if (!names) names = json_object();
+            json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
+        }
+    }
+    return names;
 }
 
 size_t header_stage_count(const json_t *section)

@@ -126,7 +126,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
 {
     for (size_t i = 0; i < c->launch_count; i++) {
         const struct planned_launch *l = &c->launches[i];
-        if ((size_t)l->problem != problem) continue;
+        if ((size_t)l->problem != problem || l->run) continue;
         const struct stage *stage = &job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&c->compiled, stage->entry);
         struct trial_stage figures;

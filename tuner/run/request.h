@@ -53,18 +53,18 @@ json_t *request_guide(const struct job *, int64_t memory, uint64_t seed, struct 
 // One launch of a candidate on one problem, worked out.
 struct planned_launch {
     int problem, stage;
+    int run; // of the stage, from 0; all of them are one stage in answers
     struct launch_shape shape;
 };
-enum { REQUEST_MAX_LAUNCHES = JOB_MAX_PROBLEMS * JOB_MAX_STAGES };
 
-// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in `launches`
-// (REQUEST_MAX_LAUNCHES entries; may be NULL). NULL with a message when an expression fails for this configuration.
+// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in *launches,
+// which the caller frees. Both may be NULL. NULL with a message when an expression fails for this configuration.
 json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
-                         struct planned_launch *launches, size_t *launch_count, struct error *);
+                         struct planned_launch **launches, size_t *launch_count, struct error *);
 
 // The "problems" array of a candidate on the guide. Likewise.
 json_t *request_guide_problems(const struct job *, const uint16_t *config, const struct compiled *,
-                               struct planned_launch *launches, size_t *launch_count, struct error *);
+                               struct planned_launch **launches, size_t *launch_count, struct error *);
 
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

@@ -12,6 +12,26 @@ static json_t *text_new(char *text)
     return string;
 }
 
+// What a stage is: what runs, and how often.
+static char *describe_stage(const struct job *job, const struct stage *s)
+{
+    char *text = s->operation ? text_format("operation %s by %s", s->operation, s->by) : text_format("entry %s", s->entry);
+    for (size_t i = 0; i < s->repeat.loop_count; i++) {
+        const struct stage_loop *l = &s->repeat.loops[i];
+        char *longer = text_format("%s for (%s = %s; %s; %s)", text, symbols_name(job->symbols, l->slot),
+                                   expr_text(l->from), expr_text(l->holds), expr_text(l->next));
+        free(text);
+        text = longer;
+    }
+    for (size_t i = 0; i < s->repeat.swap_count; i++) {
+        char *longer = text_format("%s swap %s %s", text, job->buffers[s->repeat.swaps[i][0]].name,
+                                   job->buffers[s->repeat.swaps[i][1]].name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 // The members' names are those of the table in tuner/trial/environment.c. Problems, reference and verification have the
 // same names in the request, which holds everything that the worker can make a difference of.
 json_t *run_environment_facts(const struct job *job, const json_t *request, const struct environment *known,
@@ -19,9 +39,7 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
 {
     json_t *stages = json_array(), *options = json_array(), *defines = json_array(), *parameters = json_array();
     for (size_t i = 0; i < job->stage_count; i++) {
-        const struct stage *s = &job->stages[i];
-        json_array_append_new(stages, text_new(s->operation ? text_format("operation %s by %s", s->operation, s->by)
-                                                            : text_format("entry %s", s->entry)));
+        json_array_append_new(stages, text_new(describe_stage(job, &job->stages[i])));
     }
     for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
