@@ -16,8 +16,8 @@ static struct {
     unsigned long long arguments[16]; // the first 8 bytes of each, as far as `argument_sizes` goes
     unsigned char map[128];           // the first argument's
     const char *symbol;
-} fake_launch[4];
-static int fake_sizes[2][16]; // of each stage's arguments; 128: a tensor map. 0 ends
+} fake_launch[64];
+static int fake_sizes[64][16]; // of each launch's arguments; 128: a tensor map. 0 ends
 static const char *fake_symbols[4];
 static int fake_symbol_count;
 
