@@ -19,7 +19,7 @@
 static struct job *load_job(const char *path)
 {
     struct job *job;
-    struct mistakes mistakes;
+    struct mistakes mistakes = {0};
     struct error err;
     if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
     if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);

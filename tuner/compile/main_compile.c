@@ -13,6 +13,7 @@
 #include "tuner/base/text.h"
 #include "tuner/compile/cache.h"
 #include "tuner/compile/compile_job.h"
+#include "tuner/compile/compile_units.h"
 #include "tuner/compile/memory_limit.h"
 #include "tuner/compile/nvcc.h"
 #include "tuner/compile/nvcc_symbol.h"
@@ -283,14 +284,20 @@ static json_t *hello(const json_t *request, const char *version)
     return answer;
 }
 
-static json_t *compile(const json_t *request, const char *version)
+static json_t *compile_one(const json_t *request, const char *version)
 {
-    struct error err;
-    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
     const char *compiler = json_get_string(request, "compiler", PROTOCOL_NVRTC);
     if (!strcmp(compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
     if (!strcmp(compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);
     return refuse(PROTOCOL_ERROR, "unknown compiler");
+}
+
+static json_t *compile(const json_t *request, const char *version)
+{
+    struct error err;
+    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
+    if (json_object_get(request, "units")) return compile_units(request, version, compile_one);
+    return compile_one(request, version);
 }
 
 int main(int argc, char **argv)

@@ -186,7 +186,7 @@ static int reset(void *user, size_t candidate)
     struct unit *u = &b->units[b->first + candidate];
     const unsigned first = 0;
     int failed = buffers_restore(&b->w->problems[u->problem].buffers, &first, 1, buffers_pattern(), &b->why);
-    if (!failed && u->part) failed = module_state_restore(u->part->state, b->w->cuda, &b->why);
+    if (!failed && u->part) failed = pipeline_restore(u->part->pipeline, &b->why);
     if (!failed && b->w->measure_settings.cold) failed = support_flush(b->w->support, &b->why);
     if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
     return note(b, b->first + candidate, failed);

@@ -56,7 +56,7 @@ static int prepare_stage(struct stage_run *r, struct device_problem *problem, st
 {
     const unsigned first = 0;
     int failed = buffers_restore(&problem->buffers, &first, 1, buffers_pattern(), err);
-    if (!failed) failed = module_state_restore(r->part->state, r->w->cuda, err);
+    if (!failed) failed = pipeline_restore(r->part->pipeline, err);
     for (unsigned i = 0; i < r->stage && !failed; i++) failed = pipeline_enqueue_stage(r->part, i, 0, err);
     if (!failed && r->w->measure_settings.cold) failed = support_flush(r->w->support, err);
     if (!failed) failed = cuda_sync(r->w->cuda, err);
@@ -235,10 +235,13 @@ int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, s
         failed = error_set(err, "no problem %lld", (long long)problem);
     else if (count > PIPELINE_STAGES_MAX)
         failed = error_set(err, "%zu stages; at most %d are possible", count, PIPELINE_STAGES_MAX);
+    if (!failed && units_count(cubin, size, err) < 0) failed = -1;
     for (size_t s = 0; s < count && !failed; s++) {
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
         if (!*symbol) continue;
-        failed = linetable_read(&tables[s], cubin, size, symbol, err);
+        size_t bytes, unit = (size_t)json_get_integer(json_array_get(stages, s), "unit", 0);
+        const char *image = cubin + units_offset(cubin, size, unit, &bytes);
+        failed = linetable_read(&tables[s], image, bytes, symbol, err);
         if (!failed) failed = sass_listing_init(&listings[s], linetable_code_bytes(tables[s]), err);
     }
     double counted = clock_now();

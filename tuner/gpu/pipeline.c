@@ -128,8 +128,11 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
     struct pipeline_launch *s = &part->launch[part->count];
     const char *symbol = json_get_string(from, "symbol", "");
+    int64_t unit = json_get_integer(from, "unit", 0);
     size_t i;
     json_t *each;
+    if (unit < 0 || (size_t)unit >= p->unit_count || !p->units[unit].module)
+        return error_set(err, "the cubin has no unit %lld", (long long)unit);
     read_triple(from, "grid", s->geometry.grid);
     read_triple(from, "block", s->geometry.block);
     read_triple(from, "cluster", s->geometry.cluster);
@@ -148,7 +151,7 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
             return CUDA_REFUSED;
         }
     int failed;
-    if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) ||
+    if ((failed = cuda_module_kernel(p->cuda, p->units[unit].module, symbol, &s->kernel, err)) ||
         (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
         (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
         (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))
@@ -161,6 +164,49 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     s->occupancy = (double)s->blocks_per_sm * warps * warp / info.threads_per_sm;
     part->count++;
     return 0;
+}
+
+static int load_units(struct pipeline *p, const char *image, size_t bytes, struct error *err)
+{
+    int count = units_count(image, bytes, err), failed = 0;
+    if (count < 0) return -1;
+    p->unit_count = (size_t)count;
+    for (size_t u = 0; u < p->unit_count && !failed; u++) {
+        size_t size;
+        const char *cubin = image + units_offset(image, bytes, u, &size);
+        if (!size && count > 1) continue; // this configuration does not use it
+        failed = cuda_module_load(p->cuda, cubin, &p->units[u].module, err);
+        if (!failed)
+            failed = module_state_open(&p->units[u].state, p->cuda, p->units[u].module, cubin, size, err);
+    }
+    return failed;
+}
+
+int pipeline_restore(const struct pipeline *p, struct error *err)
+{
+    int failed = 0;
+    for (size_t u = 0; u < p->unit_count && !failed; u++)
+        failed = module_state_restore(&p->units[u].state, p->cuda, err);
+    return failed;
+}
+
+int pipeline_look(struct pipeline *p, bool *late, struct error *err)
+{
+    int failed = 0;
+    *late = false;
+    for (size_t u = 0; u < p->unit_count && !failed; u++) {
+        bool one = false;
+        failed = module_state_look(&p->units[u].state, p->cuda, &one, err);
+        *late |= one;
+    }
+    return failed;
+}
+
+bool pipeline_leaves_traces(const struct pipeline *p)
+{
+    bool any = false;
+    for (size_t u = 0; u < p->unit_count; u++) any |= p->units[u].state.heap || p->units[u].state.prints;
+    return any;
 }
 
 static int make_room(struct pipeline_part *part, const json_t *launches, struct error *err)
@@ -182,13 +228,12 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     int failed = -1;
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
-        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .state = &p->state, .operations = &w->operations};
+        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .pipeline = p, .operations = &w->operations};
     size_t bytes;
     char *image = text_read_file(cubin, &bytes);
     if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
     hash_content(image, bytes, p->image_hash);
-    failed = cuda_module_load(p->cuda, image, &p->module, err);
-    if (!failed) failed = module_state_open(&p->state, p->cuda, p->module, image, bytes, err);
+    failed = load_units(p, image, bytes, err);
     free(image);
     if (failed) return failed;
     size_t i, j;
@@ -220,9 +265,9 @@ void pipeline_release(struct pipeline *p)
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
     for (size_t i = 0; p->parts && i < p->problem_count; i++) free(p->parts[i].launch);
-    if (p->cuda) {
-        module_state_release(&p->state, p->cuda);
-        cuda_module_unload(p->cuda, p->module);
+    for (size_t u = 0; p->cuda && u < p->unit_count; u++) {
+        module_state_release(&p->units[u].state, p->cuda);
+        cuda_module_unload(p->cuda, p->units[u].module);
     }
     free(p->parts);
     memset(p, 0, sizeof *p);
@@ -296,10 +341,12 @@ bool pipeline_does(const struct pipeline *p, size_t problem)
 static int restore_variables(void *self, struct error *err)
 {
     const struct pipeline_part *part = self;
-    return module_state_restore(part->state, part->cuda, err);
+    return pipeline_restore(part->pipeline, err);
 }
 
 struct work pipeline_work(struct pipeline *p, size_t problem)
 {
-    return (struct work){pipeline_enqueue, p->state.changes ? restore_variables : NULL, &p->parts[problem]};
+    bool changes = false;
+    for (size_t u = 0; u < p->unit_count; u++) changes |= p->units[u].state.changes;
+    return (struct work){pipeline_enqueue, changes ? restore_variables : NULL, &p->parts[problem]};
 }

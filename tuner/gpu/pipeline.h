@@ -6,6 +6,7 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
+#include "tuner/base/units.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/module_state.h"
 #include "tuner/gpu/workload_data.h"
@@ -41,7 +42,7 @@ struct pipeline_launch {
 
 struct pipeline_part {
     struct cuda *cuda;
-    const struct module_state *state;           // the pipeline's
+    const struct pipeline *pipeline;
     const struct device_operations *operations; // the workload's
     unsigned count;                             // 0: the candidate has nothing for this problem
     unsigned stage_count;
@@ -50,9 +51,12 @@ struct pipeline_part {
 
 struct pipeline {
     struct cuda *cuda;
-    struct cuda_module *module;
-    char image_hash[HASH_TEXT_SIZE]; // hash_content of the cubin as it was loaded
-    struct module_state state;       // its variables, written back before every launch that counts
+    char image_hash[HASH_TEXT_SIZE]; // hash_content of the cubin, or file of units, as it was loaded
+    size_t unit_count;
+    struct {
+        struct cuda_module *module; // NULL: not used
+        struct module_state state;  // its variables, written back before every launch that counts
+    } units[UNITS_MAX];
     size_t problem_count;
     struct pipeline_part *parts; // by problem of the workload
 };
@@ -61,6 +65,11 @@ struct pipeline {
 // launched. The caller releases, also after a failure.
 int pipeline_open(struct pipeline *, const struct workload *, const json_t *candidate, struct error *err);
 void pipeline_release(struct pipeline *);
+
+// The variables of all units: module_state_restore, module_state_look; and whether any uses the device's heap or prints.
+int pipeline_restore(const struct pipeline *, struct error *err);
+int pipeline_look(struct pipeline *, bool *late, struct error *err);
+bool pipeline_leaves_traces(const struct pipeline *);
 
 // Launches one problem's stages in order; `shift` is added to every buffer's address.
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);

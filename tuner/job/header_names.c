@@ -14,7 +14,7 @@ static const char *const taken[] = {
     // which device and which kernel
     "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
     // how the header is used
-    "FUNCTION", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API", "RUNTIME_API",
+    "FUNCTION", "STAGE_*", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API", "RUNTIME_API",
     "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",
     // how its kernels are built and launched
     "STD", "OPTIONS_NVCC", "OPTIONS_NVRTC", "ALIGNMENT", "ENTRY", "ENTRY_*", "INSTANTIATE", "INSTANTIATE_*",
@@ -155,6 +155,17 @@ char *header_refuse_define(const struct job *job, size_t define)
     const char *name = job->defines[define].name;
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
+    return refuse_macro(job, name);
+}
+
+char *header_refuse_stage_define(const struct job *job, size_t stage, size_t define)
+{
+    const struct stage *s = &job->stages[stage];
+    const char *name = s->defines[define].name;
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
+    for (size_t i = 0; i < job->define_count; i++)
+        if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
     return refuse_macro(job, name);
 }
 

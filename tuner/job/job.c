@@ -96,12 +96,22 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
     return 0;
 }
 
+static void free_macros(struct macro *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].name);
+        free(list[i].value);
+    }
+    free(list);
+}
+
 static void free_stage(struct stage *s)
 {
     free(s->name);
     free(s->entry);
     expr_free(s->when);
     free_repeat(&s->repeat);
+    free_macros(s->defines, s->define_count);
     expr_free(s->shared);
     expr_free(s->overlap);
     for (int i = 0; i < 3; i++) {
@@ -147,15 +157,6 @@ static void free_reference(struct reference *r)
 static void free_strings(char **list, size_t count)
 {
     for (size_t i = 0; i < count; i++) free(list[i]);
-    free(list);
-}
-
-static void free_macros(struct macro *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(list[i].name);
-        free(list[i].value);
-    }
     free(list);
 }
 

@@ -89,6 +89,10 @@ struct stage_repeat {
     int swaps[JOB_MAX_SWAPS][2];
 };
 
+struct macro {
+    char *name, *value;
+};
+
 // A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no
 // launch, and no argument.
 struct stage {
@@ -102,6 +106,9 @@ struct stage {
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0
     bool cooperative;
+    size_t define_count; // macros of this stage alone
+    struct macro *defines;
+    size_t unit; // stages with the same macros are compiled together: the number of such a unit, from 0
     struct expr *
         overlap; // whether it may begin before the launch before it has ended (programmatic dependent launch); NULL: no
     size_t argument_count;
@@ -136,10 +143,6 @@ struct reference {
     struct {
         char *buffer, *path;
     } * files; // npy
-};
-
-struct macro {
-    char *name, *value;
 };
 
 // A configuration that the job file names (job_configuration.c).
@@ -222,6 +225,7 @@ struct job {
     struct buffer *buffers;
     size_t stage_count;
     struct stage *stages;
+    size_t unit_count; // of the stages
     struct reference reference;
     struct expr *flops, *bytes; // work of a problem; NULL: unknown
     struct expr *operations;    // what the pipe does for it; NULL: as many as flops

@@ -372,6 +372,9 @@ static void load_stage_parts(struct reader *r, struct job *job, const struct nod
         reader_mistake(r, n ? n : kernel, "'entry', the kernel's name, is missing");
     load_launch(r, job, owner, stage);
     load_arguments(r, job, owner, stage);
+    const struct node *defines = n ? reader_group(r, n, "stages[].defines") : NULL;
+    for (size_t i = 0; defines && i < node_count(defines); i++)
+        load_define(r, node_at(defines, i), &stage->defines, &stage->define_count);
     const char *shown = n ? reader_string(r, n, "stages[].name") : NULL;
     stage->entry = text_copy(text_or_empty(entry));
     stage->name = text_copy(shown ? shown : stage->entry);
@@ -398,6 +401,28 @@ static bool reads_loop(const struct stage *s, const struct expr *e)
     return false;
 }
 
+static bool same_macros(const struct stage *a, const struct stage *b)
+{
+    bool same = a->define_count == b->define_count;
+    for (size_t i = 0; i < a->define_count && same; i++) {
+        size_t k = 0;
+        while (k < b->define_count && strcmp(a->defines[i].name, b->defines[k].name) != 0) k++;
+        same = k < b->define_count && !strcmp(a->defines[i].value, b->defines[k].value);
+    }
+    return same;
+}
+
+// Library stages belong to no unit.
+static void number_units(struct job *job)
+{
+    for (size_t s = 0; s < job->stage_count; s++) {
+        size_t same = 0;
+        if (job->stages[s].operation) continue;
+        while (same < s && (job->stages[same].operation || !same_macros(&job->stages[same], &job->stages[s]))) same++;
+        job->stages[s].unit = same < s ? job->stages[same].unit : job->unit_count++;
+    }
+}
+
 void load_launches(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *stages = reader_sequence(r, root, "stages");
@@ -415,6 +440,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         else
             load_stage(r, job, root, n, &job->stages[i]);
     }
+    number_units(job);
     for (int i = 0; stages && kernel_only[i]; i++)
         if (node_member(root, kernel_only[i]))
             reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs in each stage",

@@ -35,6 +35,7 @@ int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
         c->entries[i] = (struct compiled_entry){
             .entry = text_copy(json_get_string(e, "entry", "")),
             .symbol = text_copy(json_get_string(e, "symbol", "")),
+            .unit = (size_t)json_get_integer(e, "unit", 0),
         };
         trial_clear(FIELD_STAGE, &c->entries[i].figures);
         trial_read_answer(FIELD_STAGE, FIELD_COMPILER, &c->entries[i].figures, e, &c->memory);
@@ -55,10 +56,10 @@ void compiled_release(struct compiled *c)
     *c = (struct compiled){0};
 }
 
-const struct compiled_entry *compiled_find(const struct compiled *c, const char *entry)
+const struct compiled_entry *compiled_find(const struct compiled *c, const struct stage *stage)
 {
     for (size_t i = 0; i < c->entry_count; i++)
-        if (!strcmp(c->entries[i].entry, entry)) return &c->entries[i];
+        if (c->entries[i].unit == stage->unit && !strcmp(c->entries[i].entry, stage->entry)) return &c->entries[i];
     return NULL;
 }
 
@@ -67,13 +68,13 @@ static void define(void *defines, const char *name, const char *value)
     json_object_set_new(defines, name, json_string(value));
 }
 
-// The entries of the stages that this configuration uses for any problem, each once: a stage's kernel need not exist
-// where it is not used.
-static void add_entries(const struct job *job, const uint16_t *config, json_t *entries)
+// The entries of a unit's stages that this configuration uses for any problem, each once: a stage's kernel need not
+// exist where it is not used.
+static void add_entries(const struct job *job, const uint16_t *config, size_t unit, json_t *entries)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stages[i].operation) continue;
+        if (job->stages[i].operation || job->stages[i].unit != unit) continue;
         bool used = !job->stages[i].when;
         for (size_t p = 0; p < job->problem_count && !used; p++)
             used = job_problem_values(job, config, p, values, NULL) || request_stage_used(job, i, values, NULL) != 0;
@@ -84,6 +85,34 @@ static void add_entries(const struct job *job, const uint16_t *config, json_t *e
         if (used && same == json_array_size(entries)) json_array_append_new(entries, json_string(job->stages[i].entry));
     }
     free(values);
+}
+
+// What is compiled for itself: the stages with the same macros. Where no stage has macros of its own, there is one, and
+// it is the request itself.
+static json_t *describe_units(const struct job *job, const uint16_t *config)
+{
+    json_t *units = json_array();
+    for (size_t u = 0; u < job->unit_count; u++) {
+        json_t *entries = json_array(), *defines = json_object();
+        size_t s = 0;
+        add_entries(job, config, u, entries);
+        while (job->stages[s].operation || job->stages[s].unit != u) s++;
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            define(defines, job->stages[s].defines[i].name, job->stages[s].defines[i].value);
+        if (json_array_size(entries))
+            json_array_append_new(
+                units, json_pack("{s:I, s:O, s:O}", "unit", (json_int_t)u, "defines", defines, "entries", entries));
+        json_decref(entries);
+        json_decref(defines);
+    }
+    return units;
+}
+
+static bool has_units(const struct job *job)
+{
+    bool any = false;
+    for (size_t s = 0; s < job->stage_count; s++) any |= job->stages[s].define_count > 0;
+    return any;
 }
 
 // A reference in the template is compiled with the macros of the first configuration: the candidates' kernels stand
@@ -125,6 +154,9 @@ static json_t *header_macros(const struct job *job)
             add_macro(macros, p->name, symbols_text(job->symbols, p->values[k]));
     }
     for (size_t i = 0; i < job->define_count; i++) add_macro(macros, job->defines[i].name, job->defines[i].value);
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            add_macro(macros, job->stages[s].defines[i].name, job->stages[s].defines[i].value);
     return macros;
 }
 
@@ -187,13 +219,14 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
     json_t *defines = json_object(), *entries = json_array();
     if (config) {
         job_defines(job, config, define, defines);
-        add_entries(job, config, entries);
+        if (!has_units(job)) add_entries(job, config, 0, entries);
     } else {
         define_for_reference(job, defines);
         json_array_append_new(entries, json_string(job->reference.stage.entry));
     }
     json_t *request =
         describe_compilation(job, config ? job->source : job->reference.source, config, defines, entries, arch, cache);
+    if (config && has_units(job)) json_object_set_new(request, "units", describe_units(job, config));
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
 }
@@ -413,10 +446,10 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
                      arguments);
 }
 
-static const char *symbol_of(const struct compiled *c, const char *entry)
+static const char *symbol_of(const struct compiled *c, const struct stage *stage)
 {
-    const struct compiled_entry *e = c ? compiled_find(c, entry) : NULL;
-    return e ? e->symbol : entry;
+    const struct compiled_entry *e = c ? compiled_find(c, stage) : NULL;
+    return e ? e->symbol : stage->entry;
 }
 
 // Launches worked out so far.
@@ -447,6 +480,7 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
         json_t *one = describe_stage(job, s, symbol, names, values, &shape, err);
         if (!one) return -1;
         if (run) json_object_set_new(one, "again", json_true());
+        if (s->unit) json_object_set_new(one, "unit", json_integer((json_int_t)s->unit));
         json_array_append_new(stages, one);
         add_launch(out, p, stage, run, shape);
         job_swap_names(s, names);
@@ -464,7 +498,7 @@ static json_t *describe_launches(const struct job *job, const uint16_t *config, 
     int failed = job_problem_values(job, config, p, values, err);
     if (!failed && job_first_names(job, values, names, err)) failed = error_prefix(err, "problem %s", job->problems[p].name);
     for (size_t s = 0; s < job->stage_count && !failed; s++) {
-        failed = describe_runs(job, s, symbol_of(compiled, job->stages[s].entry), p, names, values, stages, out, err);
+        failed = describe_runs(job, s, symbol_of(compiled, &job->stages[s]), p, names, values, stages, out, err);
         if (failed) error_prefix(err, "problem %s", job->problems[p].name);
     }
     free(values);
@@ -520,7 +554,7 @@ static json_t *describe_kernel(const struct job *job, const struct stage *stage,
         struct launch_shape shape;
         json_t *one = job_problem_values(job, NULL, p, values, err)
                           ? NULL
-                          : describe_stage(job, stage, symbol_of(compiled, stage->entry), NULL, values, &shape, err);
+                          : describe_stage(job, stage, symbol_of(compiled, stage), NULL, values, &shape, err);
         if (one) {
             json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
             continue;

@@ -13,6 +13,7 @@
 // One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
 struct compiled_entry {
     char *entry, *symbol;
+    size_t unit; // whose cubin has it (tuner/base/units.h)
     struct trial_stage figures; // those that the compiler answers
 };
 
@@ -29,7 +30,8 @@ struct compiled {
 // Reads a compile answer with status "ok". -1 when it is not of the protocol's form.
 int compiled_read(const json_t *answer, struct compiled *, struct error *);
 void compiled_release(struct compiled *);
-const struct compiled_entry *compiled_find(const struct compiled *, const char *entry); // or NULL
+// That of a stage's kernel, or NULL.
+const struct compiled_entry *compiled_find(const struct compiled *, const struct stage *);
 
 // The hash of the job's source, with every header that one of its configurations may include (tuner/compile/source.h).
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
