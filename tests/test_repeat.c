@@ -15,14 +15,16 @@
 // The stage "mini" writes `y`; "halve" runs log2(M) times, exchanging y and t; "sort" has two loops.
 static const char stages_text[] =
     "stages = (\n"
-    "  { name = \"mini\"; entry = \"mini\"; launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };\n"
+    "  { name = \"mini\"; entry = \"mini\"; launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; "
+    "};\n"
     "    arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\"]; }, { buffer = \"y\"; type = \"f32\"; shape = "
     "[\"M\"]; direction = \"out\"; } ); },\n"
     "  { name = \"halve\"; entry = \"halve\";\n"
     "    repeat = { name = \"STEP\"; from = \"M / 2\"; while = \"STEP > 0\"; next = \"STEP / 2\"; }; swap = [ \"y\", "
     "\"t\" ];\n"
     "    launch = { grid = [ \"ceil_div(STEP, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };\n"
-    "    arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; "
+    "    arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = "
+    "\"scratch\"; "
     "}, { scalar = \"STEP\"; type = \"i32\"; } ); },\n"
     "  { name = \"sort\"; entry = \"sort\";\n"
     "    repeat = ( { name = \"K\"; from = 2; while = \"K <= N / 1024\"; next = \"2*K\"; },\n"
@@ -148,7 +150,8 @@ static void refused(const char *from, const char *to, const char *message)
     if (job_load(job.job, &out, &mistakes)) {
         bool found = false;
         for (size_t i = 0; i < mistakes.count; i++) found |= strstr(mistakes.list[i].text, message) != NULL;
-        if (!found) fail_msg("'%s' is not among the mistakes, the first of which is: %s", message, mistakes.list[0].text);
+        if (!found)
+            fail_msg("'%s' is not among the mistakes, the first of which is: %s", message, mistakes.list[0].text);
         for (size_t i = 0; i < mistakes.count; i++) assert_true(mistakes.list[i].line > 0);
     } else {
         json_t *problems = job_build_space(out, &device_limits_h200, &err)
@@ -176,7 +179,8 @@ static void what_cannot_be_repeated_is_refused_with_its_line(void **state)
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"x\", \"t\" ]", "'x' is an input");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"u\" ]", "not u");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"y\" ]", "cannot be exchanged with itself");
-    refused("{ buffer = \"t\"; type = \"f32\"", "{ buffer = \"t\"; type = \"i32\"", "type, shape and ld must be the same");
+    refused("{ buffer = \"t\"; type = \"f32\"", "{ buffer = \"t\"; type = \"i32\"",
+            "type, shape and ld must be the same");
     refused("arguments = ( { buffer = \"y\"; }, { scalar = \"K\"",
             "swap = [ \"y\", \"t\" ]; when = 0; arguments = ( { buffer = \"y\"; }, { scalar = \"K\"; value = \"L\"",
             "unknown name 'L'");

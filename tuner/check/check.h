@@ -26,8 +26,8 @@ void check_add(struct mistakes *, struct place, const char *format, ...) __attri
 // last is the reference's. malloc'ed.
 char *check_stage_path(const struct job *, size_t stage, const char *member);
 
-// The kernels and their arguments, for one configuration (NULL: the reference's kernel). (check_arguments.c)
-void check_arguments(struct check *, const uint16_t *config, const struct signatures *);
+// The kernels and their arguments, for one configuration and unit (NULL: the reference's kernel). (check_arguments.c)
+void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
 // Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
 // (check_signatures.c)
 int check_signatures(struct check *, char *const *compiler, struct error *);

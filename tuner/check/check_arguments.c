@@ -223,7 +223,7 @@ static void drop_repeated(struct mistakes *m, size_t from)
     }
 }
 
-void check_arguments(struct check *c, const uint16_t *config, const struct signatures *all)
+void check_arguments(struct check *c, const uint16_t *config, size_t unit, const struct signatures *all)
 {
     const struct job *job = c->job;
     const struct source_scan *scan = !config && c->reference.file_count ? &c->reference : &c->template;
@@ -233,7 +233,7 @@ void check_arguments(struct check *c, const uint16_t *config, const struct signa
         for (size_t s = first; s < end; s++) {
             struct launch l = launch_of(job, s);
             const struct kernel_signature *known = &all->list[k];
-            if (!l.stage->operation && !strcmp(l.stage->entry, known->entry)) {
+            if (!l.stage->operation && l.stage->unit == unit && !strcmp(l.stage->entry, known->entry)) {
                 if (known->problem)
                     explain_entry(c, &l, scan, all, known);
                 else

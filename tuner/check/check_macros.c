@@ -91,6 +91,9 @@ static bool is_macro(const struct job *job, const char *name)
         if (!strcmp(space_parameter(job->space, i)->name, name)) return true;
     for (size_t i = 0; i < job->define_count; i++)
         if (!strcmp(job->defines[i].name, name)) return true;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            if (!strcmp(job->stages[s].defines[i].name, name)) return true;
     return false;
 }
 
@@ -134,6 +137,12 @@ static void check_names(struct check *c, const char *what, const char *name, str
     }
 }
 
+static void check_macro(struct check *c, const char *name, struct place at)
+{
+    check_defined_again(c, "macro", name, at);
+    check_names(c, "macro", name, at);
+}
+
 void check_macros(struct check *c)
 {
     const struct job *job = c->job;
@@ -144,10 +153,10 @@ void check_macros(struct check *c)
         check_use(c, i, again);
         check_names(c, "parameter", name, at);
     }
-    for (size_t i = 0; i < job->define_count; i++) {
-        const char *name = job->defines[i].name;
-        struct place at = job_place(job, "kernel.defines.%s", name);
-        check_defined_again(c, "macro", name, at);
-        check_names(c, "macro", name, at);
-    }
+    for (size_t i = 0; i < job->define_count; i++)
+        check_macro(c, job->defines[i].name, job_place(job, "kernel.defines.%s", job->defines[i].name));
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            check_macro(c, job->stages[s].defines[i].name,
+                        job_place(job, "stages[%zu].defines.%s", s, job->stages[s].defines[i].name));
 }

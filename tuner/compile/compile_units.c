@@ -29,19 +29,6 @@ static json_t *fail(const char *reason)
     return json_pack("{s:s, s:o}", "status", PROTOCOL_ERROR, "reason", json_text(reason, strlen(reason)));
 }
 
-// The request of one unit: the whole one with its macros and entries.
-static json_t *request_of(const json_t *request, const json_t *unit, double deadline)
-{
-    json_t *one = json_copy((json_t *)request), *defines = json_copy(json_object_get(request, "defines"));
-    if (!defines) defines = json_object();
-    json_object_update(defines, json_object_get(unit, "defines"));
-    json_object_set_new(one, "defines", defines);
-    json_object_set(one, "entries", json_object_get(unit, "entries"));
-    json_object_del(one, "units");
-    if (deadline > 0) json_object_set_new(one, "deadline", json_real(deadline));
-    return one;
-}
-
 // Takes what an answer says of one unit. -1 with a message.
 static int take(struct joined *all, int64_t unit, const json_t *answer, struct error *err)
 {
@@ -110,11 +97,14 @@ json_t *compile_units(const json_t *request, const char *version,
         int64_t number = json_get_integer(unit, "unit", -1);
         double left = deadline > 0 ? fmax(deadline - (clock_now() - begin), 1e-3) : 0;
         if (failed || answer) break;
-        if (number < 0 || number >= UNITS_MAX || all.image[number] || !json_is_array(json_object_get(unit, "entries"))) {
+        if (number < 0 || number >= UNITS_MAX || all.image[number] ||
+            !json_is_array(json_object_get(unit, "entries"))) {
             failed = error_set(&err, "unit %zu has no number of its own from 0 to %d, or no entries", i, UNITS_MAX - 1);
             break;
         }
-        json_t *one = request_of(request, unit, left), *made = compile(one, version);
+        json_t *one = units_request(request, unit);
+        if (left > 0) json_object_set_new(one, "deadline", json_real(left));
+        json_t *made = compile(one, version);
         json_decref(one);
         json_array_append_new(answers, made); // `all` borrows from it
         if (status_find(json_get_string(made, "status", "")) == STATUS_OK)

@@ -1,5 +1,5 @@
-// See gpu_profile.h. A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and sampled in as
-// many as fill some milliseconds.
+// See gpu_profile.h. A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and
+// sampled in as many as fill some milliseconds.
 #include "tuner/gpu/gpu_profile.h"
 
 #include <errno.h>

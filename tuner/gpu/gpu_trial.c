@@ -218,8 +218,7 @@ static int run(struct gpu_trial *t, struct error *err)
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
     mark(t, "again");
     // Variables that change only in later launches: what was measured without restoring them does not count.
-    if ((failed = pipeline_look(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK)
-        return failed;
+    if ((failed = pipeline_look(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK) return failed;
     memset(t->timed, 0, sizeof t->timed);
     if (pipeline_restore(&t->pipeline, err) || (failed = measure(t, err))) return failed;
     return t->status == STATUS_OK && t->verify ? pass(t, PASS_SECOND, err) : 0;

@@ -176,8 +176,7 @@ static int load_units(struct pipeline *p, const char *image, size_t bytes, struc
         const char *cubin = image + units_offset(image, bytes, u, &size);
         if (!size && count > 1) continue; // this configuration does not use it
         failed = cuda_module_load(p->cuda, cubin, &p->units[u].module, err);
-        if (!failed)
-            failed = module_state_open(&p->units[u].state, p->cuda, p->units[u].module, cubin, size, err);
+        if (!failed) failed = module_state_open(&p->units[u].state, p->cuda, p->units[u].module, cubin, size, err);
     }
     return failed;
 }

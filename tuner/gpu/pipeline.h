@@ -66,7 +66,8 @@ struct pipeline {
 int pipeline_open(struct pipeline *, const struct workload *, const json_t *candidate, struct error *err);
 void pipeline_release(struct pipeline *);
 
-// The variables of all units: module_state_restore, module_state_look; and whether any uses the device's heap or prints.
+// The variables of all units: module_state_restore, module_state_look; and whether any uses the device's heap or
+// prints.
 int pipeline_restore(const struct pipeline *, struct error *err);
 int pipeline_look(struct pipeline *, bool *late, struct error *err);
 bool pipeline_leaves_traces(const struct pipeline *);

@@ -101,7 +101,7 @@ struct stage {
     char *operation, *by; // kernels/ name and one of its baselines, or NULL
     size_t role_count;
     struct stage_role *roles;
-    struct expr *when;                            // NULL: always part of the candidate
+    struct expr *when; // NULL: always part of the candidate
     struct stage_repeat repeat;
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0

@@ -17,8 +17,10 @@ static struct expr *load_part(struct reader *r, struct job *job, const struct no
 {
     const struct node *part = node_member(n, name);
     if (part) return reader_expression(r, part, job->symbols);
-    reader_mistake(r, n, "'repeat' lacks '%s': write { name = \"STEP\"; from = 1; while = \"STEP < N\"; next = "
-                         "\"2*STEP\"; }", name);
+    reader_mistake(r, n,
+                   "'repeat' lacks '%s': write { name = \"STEP\"; from = 1; while = \"STEP < N\"; next = "
+                   "\"2*STEP\"; }",
+                   name);
     return NULL;
 }
 
@@ -40,8 +42,10 @@ static void load_loop(struct reader *r, struct job *job, const struct node *n, s
     }
     struct expr *from = load_part(r, job, n, "from"); // before the name exists
     l->slot = symbols_show(job->symbols, name);       // of another stage's loop
-    if (l->slot < 0 && is_identifier(name)) l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
-    else if (l->slot < 0) error_set(&err, "'%s' is not a name without dots", name);
+    if (l->slot < 0 && is_identifier(name))
+        l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
+    else if (l->slot < 0)
+        error_set(&err, "'%s' is not a name without dots", name);
     if (l->slot < 0) {
         reader_mistake(r, node_member(n, "name"), "%s", err.message);
         expr_free(from);
@@ -62,15 +66,18 @@ void load_repeat(struct reader *r, struct job *job, const struct node *stage, st
         return;
     }
     if (!node_is_sequence(n) || !node_count(n) || node_count(n) > JOB_MAX_LOOPS) {
-        reader_mistake(r, n, "'repeat' must be a group { name = ...; from = ...; while = ...; next = ...; } or a list of "
-                             "one to %d of them", JOB_MAX_LOOPS);
+        reader_mistake(r, n,
+                       "'repeat' must be a group { name = ...; from = ...; while = ...; next = ...; } or a list of "
+                       "one to %d of them",
+                       JOB_MAX_LOOPS);
         return;
     }
     for (size_t i = 0; i < node_count(n); i++)
         if (node_is_group(node_at(n, i)))
             load_loop(r, job, node_at(n, i), repeat);
         else
-            reader_mistake(r, node_at(n, i), "a loop must be a group { name = ...; from = ...; while = ...; next = ...; }");
+            reader_mistake(r, node_at(n, i),
+                           "a loop must be a group { name = ...; from = ...; while = ...; next = ...; }");
 }
 
 void hide_loops(struct job *job, const struct stage_repeat *repeat)
@@ -88,14 +95,15 @@ static bool same_shape(const struct buffer *a, const struct buffer *b)
     return a->type == b->type && same_text(a->rows, b->rows) && same_text(a->cols, b->cols) && same_text(a->ld, b->ld);
 }
 
-static int find_swapped(struct reader *r, const struct job *job, const struct node *n, const struct stage_repeat *repeat)
+static int find_swapped(struct reader *r, const struct job *job, const struct node *n,
+                        const struct stage_repeat *repeat)
 {
     const char *name = node_is_string(n) ? node_string(n) : NULL;
     size_t i = 0;
     while (name && i < job->buffer_count && strcmp(job->buffers[i].name, name) != 0) i++;
     if (!name || i == job->buffer_count) {
-        reader_mistake(r, n, "'swap' must name buffers that this stage or an earlier one declares%s%s", name ? ", not " : "",
-                       name ? name : "");
+        reader_mistake(r, n, "'swap' must name buffers that this stage or an earlier one declares%s%s",
+                       name ? ", not " : "", name ? name : "");
         return -1;
     }
     if (job->buffers[i].direction == DIRECTION_IN) {
@@ -128,8 +136,8 @@ void load_swaps(struct reader *r, const struct job *job, const struct node *stag
         if (first == second)
             reader_mistake(r, node_at(list, i), "'%s' cannot be exchanged with itself", a->name);
         else if (!same_shape(a, b))
-            reader_mistake(r, node_at(list, i), "'%s' and '%s' cannot be exchanged: type, shape and ld must be the same",
-                           a->name, b->name);
+            reader_mistake(r, node_at(list, i),
+                           "'%s' and '%s' cannot be exchanged: type, shape and ld must be the same", a->name, b->name);
         else
             memcpy(repeat->swaps[repeat->swap_count++], (int[]){first, second}, 2 * sizeof(int));
     }

@@ -67,8 +67,9 @@ static void put_case(struct renderer *r, const json_t *stage)
     put_unsigned(r->file, json_get_string(stage, "shared", "0"));
     fprintf(r->file, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
     fprintf(r->file, is_number(overlap) ? "        g.overlap = %s;\n" : "        g.overlap = (%s) != 0;\n", overlap);
-    fprintf(r->file, is_number(when) ? "        g.used = %s%s;\n        break;\n"
-                                     : "        g.used = (%s) != 0%s;\n        break;\n",
+    fprintf(r->file,
+            is_number(when) ? "        g.used = %s%s;\n        break;\n"
+                            : "        g.used = (%s) != 0%s;\n        break;\n",
             when, r->repeated ? " && there" : "");
 }
 

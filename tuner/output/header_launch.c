@@ -13,6 +13,7 @@
 #include "tuner/base/text.h"
 #include "tuner/output/header_section.h"
 #include "tuner/run/embedded.h"
+#include "tuner/store/binary.h"
 
 bool header_embeds(const json_t *sections)
 {
@@ -69,6 +70,26 @@ static const json_t *buffers(const struct renderer *r)
     return json_object_get(json_array_get(r->sections, 0), "buffers");
 }
 
+static size_t most_units(const struct renderer *r)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < json_array_size(r->sections); i++) {
+        const json_t *binary = json_object_get(json_array_get(r->sections, i), "binary");
+        size_t count = json_array_size(json_object_get(binary, "units"));
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+// A binary without units is one cubin from its first byte on.
+static void put_units(FILE *f, const json_t *units, size_t most)
+{
+    for (size_t u = 0; u < most; u++) {
+        const json_t *offset = json_array_get(units, u);
+        fprintf(f, "%s%lld", u ? ", " : "", offset ? (long long)json_integer_value(offset) : u ? -1LL : 0LL);
+    }
+}
+
 static void put_binaries(struct renderer *r)
 {
     const json_t *section;
@@ -89,10 +110,11 @@ static void put_binaries(struct renderer *r)
             "#ifdef __cplusplus\n}\n#endif\n\n/* By section. image: in the file beside this one. toolkit: the major "
             "version of the CUDA that made it. kernels: of the\n * device, from this section on. */\n"
             "struct %1$s_binary {\n    const char *device;\n    int compute, multiprocessors, toolkit, kernels;\n    "
-            "const unsigned char *image;\n};\n\n"
+            "const unsigned char *image;\n    long long unit[%2$s_MOST_UNITS]; /* where each cubin of the image "
+            "begins; -1: none */\n};\n\n"
             "static inline const struct %1$s_binary *%1$s_binaries(int *count)\n{\n    static const struct "
             "%1$s_binary binaries[] = {\n",
-            r->lower);
+            r->lower, r->upper);
     json_array_foreach(r->sections, i, section)
     {
         char *device = header_literal(json_get_string(section, "device", "")),
@@ -100,9 +122,11 @@ static void put_binaries(struct renderer *r)
         long toolkit = 0;
         const char *digits = strpbrk(json_get_string(section, "compiler", ""), "0123456789");
         if (digits) toolkit = strtol(digits, NULL, 10);
-        fprintf(f, "        {%s, %d, %" PRId64 ", %ld, %" PRId64 ", %s},\n", device, header_compute(section),
+        fprintf(f, "        {%s, %d, %" PRId64 ", %ld, %" PRId64 ", %s, {", device, header_compute(section),
                 json_get_integer(section, "sm_count", 0), toolkit,
                 json_get_integer(section, "kernels", 1) - json_get_integer(section, "kernel", 0), name ? name : "0");
+        put_units(f, json_object_get(json_object_get(section, "binary"), "units"), most_units(r));
+        fputs("}},\n", f);
         free(device);
         free(name);
     }
@@ -120,8 +144,9 @@ static void put_room(struct renderer *r)
         if (json_get_integer(section, "kernels", 1) > kernels) kernels = json_get_integer(section, "kernels", 1);
         if (header_stage_count(section) > stages) stages = header_stage_count(section);
     }
-    fprintf(r->file, "enum { %1$s_MOST_KERNELS = %2$" PRId64 ", %1$s_MOST_STAGES = %3$zu };\n\n", r->upper, kernels,
-            stages);
+    fprintf(r->file,
+            "enum { %1$s_MOST_KERNELS = %2$" PRId64 ", %1$s_MOST_STAGES = %3$zu, %1$s_MOST_UNITS = %4$zu };\n\n",
+            r->upper, kernels, stages, most_units(r));
 }
 
 static int64_t product(const json_t *stage, const char *key)
@@ -141,10 +166,11 @@ static void put_prepare(struct renderer *r)
     const json_t *section, *stage;
     size_t i, k;
     FILE *f = r->file;
-    fprintf(f,
-            "static inline int %1$s_prepare(int section, %1$s_library library, %1$s_kernel *kernel, int device)\n{\n"
-            "    int status = %2$s_OK;\n    switch (section) {\n",
-            r->lower, r->upper);
+    fprintf(
+        f,
+        "static inline int %1$s_prepare(int section, const %1$s_library *library, %1$s_kernel *kernel, int device)\n{\n"
+        "    int status = %2$s_OK;\n    switch (section) {\n",
+        r->lower, r->upper);
     json_array_foreach(r->sections, i, section)
     {
         const json_t *symbols = json_object_get(json_object_get(section, "binary"), "symbols");
@@ -155,17 +181,20 @@ static void put_prepare(struct renderer *r)
             const char *entry = json_get_string(stage, "entry", ""), *shared = json_get_string(stage, "shared", "0");
             int64_t fixed = json_get_integer(stage, "shared_static", 0);
             if (!is_part(stage) || json_object_get(stage, "library")) continue;
-            if (!json_is_string(json_object_get(symbols, entry))) {
+            int64_t unit = json_get_integer(stage, "unit", 0);
+            char *known = binary_symbol_name((size_t)unit, entry);
+            if (!json_is_string(json_object_get(symbols, known))) {
                 if (!r->collided) error_set(r->err, "the stored binary has no symbol for the entry '%s'", entry);
                 r->collided = true;
             }
-            char *symbol = header_literal(json_get_string(symbols, entry, ""));
+            char *symbol = header_literal(json_get_string(symbols, known, ""));
             fprintf(f,
-                    "        if (!status) status = %1$s_api_kernel(&kernel[%2$zu], library, %3$s);\n"
+                    "        if (!status) status = %1$s_api_kernel(&kernel[%2$zu], library[%7$" PRId64 "], %3$s);\n"
                     "        if (!status) status = %1$s_api_allow(kernel[%2$zu], %4$s, %5$" PRId64 ", %6$d, device);\n",
                     r->lower, k, symbol, is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
-                    product(stage, "cluster") > 8);
+                    product(stage, "cluster") > 8, unit);
             free(symbol);
+            free(known);
         }
         fputs("        break;\n", f);
     }
@@ -275,8 +304,9 @@ static void put_swaps(struct renderer *r, const json_t *stage)
     {
         char *a = header_identifier(json_string_value(json_array_get(pair, 0))),
              *b = header_identifier(json_string_value(json_array_get(pair, 1)));
-        fprintf(r->file, "        other = buffer_%1$s;\n        buffer_%1$s = buffer_%2$s;\n        buffer_%2$s = other;\n",
-                a, b);
+        fprintf(r->file,
+                "        other = buffer_%1$s;\n        buffer_%1$s = buffer_%2$s;\n        buffer_%2$s = other;\n", a,
+                b);
         free(a);
         free(b);
     }
@@ -285,8 +315,9 @@ static void put_swaps(struct renderer *r, const json_t *stage)
 // "for (run = 0; there is such a run; run++) {" or, of a stage that runs once, "if (it is used) {".
 static void begin_runs(struct renderer *r, const char *prefix, size_t i, size_t k)
 {
-    fprintf(r->file, r->repeated ? "    for (run = 0;; run++) {\n        g%zu = %sgeometry_on(%zu"
-                                 : "    g%zu = %sgeometry_on(%zu",
+    fprintf(r->file,
+            r->repeated ? "    for (run = 0;; run++) {\n        g%zu = %sgeometry_on(%zu"
+                        : "    g%zu = %sgeometry_on(%zu",
             k, prefix, i);
     header_put_sizes(r, ", ");
     fprintf(r->file, r->repeated ? ");\n        if (!g%zu.used) break;\n" : ");\n    if (g%zu.used) {\n", k);
@@ -388,8 +419,8 @@ static void launch_stage(struct renderer *r, const json_t *section, size_t i, si
         check_stage(r, section, i, k, stage, maps, true);
         return;
     }
-    json_array_foreach(json_object_get(stage, "arguments"), n, argument)
-        *maps += !strcmp(json_get_string(argument, "kind", ""), "map");
+    json_array_foreach(json_object_get(stage, "arguments"), n, argument) *maps +=
+        !strcmp(json_get_string(argument, "kind", ""), "map");
     fprintf(f, "    if (g%zu.used) {\n", k);
     if (json_object_get(stage, "library")) {
         char *name = header_literal(json_get_string(stage, "name", ""));
@@ -432,7 +463,8 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
     }
     if (library) fprintf(f, ", %s_library_call *call, void *user", r->lower);
     fprintf(f, ")\n{\n    int status = %s_OK, after_kernel = 0;\n    long long wide = 0;\n", r->upper);
-    if (repeats(r, section)) fputs("    long long run = 0;\n    unsigned long long other = 0;\n    (void)run;\n    (void)other;\n", f);
+    if (repeats(r, section))
+        fputs("    long long run = 0;\n    unsigned long long other = 0;\n    (void)run;\n    (void)other;\n", f);
     json_array_foreach(json_object_get(section, "stages"), k, stage)
     {
         if (!is_part(stage)) continue;
@@ -550,8 +582,8 @@ void header_launch(struct renderer *r)
         header_put_arguments(r, "int first, int kernels");
         fputs(");\n\n", f);
     }
-    put_binaries(r);
     put_room(r);
+    put_binaries(r);
     put_prepare(r);
     header_put_template(r, embedded_launch_common());
     json_array_foreach(r->sections, i, section) if (json_object_get(section, "binary")) put_run(r, section, i);

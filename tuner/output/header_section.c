@@ -86,11 +86,23 @@ static int set_repeat(json_t *object, const struct expression_folding *f, const 
     return failed ? -1 : 0;
 }
 
+static void set_defines(json_t *object, const struct stage *stage)
+{
+    json_t *defines = json_array();
+    for (size_t i = 0; i < stage->define_count; i++)
+        json_array_append_new(
+            defines, json_pack("{s:s, s:s}", "name", stage->defines[i].name, "value", stage->defines[i].value));
+    if (stage->define_count) json_object_set(object, "defines", defines);
+    if (stage->unit) json_object_set_new(object, "unit", json_integer((json_int_t)stage->unit));
+    json_decref(defines);
+}
+
 static json_t *stage_section(const struct expression_folding *f, const struct stage *stage, const struct trial *trial,
                              struct error *err)
 {
     json_t *object =
         json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
+    set_defines(object, stage);
     if (stage->operation)
         json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
     json_t *grid = folding_three(f, stage->grid, err), *block = grid ? folding_three(f, stage->block, err) : NULL,

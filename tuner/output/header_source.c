@@ -166,6 +166,17 @@ static void comment_attributes(struct renderer *r, const json_t *stage)
               r->file);
 }
 
+static void comment_macros(struct renderer *r, const json_t *stage)
+{
+    if (!json_object_get(stage, "defines")) return;
+    char *name = header_upper(json_get_string(stage, "name", "?"));
+    fprintf(r->file,
+            " *     its own macros: #define %1$s_STAGE_%2$s beside %1$s_DEFINE_PARAMETERS, and compile the template "
+            "once for it\n",
+            r->upper, name);
+    free(name);
+}
+
 static void comment_repeat(struct renderer *r, const json_t *stage, const char *prefix)
 {
     const json_t *pair, *swaps = json_object_get(stage, "swap");
@@ -208,6 +219,7 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
                   f);
         }
         fputs("\n", f);
+        comment_macros(r, stage);
         comment_repeat(r, stage, prefix);
         json_array_foreach(json_object_get(stage, "arguments"), k, argument)
             comment_argument(r, section, prefix, k, argument);

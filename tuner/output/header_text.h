@@ -16,13 +16,13 @@
 struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
-    char *lower, *upper; // sgemm, SGEMM
-    json_t *prefixes;    // of the geometry functions, one per stage
+    char *lower, *upper;  // sgemm, SGEMM
+    json_t *prefixes;     // of the geometry functions, one per stage
     const char *repeated; // the prefix of a stage that runs again and again, while its functions are written; else NULL
     const json_t *loops;  // the names of its loops: an object
-    json_t *macros;      // of the current section: a set, so that none is defined twice
-    json_t *all_macros;  // those sets, by section
-    bool collided;       // a macro would be defined twice: `err` says which
+    json_t *macros;       // of the current section: a set, so that none is defined twice
+    json_t *all_macros;   // those sets, by section
+    bool collided;        // a macro would be defined twice: `err` says which
     struct error *err;
 };
 

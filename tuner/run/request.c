@@ -496,7 +496,8 @@ static json_t *describe_launches(const struct job *job, const uint16_t *config, 
     int *names = memory_new(job->buffer_count + 1, sizeof *names);
     json_t *stages = json_array();
     int failed = job_problem_values(job, config, p, values, err);
-    if (!failed && job_first_names(job, values, names, err)) failed = error_prefix(err, "problem %s", job->problems[p].name);
+    if (!failed && job_first_names(job, values, names, err))
+        failed = error_prefix(err, "problem %s", job->problems[p].name);
     for (size_t s = 0; s < job->stage_count && !failed; s++) {
         failed = describe_runs(job, s, symbol_of(compiled, &job->stages[s]), p, names, values, stages, out, err);
         if (failed) error_prefix(err, "problem %s", job->problems[p].name);

@@ -13,7 +13,7 @@
 // One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
 struct compiled_entry {
     char *entry, *symbol;
-    size_t unit; // whose cubin has it (tuner/base/units.h)
+    size_t unit;                // whose cubin has it (tuner/base/units.h)
     struct trial_stage figures; // those that the compiler answers
 };
 

@@ -15,7 +15,8 @@ static json_t *text_new(char *text)
 // What a stage is: what runs, with which macros, and how often.
 static char *describe_stage(const struct job *job, const struct stage *s)
 {
-    char *text = s->operation ? text_format("operation %s by %s", s->operation, s->by) : text_format("entry %s", s->entry);
+    char *text =
+        s->operation ? text_format("operation %s by %s", s->operation, s->by) : text_format("entry %s", s->entry);
     for (size_t i = 0; i < s->define_count; i++) {
         char *longer = text_format("%s define %s=%s", text, s->defines[i].name, s->defines[i].value);
         free(text);

@@ -13,7 +13,8 @@
 static const struct environment_setting settings[] = {
     {"job", true, "the job's name"},
     {"source", true, "hash of the template and the files that it includes"},
-    {"stages.#", true, "a stage's entry, or its operation and the library that computes it; its macros, loops and exchanges"},
+    {"stages.#", true,
+     "a stage's entry, or its operation and the library that computes it; its macros, loops and exchanges"},
     {"options.#", true, "an option for the compiler"},
     {"defines.#", true, "a macro that all configurations share: NAME=VALUE"},
     {"parameters.#", true, "a tuning parameter's name; its value is part of the configuration"},
