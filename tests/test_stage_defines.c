@@ -53,8 +53,8 @@ static void write_job(const char *stages)
          *rest = strstr(text, "reference = ");
     *launch = 0;
     memset(strstr(text, "entry = \"mini\"; "), ' ', strlen("entry = \"mini\"; "));
-    char *whole = text_format("%s%sreference = { files = { y = \"y.npy\"; }; };\n%s", text, stages,
-                              strstr(rest, "work = "));
+    char *whole =
+        text_format("%s%sreference = { files = { y = \"y.npy\"; }; };\n%s", text, stages, strstr(rest, "work = "));
     finished_write(job.job, whole);
     finished_write(job.template, source_text);
     char *path = text_format("%s/y.npy", job.folder);
@@ -196,8 +196,8 @@ static void keep_binary(const void *bytes, size_t size)
     if (store_open(&store, job.store, false, &err) || store_last_environment(store, &environment, &err) ||
         store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
-    char *document =
-        text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"scan\":\"scan\",\"1 scan\":\"second\"}}", hash, size);
+    char *document = text_format(
+        "{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"scan\":\"scan\",\"1 scan\":\"second\"}}", hash, size);
     assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
     store_close(store);
     free(document);
