@@ -17,7 +17,8 @@
 
 #include "tuner/base/error.h"
 
-enum expr_type { EXPR_INT, EXPR_STRING };
+// Expressions are of integers: a name whose values have decimals (EXPR_REAL) is refused where it is read.
+enum expr_type { EXPR_INT, EXPR_STRING, EXPR_REAL };
 
 // The names that expressions may use. Slot i of the value array belongs to name i. The value of a name of type
 // EXPR_STRING is the id that symbols_intern() gave to its text. Grows by symbols_add.

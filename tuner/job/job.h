@@ -201,7 +201,12 @@ struct job {
     char **options;                                // for NVRTC, as given
     struct macro *defines;                         // the same for all configurations
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
-    bool host_headers;                             // stand-ins for headers of the host are offered
+    struct value_expressions {
+        struct expr **list;
+        size_t count;                          // 0: the values are numbers or texts
+        int line;                              // of the parameter
+    } value_expressions[SPACE_MAX_PARAMETERS]; // by parameter
+    bool host_headers;                         // stand-ins for headers of the host are offered
     enum job_compiler compiler;
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
@@ -212,6 +217,8 @@ struct job {
         int slot;
         struct expr *value;
     } * derived;
+    size_t macro_count; // derived names that are macros of the template: indices of `derived`
+    size_t *macros;
     size_t size_count; // problem sizes
     char **size_names;
     size_t problem_count; // the tuned ones first, then those only verified
@@ -351,8 +358,11 @@ void job_options(const struct job *, const uint16_t *config, void (*add)(void *u
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
 const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 
+// The macros of a configuration besides its parameters: the job's own defines, then derived names that are macros.
+void job_shared_defines(const struct job *, const uint16_t *config,
+                        void (*define)(void *user, const char *name, const char *value), void *user);
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then the job's own defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
+// then those of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 

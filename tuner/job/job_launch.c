@@ -86,10 +86,7 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
     const int *slots = e ? expr_slots(e, &count) : NULL;
     for (size_t i = 0; i < count; i++) {
         const char *name = symbols_name(job->symbols, slots[i]);
-        bool fixed = !strncmp(name, "device.", 7);
-        for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
-        for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
-        if (!fixed)
+        if (!job_name_is_fixed(job, slots[i]))
             reader_mistake(r, n,
                            "the shape of buffer '%s' depends on '%s', which differs between configurations; give the "
                            "largest shape it can need",

@@ -240,6 +240,11 @@ static void add_final(json_t *section, const struct final *final, const char *co
     json_object_set_new(section, "ties", tied);
 }
 
+static void add_define(void *defines, const char *name, const char *value)
+{
+    json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
+}
+
 static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix,
                         struct error *err)
 {
@@ -258,9 +263,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
     }
-    for (size_t i = 0; i < job->define_count; i++)
-        json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value",
-                                                 job->defines[i].value ? job->defines[i].value : ""));
+    job_shared_defines(job, config, add_define, defines);
     if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
     if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""), err);
     for (size_t i = 0; i < job->stage_count && !result; i++) {

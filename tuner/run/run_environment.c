@@ -54,6 +54,10 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
                                                                 job->parameter_options[i])));
     for (size_t i = 0; i < job->define_count; i++)
         json_array_append_new(defines, text_new(text_format("%s=%s", job->defines[i].name, job->defines[i].value)));
+    for (size_t i = 0; i < job->macro_count; i++)
+        json_array_append_new(
+            defines, text_new(text_format("%s=(%s)", symbols_name(job->symbols, job->derived[job->macros[i]].slot),
+                                          expr_text(job->derived[job->macros[i]].value))));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, json_string(space_parameter(job->space, i)->name));
     json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "job", job->name, "source",
