@@ -131,7 +131,9 @@ static void next_token(struct parser *p)
         memcpy(p->sign, text + p->at, length);
         p->sign[length] = 0;
         p->at += length;
-        if (length == 1 && !strchr("+-*/%&|^~!<>?:(),", ch)) fail_at(p, p->start, "unexpected character");
+        if (length == 1 && !strchr("+-*/%&|^~!<>?:(),", ch))
+            fail_at(p, p->start,
+                    ch == '\'' ? "a text stands in double quotes, \\\"a\\\" in a job file" : "unexpected character");
     }
 }
 

@@ -188,7 +188,7 @@ static void values_may_be_expressions_of_sizes_and_the_device(void **state)
     refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ 0.5 ]; }", "an expression must be a string or an integer");
     refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ ]; }", "has no values");
     refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ 1 ]; values = [ 1 ]; }",
-            "needs exactly one of 'values', 'unroll', 'range' and 'expressions'");
+            "needs exactly one of 'values', 'unroll', 'range', 'expressions' and 'files'");
 }
 
 static void derived_names_may_be_macros_of_the_template_and_the_header(void **state)

@@ -33,6 +33,7 @@
 //     "units":[{"unit":0,"defines":{"PHASE":"1"},"entries":["scan"]}, ..] in place of "entries": each is compiled for
 //     itself, with these macros besides, and the "cubin" is a file of units (tuner/base/units.h), in which they have
 //     these numbers; the answer's entries have "unit", too.
+//     "files": paths of files that "options" name; their contents count for the cache. May be missing.
 //     "text" may stand for "source": the program itself (the worker's support kernels).
 //     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
 //     meanwhile, and is not compiled. "macros" are those of the job by which a header may be included, with each of

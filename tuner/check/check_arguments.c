@@ -142,6 +142,21 @@ static bool is_mangled(const char *symbol, const char *name)
     return found;
 }
 
+// Whether a function that the compiler knows may be a kernel: the source or the compiled code has one of its name, or
+// the source makes names of its own.
+static bool is_kernel(const struct source_scan *scan, const struct signatures *all, const char *entry)
+{
+    const char *name = entry;
+    for (const char *p = entry; p < entry + strcspn(entry, "<( "); p++)
+        if (p[0] == ':' && p[1] == ':') name = p + 2;
+    char *base = text_format("%.*s", (int)strcspn(name, "<( "), name);
+    size_t count;
+    bool found = find_kernel(scan, base, &count) || scan->missing.line || scan->pastes;
+    for (size_t i = 0; i < all->kernel_count && !found; i++) found = strstr(all->kernels[i], base) != NULL;
+    free(base);
+    return found;
+}
+
 // Why the compiler does not know an entry.
 static void explain_entry(struct check *c, const struct launch *l, const struct source_scan *scan,
                           const struct signatures *all, const struct kernel_signature *s)
@@ -236,6 +251,9 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
             if (!l.stage->operation && l.stage->unit == unit && !strcmp(l.stage->entry, known->entry)) {
                 if (known->problem)
                     explain_entry(c, &l, scan, all, known);
+                else if (!is_kernel(scan, all, known->entry))
+                    check_add(&c->mistakes, l.entry,
+                              "'%s' is not a kernel: only a __global__ function can be launched", known->entry);
                 else
                     check_launch_arguments(c, &l, known);
             }

@@ -153,9 +153,8 @@ static void check_names(struct check *c, const char *what, const char *name, str
     for (size_t i = 0; i < c->template.declaration_count; i++) {
         const struct source_word *w = &c->template.declarations[i];
         if (strcmp(w->name, name) != 0) continue;
-        check_add(&c->doubts, at,
-                  "%s:%d declares '%s', but the macro of this %s puts its value there: rename one of them", w->file,
-                  w->line, name, what);
+        check_add(&c->doubts, at, "%s:%d declares '%s', but the macro%s%s puts its value there: rename one of them",
+                  w->file, w->line, name, strcmp(what, "macro") ? " of this " : "", strcmp(what, "macro") ? what : "");
         return;
     }
 }

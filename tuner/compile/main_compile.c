@@ -161,6 +161,10 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
         answer = cache ? cache_find(cache, key) : NULL;
         bool cached = answer != NULL;
         if (!cached) answer = compile_anew(&job, json_get_number(request, "deadline", 0), cache, key);
+        if (!cached && !compile_job_files_same(&job)) { // the compiler may have read something else
+            json_decref(answer);
+            answer = refuse(PROTOCOL_SOURCE_CHANGED, job.file[0]);
+        }
         answer = complete(answer, cache, key, cached);
     }
     compile_job_release(&job);
@@ -214,6 +218,7 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
     hash_text(h, j->source.hash);
     hash_text(h, nvcc->version);
     hash_text(h, unit);
+    if (*j->files) hash_text(h, j->files);
     for (i = 0; i < json_array_size(list); i++) hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
     json_array_foreach(json_object_get(own, "entries"), i, entry)
     {
@@ -238,7 +243,8 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
 static json_t *unless_changed(json_t *answer, const struct compile_job *j)
 {
     char hash[HASH_TEXT_SIZE];
-    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash)) return answer;
+    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash) && compile_job_files_same(j))
+        return answer;
     json_decref(answer);
     return refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
 }

@@ -201,6 +201,7 @@ struct job {
     char **options;                                // for NVRTC, as given
     struct macro *defines;                         // the same for all configurations
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
+    bool parameter_files[SPACE_MAX_PARAMETERS];    // of such a one: its values are files that the compiler reads
     struct value_expressions {
         struct expr **list;
         size_t count;                          // 0: the values are numbers or texts
@@ -350,9 +351,13 @@ const char *job_compute_class(const struct job *);
 // reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
 const struct pipe *job_pipe(const struct job *, double *times);
 
-// The compiler's options of a configuration, in the spelling of the job file: the job's own, then those that are
-// parameters, but for values that leave them out. NULL: the job's own. (job_options.c)
-void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
+// The compiler's options of a configuration: the job's own, then those that are parameters, but for values that leave
+// them out. NULL: the job's own. Files have their absolute paths, or the names of the job file. (job_options.c)
+void job_options(const struct job *, const uint16_t *config, bool absolute, void (*add)(void *user, const char *option),
+                 void *user);
+// The absolute paths of the files that these options name. (job_options.c)
+void job_option_files(const struct job *, const uint16_t *config, void (*add)(void *user, const char *path),
+                      void *user);
 
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };

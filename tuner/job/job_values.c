@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
@@ -162,9 +163,26 @@ static void load_expressions(struct reader *r, struct job *job, const struct nod
     if (evaluate(job, e, out, &err)) reader_mistake(r, list, "a value of '%s': %s", name, err.message);
 }
 
+// Names of files, as the job file has them; "" for none.
+static void load_file_names(struct reader *r, struct job *job, const struct node *list, const char *name,
+                            struct value_list *out)
+{
+    for (size_t i = 0; i < node_count(list); i++) {
+        const struct node *n = node_at(list, i);
+        const char *file = node_is_string(n) ? node_string(n) : NULL;
+        char *path = file && *file ? job_file_of(job, file) : NULL;
+        if (!file)
+            reader_mistake(r, n, "'files' of '%s' must hold strings", name);
+        else if (path && access(path, R_OK))
+            reader_mistake(r, n, "cannot read '%s', a file of '%s' (looked for %s)", file, name, path);
+        if (file) add(out, symbols_intern(job->symbols, file));
+        free(path);
+    }
+}
+
 void load_parameter(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
-    static const char *const forms[] = {"values", "unroll", "range", "expressions"};
+    static const char *const forms[] = {"values", "unroll", "range", "expressions", "files"};
     reader_check_group(r, n, "a parameter", "parameters[]", NULL);
     enum parameter_kind kind = node_member(n, "unroll") ? PARAMETER_UNROLL : PARAMETER_INT;
     struct value_list values = {0};
@@ -176,7 +194,8 @@ void load_parameter(struct reader *r, struct job *job, const struct node *n, con
             given++;
         }
     if (given != 1) {
-        reader_mistake(r, n, "parameter '%s' needs exactly one of 'values', 'unroll', 'range' and 'expressions'", name);
+        reader_mistake(
+            r, n, "parameter '%s' needs exactly one of 'values', 'unroll', 'range', 'expressions' and 'files'", name);
         return;
     }
     if (node_member(n, "range")) {
@@ -186,6 +205,9 @@ void load_parameter(struct reader *r, struct job *job, const struct node *n, con
         return;
     } else if (node_member(n, "expressions")) {
         load_expressions(r, job, n, name, &values);
+    } else if (node_member(n, "files")) {
+        kind = PARAMETER_STRING;
+        load_file_names(r, job, list, name, &values);
     } else if (kind == PARAMETER_INT && has_decimals(list)) {
         kind = PARAMETER_REAL;
         load_decimals(r, job, list, name, &values);
@@ -195,8 +217,10 @@ void load_parameter(struct reader *r, struct job *job, const struct node *n, con
     struct error err;
     if (space_add_parameter(job->space, name, kind, values.values, values.count, &err))
         reader_mistake(r, n, "%s", err.message);
-    else
+    else {
+        job->parameter_files[space_parameter_count(job->space) - 1] = node_member(n, "files") != NULL;
         load_parameter_option(r, job, n);
+    }
     free(values.values);
 }
 

@@ -198,11 +198,15 @@ static json_t *describe_compilation(const struct job *job, const char *source, c
     for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
     free(folders);
     free(folder);
-    job_options(job, config, add_text, options);
+    json_t *files = json_array();
+    job_options(job, config, true, add_text, options);
+    job_option_files(job, config, add_text, files);
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
                                 "source", source, "include", include, "options", options, "entries", entries, "defines",
                                 defines, "cache", cache, "deadline", job->compile_timeout);
     if (json_array_size(macros)) json_object_set(request, "macros", macros);
+    if (json_array_size(files)) json_object_set(request, "files", files);
+    json_decref(files);
     json_decref(macros);
     if (job->compiler == JOB_NVCC) {
         json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
