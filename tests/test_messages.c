@@ -106,6 +106,8 @@ static const struct mistake check_mistakes[] = {
     {"a source with a header of the host", "--compile 1 s/kernel.cu/host.cu/"},
     {"a parameter whose values make no difference", "--compile 8 s/kernel.cu/same.cu/"},
     {"a source that needs a newer architecture", "--arch sm_75 s/kernel.cu/copy.cu/"},
+    {"shared memory that a smaller device does not have", "--arch sm_121 s/64 . X/32768 * X/"},
+    {"threads that an embedded device does not have", "--arch sm_110 s/block = . 128 ./block = [ 2048 ]/"},
     {"an architecture that nobody knows", "--arch sm_57x s/X < 8/X < 9/"},
 };
 

@@ -28,7 +28,9 @@ const struct device_limits device_limits_h200 = {
     .compute = 90,
 };
 
-// The limits of a block and of a multiprocessor belong to the compute capability, what follows to the device.
+// The limits of a block and of a multiprocessor belong to the compute capability (CUDA C++ Programming Guide, table
+// "technical specifications per compute capability"; arch_traits.h of NVIDIA's libcu++ has the same), what follows to
+// the device.
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device)
 {
     static const struct {
@@ -44,7 +46,9 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
         {89, 100 << 10, 1536, 24, "an L40S", 142, 48 << 20, 48ll << 30},
         {100, 228 << 10, 2048, 32, "a B200", 148, 126 << 20, 180ll << 30},
         {103, 228 << 10, 2048, 32, "a B300", 148, 126 << 20, 270ll << 30},
+        {110, 228 << 10, 1536, 24, "a Jetson AGX Thor", 20, 32 << 20, 128ll << 30},
         {120, 100 << 10, 1536, 24, "a GeForce RTX 5090", 170, 96 << 20, 32ll << 30},
+        {121, 100 << 10, 1536, 24, "a GB10 (DGX Spark)", 48, 24 << 20, 128ll << 30},
     };
     int compute = text_architecture(arch);
     *limits = device_limits_h200;
