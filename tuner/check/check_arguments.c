@@ -252,8 +252,8 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
                 if (known->problem)
                     explain_entry(c, &l, scan, all, known);
                 else if (!is_kernel(scan, all, known->entry))
-                    check_add(&c->mistakes, l.entry,
-                              "'%s' is not a kernel: only a __global__ function can be launched", known->entry);
+                    check_add(&c->mistakes, l.entry, "'%s' is not a kernel: only a __global__ function can be launched",
+                              known->entry);
                 else
                     check_launch_arguments(c, &l, known);
             }
