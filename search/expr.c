@@ -131,7 +131,9 @@ static void next_token(struct parser *p)
         memcpy(p->sign, text + p->at, length);
         p->sign[length] = 0;
         p->at += length;
-        if (length == 1 && !strchr("+-*/%&|^~!<>?:(),", ch)) fail_at(p, p->start, "unexpected character");
+        if (length == 1 && !strchr("+-*/%&|^~!<>?:(),", ch))
+            fail_at(p, p->start,
+                    ch == '\'' ? "a text stands in double quotes, \\\"a\\\" in a job file" : "unexpected character");
     }
 }
 
@@ -246,6 +248,11 @@ static int parse_name(struct parser *p)
     copy[length] = 0;
     struct expr_node node = {.column = (int)column + 1, .a = -1, .b = -1, .c = -1, .slot = -1};
     int slot = symbols_find(p->expr->symbols, copy);
+    if (slot >= 0 && symbols_type(p->expr->symbols, slot) == EXPR_REAL) {
+        char what[400];
+        snprintf(what, sizeof what, "'%s' has decimals for values, and expressions are of integers", copy);
+        return fail_at(p, column, what);
+    }
     if (slot >= 0) {
         node.op = OP_NAME;
         node.slot = slot;

@@ -17,7 +17,8 @@
 
 #include "tuner/base/error.h"
 
-enum expr_type { EXPR_INT, EXPR_STRING };
+// Expressions are of integers: a name whose values have decimals (EXPR_REAL) is refused where it is read.
+enum expr_type { EXPR_INT, EXPR_STRING, EXPR_REAL };
 
 // The names that expressions may use. Slot i of the value array belongs to name i. The value of a name of type
 // EXPR_STRING is the id that symbols_intern() gave to its text. Grows by symbols_add.
@@ -28,6 +29,10 @@ void symbols_free(struct symbols *);
 // Returns the slot (>= 0), or -1 with a message if the name already exists or is not a C identifier (dots allowed).
 int symbols_add(struct symbols *, const char *name, enum expr_type type, struct error *);
 int symbols_find(const struct symbols *, const char *name); // slot, or -1
+// A name that only some expressions know is hidden from those that are parsed afterwards, and shown again for others:
+// symbols_show returns the slot of a hidden name, or -1 where there is none. Expressions keep their slots.
+void symbols_hide(struct symbols *, int slot);
+int symbols_show(struct symbols *, const char *name);
 size_t symbols_count(const struct symbols *);
 const char *symbols_name(const struct symbols *, int slot); // lives as long as the table
 enum expr_type symbols_type(const struct symbols *, int slot);

@@ -113,7 +113,11 @@ int space_add_parameter(struct space *s, const char *name, enum parameter_kind k
 {
     if (s->count == SPACE_MAX_PARAMETERS) return error_set(err, "more than %d parameters", SPACE_MAX_PARAMETERS);
     if (check_values(s, name, kind, values, count, err) < 0) return -1;
-    int slot = symbols_add(s->symbols, name, is_text(kind) ? EXPR_STRING : EXPR_INT, err);
+    int slot = symbols_add(s->symbols, name,
+                           kind == PARAMETER_REAL ? EXPR_REAL
+                           : is_text(kind)        ? EXPR_STRING
+                                                  : EXPR_INT,
+                           err);
     if (slot < 0) return -1;
     struct parameter *p = &s->parameters[s->count];
     p->name = copy_text(name);
@@ -122,6 +126,17 @@ int space_add_parameter(struct space *s, const char *name, enum parameter_kind k
     p->values = memory_grow(NULL, count, sizeof *values);
     memcpy(p->values, values, count * sizeof *values);
     s->slots[s->count++] = slot;
+    forget_index(s);
+    return 0;
+}
+
+int space_set_values(struct space *s, size_t parameter, const int64_t *values, size_t count, struct error *err)
+{
+    struct parameter *p = &s->parameters[parameter];
+    if (check_values(s, p->name, p->kind, values, count, err) < 0) return -1;
+    p->values = memory_grow(p->values, count, sizeof *values);
+    memcpy(p->values, values, count * sizeof *values);
+    p->count = count;
     forget_index(s);
     return 0;
 }
@@ -230,9 +245,14 @@ uint64_t space_size(const struct space *s)
     return s->diagram.size;
 }
 
-int space_values(const struct space *s, const uint16_t *config, int64_t *values, struct error *err)
+void space_constants(const struct space *s, int64_t *values)
 {
     for (size_t i = 0; i < s->constant_count; i++) values[s->constants[i].slot] = s->constants[i].value;
+}
+
+int space_values(const struct space *s, const uint16_t *config, int64_t *values, struct error *err)
+{
+    space_constants(s, values);
     for (int i = 0; i < s->count; i++) {
         assert(config[i] < s->parameters[i].count);
         values[s->slots[i]] = s->parameters[i].values[config[i]];

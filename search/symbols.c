@@ -11,6 +11,7 @@
 struct symbol {
     char *name;
     enum expr_type type;
+    bool hidden;
 };
 
 // Numbers of names or texts by hash, open addressing.
@@ -119,16 +120,30 @@ int symbols_add(struct symbols *s, const char *name, enum expr_type type, struct
 {
     if (!is_name(name))
         return error_set(err, "'%s' is not a name: use letters, digits and '_', and do not begin with a digit", name);
-    if (symbols_find(s, name) >= 0) return error_set(err, "the name '%s' is already taken", name);
+    if (look_up(&s->by_name, s, name_at, name) >= 0) return error_set(err, "the name '%s' is already taken", name);
     s->names = grow(s->names, &s->name_room, s->name_count, sizeof *s->names);
-    s->names[s->name_count] = (struct symbol){copy_text(name), type};
+    s->names[s->name_count] = (struct symbol){copy_text(name), type, false};
     enter(&s->by_name, s, name_at, s->name_count);
     return (int)s->name_count++;
 }
 
 int symbols_find(const struct symbols *s, const char *name)
 {
-    return (int)look_up(&s->by_name, s, name_at, name);
+    int slot = (int)look_up(&s->by_name, s, name_at, name);
+    return slot >= 0 && s->names[slot].hidden ? -1 : slot;
+}
+
+void symbols_hide(struct symbols *s, int slot)
+{
+    s->names[slot].hidden = true;
+}
+
+int symbols_show(struct symbols *s, const char *name)
+{
+    int slot = (int)look_up(&s->by_name, s, name_at, name);
+    if (slot < 0 || !s->names[slot].hidden) return -1;
+    s->names[slot].hidden = false;
+    return slot;
 }
 
 size_t symbols_count(const struct symbols *s)
@@ -176,7 +191,7 @@ const char *symbols_nearest(const struct symbols *s, const char *name)
     const char *nearest = NULL;
     size_t least = strlen(name) / 3 + 1;
     for (size_t i = 0; i < s->name_count; i++) {
-        size_t distance = edit_distance(name, s->names[i].name);
+        size_t distance = s->names[i].hidden ? least : edit_distance(name, s->names[i].name);
         if (distance < least) {
             least = distance;
             nearest = s->names[i].name;

@@ -261,8 +261,8 @@ static void compile_errors_are_whole_and_explained(void **state)
          "s/\"scale\"/\"helper\"/",
          "$a __device__ void helper(const float *x, float *y, int n) { y[n] = BLOCK * UNROLL; }",
          "",
-         1,
-         {"hint: an entry of the job names a function that is not a kernel"}},
+         2,
+         {"job.cfg:4: 'helper' is not a kernel: only a __global__ function can be launched"}},
     };
     RUN(cases);
 }
@@ -310,7 +310,7 @@ static void parameters_that_change_nothing_are_named(void **state)
          NULL,
          "--compile 0",
          0,
-         {"job.cfg:5: warning: ", "k.cu:4 declares 'n', but the macro of this macro puts its value there"}},
+         {"job.cfg:5: warning: ", "k.cu:4 declares 'n', but the macro puts its value there"}},
         {"a parameter whose values make the same code",
          "9s/UNROLL/TWICE/; s/BLOCK . UNROLL/BLOCK/",
          "s/UNROLL/(TWICE > 0)/",

@@ -19,7 +19,7 @@
 static struct job *load_job(const char *path)
 {
     struct job *job;
-    struct mistakes mistakes;
+    struct mistakes mistakes = {0};
     struct error err;
     if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
     if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
@@ -127,17 +127,18 @@ static void nothing_known_is_nothing_found(void **state)
 static json_t *profile_of_trial(const struct job *job, const struct recorded *r, size_t trial, const uint16_t *config)
 {
     const struct trial *t = &r->trials[trial];
-    struct planned_launch launches[REQUEST_MAX_LAUNCHES];
+    struct planned_launch *launches = NULL;
     char text[1024];
     size_t count;
     struct error err;
-    json_t *problems = request_problems(job, config, NULL, true, launches, &count, &err), *counters = json_object();
+    json_t *problems = request_problems(job, config, NULL, true, &launches, &count, &err), *counters = json_object();
     if (!problems) fail_msg("%s", err.message);
     json_decref(problems);
     space_format(job->space, config, text, sizeof text);
     for (size_t i = 0; i < r->metric_count; i++)
         json_object_set_new(counters, r->metrics[i].key, json_real_or_null(r->counters[trial * r->metric_count + i]));
     json_t *facts = explain_facts(&device_limits_h200, &launches[0].shape, (int64_t)t->facts.registers, 0);
+    free(launches);
     json_object_set_new(facts, "code_bytes", json_real_or_null(t->facts.code_bytes));
     json_object_set_new(facts, "spill_loads", json_real_or_null(t->facts.spill_bytes));
     json_object_set_new(facts, "spill_stores", json_real(0));

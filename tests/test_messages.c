@@ -9,6 +9,15 @@
 
 #define SUM "s/^verif.*/reference = { operation = \"sum\"; result = \"y\"; x = \"x\"; n = \"N\"; };/; "
 
+// The job with another reference.
+#define REFERENCE(kernel) "s/^verif.*/reference = { kernel = \"" kernel "\"; launch = { grid = [1]; block = [1]; }; };/"
+#define LIBRARY(path) "s/^verif.*/reference = { library = \"" path "\"; function = \"expected\"; };/"
+#define FILES "s/^verif.*/reference = { files = { y = \"y.npy\"; }; };/"
+#define STAGE(name)                                                                                              \
+    "{ name = \"" name "\"; entry = \"scale\"; launch = { grid = [1]; block = [1]; }; arguments = ( { scalar = " \
+    "\"N\"; type = \"i32\"; } ); }"
+#define STAGES "/^launch/d; /^arguments/,/^);/d; $ a stages = ( " STAGE("a") ", " STAGE("A") " );"
+
 struct mistake {
     const char *what, *input; // of a job file: the sed script; else the command line
 };
@@ -69,6 +78,37 @@ static const struct mistake job_mistakes[] = {
     {"another language's operator", "s/X < 8 ||/X < 8 or/"},
     {"another language's function", "s/ceil_div(N, 128)/ceil(N \\/ 128)/"},
     {"a guide that is not cheaper", "$ a guide = { N = 65536; };"},
+    {"a misspelt reference kernel", REFERENCE("scael")},
+    {"a kernel that is a function of the device", "s/kernel.cu/device.cu/"},
+    {"a parameter that the source defines again", "s/kernel.cu/again.cu/"},
+    {"a macro that the source has for a variable", "s/entry = \"scale\"/&; defines = { x = 2; }/"},
+    {"a parameter that the header could not name", "s/MODE/KERNEL/g"},
+    {"two stages that the header could not tell apart", STAGES},
+    {"a file of values with another shape", FILES},
+    {"a library that is none", LIBRARY("kernel.cu")},
+    {"a library without the function", LIBRARY("lib.so")},
+    {"an argument too many", "s/{ scalar = \"N\"; type = \"i32\"; }/&, &/"},
+    {"Python's operator", "s/X < 8 ||/X < 8 and/"},
+    {"Python's negation", "s/X < 8/not X/"},
+    {"Python's floor division", "s:64 . X:64 // X:"},
+    {"a power with stars", "s/X < 8/X ** 2 < 8/"},
+    {"a text in single quotes", "s/\\\\\"wide\\\\\"/'\\''wide'\\''/"},
+    {"an expression of decimals", "s/values = .1, 2, 4, 8./values = [0.5, 1.0]/"},
+    {"a value that differs between configurations", "s/values = .\"plain\"[^;]*/expressions = [\"X + 1\"]/"},
+    {"a loop without its next value",
+     "s/^launch.*/stages = ( { repeat = { name = \"I\"; from = 0; while = \"I < 9\"; }; entry "
+     "= \"scale\"; } );/"},
+};
+
+// A mistake that `check` finds with these options: what it prints is held, standard output included.
+static const struct mistake check_mistakes[] = {
+    {"a source that does not compile", "--compile 1 s/kernel.cu/wrong.cu/"},
+    {"a source with a header of the host", "--compile 1 s/kernel.cu/host.cu/"},
+    {"a parameter whose values make no difference", "--compile 8 s/kernel.cu/same.cu/"},
+    {"a source that needs a newer architecture", "--arch sm_75 s/kernel.cu/copy.cu/"},
+    {"shared memory that a smaller device does not have", "--arch sm_121 s/64 . X/32768 * X/"},
+    {"threads that an embedded device does not have", "--arch sm_110 s/block = . 128 ./block = [ 2048 ]/"},
+    {"an architecture that nobody knows", "--arch sm_57x s/X < 8/X < 9/"},
 };
 
 // In this order, in one folder.
@@ -124,12 +164,30 @@ static const struct blot message_blots[] = {
     {NULL, NULL},
 };
 
+#define KERNEL "extern \"C\" __global__ void scale(const float *x, float *y, int n)\n"
+static const struct {
+    const char *name, *text;
+} sources[] = {
+    {"device.cu",
+     "enum { plain, wide };\n__device__ void scale(const float *x, float *y, int n) { y[0] = x[n] * X * MODE; }\n"},
+    {"again.cu", "#define X 4\nenum { plain, wide };\n" KERNEL "{ y[0] = x[n] * X * MODE; }\n"},
+    {"wrong.cu", "enum { plain, wide };\n" KERNEL "{\n    y[0] = x[n] * X * MODE\n}\n"},
+    {"host.cu", "#include <vector>\nenum { plain, wide };\n" KERNEL "{ y[0] = x[n] * X * MODE; }\n"},
+    {"same.cu", "enum { plain, wide };\n" KERNEL "{ y[0] = x[n] + 0 * MODE; (void)X; }\n"},
+    {"copy.cu", "enum { plain, wide };\n" KERNEL
+                "{\n    __shared__ float s[X];\n    asm volatile(\"cp.async.ca.shared.global [%0], "
+                "[%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(s)), \"l\"(x));\n    y[0] = s[MODE];\n}\n"},
+};
+
 static char *make_folder(void)
 {
     char *folder = e2e_folder("messages");
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) e2e_write(folder, sources[i].name, sources[i].text);
     struct outcome_of_command r = e2e_run(
         folder,
         "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && mkdir empty && "
+        "printf '\\223NUMPY\\001\\000\\072\\000{\\047descr\\047: \\047<f4\\047, \\047fortran_order\\047: False, "
+        "\\047shape\\047: (2,), }\\n12345678' >y.npy && echo 'int other;' | gcc -shared -fPIC -x c - -o lib.so && "
         "sed 's/golden/other/' job.cfg >other.cfg && head -c 700 space.json >half.json && echo '{}' >other.json && "
         "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --quiet && head -c 5000 job.db >half.db "
         "&& cp job.db newer.db && printf '\\0\\0\\0\\143' | dd of=newer.db bs=1 seek=60 conv=notrunc status=none",
@@ -139,19 +197,26 @@ static char *make_folder(void)
     return folder;
 }
 
-static void hold_messages(const char *name, const struct mistake *mistakes, size_t count, bool job_files)
+enum kind { JOB_FILE, CHECK_IT, COMMAND };
+
+static void hold_messages(const char *name, const struct mistake *mistakes, size_t count, enum kind kind)
 {
     char *folder = make_folder(), *all = text_copy("");
     for (size_t i = 0; i < count; i++) {
+        const char *input = mistakes[i].input;
         char *command =
-            job_files ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg", mistakes[i].input)
-                      : text_format("$BIN/sweetspot %s", mistakes[i].input);
+            kind == JOB_FILE ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg", input)
+            : kind == CHECK_IT
+                ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg %.*s >printed.txt "
+                              "2>&1; s=$?; grep -v ^ok printed.txt 1>&2; exit $s",
+                              strstr(input, " s/") + 1, (int)(strstr(input, " s/") - input), input)
+                : text_format("$BIN/sweetspot %s", input);
         struct outcome_of_command r = e2e_run(folder, "cd '%s' && export TZ=UTC COLUMNS=100; %s", folder, command);
-        bool note = job_files && r.status == 0; // an old name is accepted, with a note
+        bool note = kind != COMMAND && r.status == 0; // an old name is accepted, with a note
         if (!r.status && !note) fail_msg("%s: no mistake", mistakes[i].what);
         if (!*r.err) fail_msg("%s: no message", mistakes[i].what);
         char *longer = text_format("%s# %s: %s%s\n%sexit status %d\n\n", all, mistakes[i].what,
-                                   job_files ? "" : "sweetspot ", mistakes[i].input, r.err, r.status);
+                                   kind == COMMAND ? "sweetspot " : "", mistakes[i].input, r.err, r.status);
         free(all);
         all = longer;
         free(command);
@@ -164,25 +229,32 @@ static void hold_messages(const char *name, const struct mistake *mistakes, size
 static void mistakes_in_job_files_are_reported_as_their_golden_file_says(void **state)
 {
     (void)state;
-    hold_messages("messages-job", job_mistakes, sizeof job_mistakes / sizeof *job_mistakes, true);
+    hold_messages("messages-job", job_mistakes, sizeof job_mistakes / sizeof *job_mistakes, JOB_FILE);
+}
+
+static void mistakes_that_check_compiles_for_are_reported_as_their_golden_file_says(void **state)
+{
+    (void)state;
+    hold_messages("messages-check", check_mistakes, sizeof check_mistakes / sizeof *check_mistakes, CHECK_IT);
 }
 
 static void mistakes_on_the_command_line_are_reported_as_their_golden_file_says(void **state)
 {
     (void)state;
-    hold_messages("messages-command", command_mistakes, sizeof command_mistakes / sizeof *command_mistakes, false);
+    hold_messages("messages-command", command_mistakes, sizeof command_mistakes / sizeof *command_mistakes, COMMAND);
 }
 
 static void mistakes_about_results_are_reported_as_their_golden_file_says(void **state)
 {
     (void)state;
-    hold_messages("messages-results", result_mistakes, sizeof result_mistakes / sizeof *result_mistakes, false);
+    hold_messages("messages-results", result_mistakes, sizeof result_mistakes / sizeof *result_mistakes, COMMAND);
 }
 
 static void no_golden_file_of_messages_is_left_over(void **state)
 {
     (void)state;
-    static const char *const known[] = {"messages-job.txt", "messages-command.txt", "messages-results.txt"};
+    static const char *const known[] = {"messages-job.txt", "messages-check.txt", "messages-command.txt",
+                                        "messages-results.txt"};
     DIR *folder = opendir("tests/golden");
     assert_non_null(folder);
     for (const struct dirent *e; (e = readdir(folder));) {
@@ -197,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_in_job_files_are_reported_as_their_golden_file_says),
+        cmocka_unit_test(mistakes_that_check_compiles_for_are_reported_as_their_golden_file_says),
         cmocka_unit_test(mistakes_on_the_command_line_are_reported_as_their_golden_file_says),
         cmocka_unit_test(mistakes_about_results_are_reported_as_their_golden_file_says),
         cmocka_unit_test(no_golden_file_of_messages_is_left_over),

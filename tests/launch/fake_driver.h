@@ -17,8 +17,8 @@ static struct {
     unsigned char map[128];           // the first argument's
     unsigned char bytes[16][32];      // of arguments with more than 8 bytes
     const char *symbol;
-} fake_launch[4];
-static int fake_sizes[2][16]; // of each stage's arguments; 128: a tensor map. 0 ends
+} fake_launch[64];
+static int fake_sizes[64][16]; // of each launch's arguments; 128: a tensor map. 0 ends
 static const char *fake_symbols[4];
 static int fake_symbol_count;
 

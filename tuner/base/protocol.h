@@ -30,6 +30,10 @@
 //   <- {"id":2,"status":"compile_error"|"compile_timeout","reason":"gemm.cu(12): error: ..."}
 //   <- {"id":2,"status":"source_changed","reason":"/t/gemm.cu"}
 //     "host_headers": false offers no stand-ins for headers of the host (host_headers.h).
+//     "units":[{"unit":0,"defines":{"PHASE":"1"},"entries":["scan"]}, ..] in place of "entries": each is compiled for
+//     itself, with these macros besides, and the "cubin" is a file of units (tuner/base/units.h), in which they have
+//     these numbers; the answer's entries have "unit", too.
+//     "files": paths of files that "options" name; their contents count for the cache. May be missing.
 //     "text" may stand for "source": the program itself (the worker's support kernels).
 //     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
 //     meanwhile, and is not compiled. "macros" are those of the job by which a header may be included, with each of
@@ -117,6 +121,9 @@
 //     {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
 //       "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call
+//       "unit":1: the unit of the cubin whose kernel it is; 0 where it is missing.
+//       "again":true: another run of the stage before it. All runs of a stage are one in answers, which number stages
+//       without them; counters are those of all runs.
 //       overlap: launched with programmatic stream serialization where a kernel comes before it in the same candidate;
 //       never when it is counted alone.
 //     ARGUMENT = {"buffer":"A"} | {"scalar":"i32","value":2048} | {"scalar":"f32","value":1.0} |

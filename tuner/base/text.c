@@ -250,3 +250,16 @@ char *text_read_file(const char *path, size_t *size)
 {
     return input_file_read(path, 0, size, NULL);
 }
+
+char *text_of_number(double value)
+{
+    char text[40];
+    int digits = 1, whole = 0;
+    for (; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    for (double rest = value < 0 ? -value : value; rest >= 1 && whole < 16; rest /= 10) whole++;
+    if (whole > digits && whole < 16) snprintf(text, sizeof text, "%.*g", whole, value); // no exponent
+    return text_format("%s%s", text, text[strcspn(text, ".en")] ? "" : ".0");
+}

@@ -47,4 +47,8 @@ char *text_directory(const char *path);
 // names is read by input_file.h, which says what is wrong with it.
 char *text_read_file(const char *path, size_t *size);
 
+// The shortest decimal text that reads back as this finite number, with a point or an exponent: "0.5", "1.0".
+// malloc'ed.
+char *text_of_number(double value);
+
 #endif

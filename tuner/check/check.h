@@ -30,8 +30,8 @@ void check_drop_repeated(struct mistakes *, size_t from);
 // last is the reference's. malloc'ed.
 char *check_stage_path(const struct job *, size_t stage, const char *member);
 
-// The kernels and their arguments, for one configuration (NULL: the reference's kernel). (check_arguments.c)
-void check_arguments(struct check *, const uint16_t *config, const struct signatures *);
+// The kernels and their arguments, for one configuration and unit (NULL: the reference's kernel). (check_arguments.c)
+void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
 // The job's constants against the variables of the source, likewise. (check_places.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Textures and surfaces against what devices take. (check_places.c)

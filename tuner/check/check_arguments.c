@@ -191,6 +191,21 @@ static bool is_mangled(const char *symbol, const char *name)
     return found;
 }
 
+// Whether a function that the compiler knows may be a kernel: the source or the compiled code has one of its name, or
+// the source makes names of its own.
+static bool is_kernel(const struct source_scan *scan, const struct signatures *all, const char *entry)
+{
+    const char *name = entry;
+    for (const char *p = entry; p < entry + strcspn(entry, "<( "); p++)
+        if (p[0] == ':' && p[1] == ':') name = p + 2;
+    char *base = text_format("%.*s", (int)strcspn(name, "<( "), name);
+    size_t count;
+    bool found = find_kernel(scan, base, &count) || scan->missing.line || scan->pastes;
+    for (size_t i = 0; i < all->kernel_count && !found; i++) found = strstr(all->kernels[i], base) != NULL;
+    free(base);
+    return found;
+}
+
 // Why the compiler does not know an entry.
 static void explain_entry(struct check *c, const struct launch *l, const struct source_scan *scan,
                           const struct signatures *all, const struct kernel_signature *s)
@@ -271,7 +286,7 @@ void check_drop_repeated(struct mistakes *m, size_t from)
     }
 }
 
-void check_arguments(struct check *c, const uint16_t *config, const struct signatures *all)
+void check_arguments(struct check *c, const uint16_t *config, size_t unit, const struct signatures *all)
 {
     const struct job *job = c->job;
     const struct source_scan *scan = !config && c->reference.file_count ? &c->reference : &c->template;
@@ -281,9 +296,12 @@ void check_arguments(struct check *c, const uint16_t *config, const struct signa
         for (size_t s = first; s < end; s++) {
             struct launch l = launch_of(job, s);
             const struct kernel_signature *known = &all->list[k];
-            if (!l.stage->operation && !strcmp(l.stage->entry, known->entry)) {
+            if (!l.stage->operation && l.stage->unit == unit && !strcmp(l.stage->entry, known->entry)) {
                 if (known->problem)
                     explain_entry(c, &l, scan, all, known);
+                else if (!is_kernel(scan, all, known->entry))
+                    check_add(&c->mistakes, l.entry, "'%s' is not a kernel: only a __global__ function can be launched",
+                              known->entry);
                 else
                     check_launch_arguments(c, &l, known);
             }

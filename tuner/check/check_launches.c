@@ -12,21 +12,23 @@
 enum { LAUNCHES_LOOKED_AT = 500 };
 
 // 0 where every launch of the configuration fits. *stage: of the one that does not, or the number of stages.
-static int fits(const struct check *c, const uint16_t *config, struct planned_launch *launches, size_t *stage,
-                struct error *reason)
+static int fits(const struct check *c, const uint16_t *config, size_t *stage, struct error *reason)
 {
+    struct planned_launch *launches = NULL;
     size_t count = 0;
-    json_t *problems = request_problems(c->job, config, NULL, false, launches, &count, reason);
+    json_t *problems = request_problems(c->job, config, NULL, false, &launches, &count, reason);
+    int failed = 0;
     *stage = c->job->stage_count;
     if (!problems) return -1;
     json_decref(problems);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !failed; i++) {
         if (c->job->stages[launches[i].stage].operation) continue;
         *stage = (size_t)launches[i].stage;
         if (launch_check(c->limits, &launches[i].shape, -1, -1, reason))
-            return error_prefix(reason, "problem %s", c->job->problems[launches[i].problem].name);
+            failed = error_prefix(reason, "problem %s", c->job->problems[launches[i].problem].name);
     }
-    return 0;
+    free(launches);
+    return failed;
 }
 
 // Where a launch is, whose reason begins so or so.
@@ -46,21 +48,19 @@ void check_launches(struct check *c)
 {
     const struct job *job = c->job;
     uint64_t size = space_size(job->space), step = size / LAUNCHES_LOOKED_AT + 1, looked = 0, failed = 0;
-    struct planned_launch *launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *launches);
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct error first = {""}, reason;
     size_t stage, first_stage = 0;
     char *example = NULL;
     for (uint64_t i = 0; i < size && looked < LAUNCHES_LOOKED_AT; i += step, looked++) {
         space_get(job->space, i, config);
-        if (!fits(c, config, launches, &stage, &reason)) continue;
+        if (!fits(c, config, &stage, &reason)) continue;
         if (!failed++) {
             first = reason;
             first_stage = stage;
             example = space_text(job->space, config);
         }
     }
-    free(launches);
     if (failed && failed == looked)
         check_add(&c->mistakes, place_of(c, first_stage, first.message),
                   "no configuration can be launched on sm_%" PRId64 "%s%s: %s", c->limits->compute,

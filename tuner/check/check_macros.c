@@ -34,6 +34,10 @@ static bool stage_reads(const struct stage *s, int slot)
         for (size_t k = 0; k < a->member_count; k++) found |= reads(a->members[k].value, slot);
     }
     for (size_t i = 0; i < s->role_count; i++) found |= reads(s->roles[i].value, slot);
+    for (size_t i = 0; i < s->repeat.loop_count; i++) {
+        const struct stage_loop *l = &s->repeat.loops[i];
+        found |= reads(l->from, slot) || reads(l->holds, slot) || reads(l->next, slot);
+    }
     return found;
 }
 
@@ -60,6 +64,27 @@ static bool mentioned(const struct job *job, const char *name, int slot)
     return found;
 }
 
+static const char *derived_name(const struct job *job, size_t derived)
+{
+    return symbols_name(job->symbols, job->derived[derived].slot);
+}
+
+// Whether a derived name depends on the name in this slot.
+static bool derived_reads(const struct job *job, size_t derived, int slot)
+{
+    if (reads(job->derived[derived].value, slot)) return true;
+    for (size_t d = 0; d < derived; d++)
+        if (reads(job->derived[derived].value, job->derived[d].slot) && derived_reads(job, d, slot)) return true;
+    return false;
+}
+
+static bool macro_reads(const struct job *job, int slot)
+{
+    bool found = false;
+    for (size_t i = 0; i < job->macro_count; i++) found |= derived_reads(job, job->macros[i], slot);
+    return found;
+}
+
 static void check_use(struct check *c, size_t parameter, bool defined_again)
 {
     const struct job *job = c->job;
@@ -68,7 +93,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     int slot = symbols_find(job->symbols, name);
     struct place at = job_place(job, "parameters[%zu].name", parameter);
     if (job->parameter_options[parameter]) return; // the compiler uses it
-    if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot)) return;
+    if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot) || macro_reads(job, slot)) return;
     if (defined_again) return; // said already
     if (mentioned(job, name, slot))
         check_add(&c->doubts, at,
@@ -90,6 +115,11 @@ static bool is_macro(const struct job *job, const char *name)
         if (!strcmp(space_parameter(job->space, i)->name, name)) return true;
     for (size_t i = 0; i < job->define_count; i++)
         if (!strcmp(job->defines[i].name, name)) return true;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            if (!strcmp(job->stages[s].defines[i].name, name)) return true;
+    for (size_t i = 0; i < job->macro_count; i++)
+        if (!strcmp(derived_name(job, job->macros[i]), name)) return true;
     return false;
 }
 
@@ -126,11 +156,16 @@ static void check_names(struct check *c, const char *what, const char *name, str
     for (size_t i = 0; i < c->template.declaration_count; i++) {
         const struct source_word *w = &c->template.declarations[i];
         if (strcmp(w->name, name) != 0) continue;
-        check_add(&c->doubts, at,
-                  "%s:%d declares '%s', but the macro of this %s puts its value there: rename one of them", w->file,
-                  w->line, name, what);
+        check_add(&c->doubts, at, "%s:%d declares '%s', but the macro%s%s puts its value there: rename one of them",
+                  w->file, w->line, name, strcmp(what, "macro") ? " of this " : "", strcmp(what, "macro") ? what : "");
         return;
     }
+}
+
+static void check_macro(struct check *c, const char *name, struct place at)
+{
+    check_defined_again(c, "macro", name, at);
+    check_names(c, "macro", name, at);
 }
 
 void check_macros(struct check *c)
@@ -143,10 +178,18 @@ void check_macros(struct check *c)
         check_use(c, i, again);
         check_names(c, "parameter", name, at);
     }
-    for (size_t i = 0; i < job->define_count; i++) {
-        const char *name = job->defines[i].name;
-        struct place at = job_place(job, "kernel.defines.%s", name);
-        check_defined_again(c, "macro", name, at);
-        check_names(c, "macro", name, at);
+    for (size_t i = 0; i < job->define_count; i++)
+        check_macro(c, job->defines[i].name, job_place(job, "kernel.defines.%s", job->defines[i].name));
+    for (size_t i = 0; i < job->macro_count; i++) {
+        const char *name = derived_name(job, job->macros[i]);
+        struct place at = job_place(job, "kernel.macros");
+        check_macro(c, name, at);
+        if (c->template.file_count && !c->template.missing.line && !c->template.pastes &&
+            !source_scan_uses(&c->template, name))
+            check_add(&c->doubts, at, "the source does not use the macro '%s'", name);
     }
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            check_macro(c, job->stages[s].defines[i].name,
+                        job_place(job, "stages[%zu].defines.%s", s, job->stages[s].defines[i].name));
 }

@@ -8,6 +8,7 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/base/units.h"
 #include "tuner/check/check.h"
 #include "tuner/run/job_setup.h"
 #include "tuner/run/request.h"
@@ -15,15 +16,30 @@
 // A stage that is in none of so many configurations, evenly apart, is not checked.
 enum { STAGE_TRIES = 1000 };
 
-static int ask(struct check *c, struct worker *w, const uint16_t *config, const char *folder, struct error *err)
+// Takes the request.
+static int ask_unit(struct check *c, struct worker *w, const uint16_t *config, json_t *request, size_t unit,
+                    const char *folder, struct error *err)
 {
     struct signatures all;
-    const struct job *job = c->job;
-    json_t *request = request_compile(job, config, c->arch, NULL, folder);
-    int failed = signatures_ask(&all, w, request, c->arch, folder, job->compile_timeout + COMPILE_GRACE, err);
-    if (!failed && !all.log) check_arguments(c, config, &all);
+    int failed = signatures_ask(&all, w, request, c->arch, folder, c->job->compile_timeout + COMPILE_GRACE, err);
+    if (!failed && !all.log) check_arguments(c, config, unit, &all);
     if (!failed && !all.log) check_constants(c, config, &all);
     signatures_release(&all);
+    return failed;
+}
+
+static int ask(struct check *c, struct worker *w, const uint16_t *config, const char *folder, struct error *err)
+{
+    json_t *request = request_compile(c->job, config, c->arch, NULL, folder), *unit;
+    int failed = 0;
+    size_t i;
+    if (!json_object_get(request, "units")) return ask_unit(c, w, config, request, 0, folder, err);
+    json_array_foreach(json_object_get(request, "units"), i, unit)
+    {
+        size_t number = (size_t)json_get_integer(unit, "unit", 0);
+        if (!failed) failed = ask_unit(c, w, config, units_request(request, unit), number, folder, err);
+    }
+    json_decref(request);
     return failed;
 }
 

@@ -83,7 +83,8 @@ char *compile_first_error(const char *log, const char *source)
     bool shown = false;
     for (const char *line = log; *line; line += *line == '\n') {
         size_t length = strcspn(line, "\n"), own = strlen(name);
-        bool begins = begins_message(line, length), error = begins && memmem(line, length, "error", 5);
+        bool begins = begins_message(line, length),
+             error = begins && (memmem(line, length, "error", 5) || memmem(line, length, "fatal", 5));
         bool total = begins && memmem(line, length, "detected in the", 15);
         if (begins) shown = error && !total && !errors++;
         bool blank = strspn(line, " ^~\t") == length && !memchr(line, '^', length);

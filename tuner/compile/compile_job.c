@@ -1,6 +1,7 @@
 // See compile_job.h.
 #include "tuner/compile/compile_job.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +80,35 @@ void compile_job_release(struct compile_job *j)
     free(j->include);
     free(j->own);
     free(j->macro);
+    free(j->file);
     json_decref(j->options);
     *j = (struct compile_job){0};
+}
+
+static int hash_files(const struct compile_job *j, char hash[HASH_TEXT_SIZE], struct error *err)
+{
+    struct hash *h = hash_new();
+    int failed = 0;
+    for (size_t i = 0; i < j->file_count && !failed; i++) {
+        size_t size;
+        char *content = text_read_file(j->file[i], &size), one[HASH_TEXT_SIZE];
+        if (content)
+            hash_content(content, size, one);
+        else
+            failed = error_set(err, "cannot read '%s': %s", j->file[i], strerror(errno));
+        if (content) hash_text(h, one);
+        free(content);
+    }
+    hash_finish(h, hash);
+    if (!j->file_count) *hash = 0;
+    return failed;
+}
+
+bool compile_job_files_same(const struct compile_job *j)
+{
+    char hash[HASH_TEXT_SIZE];
+    struct error unused;
+    return !hash_files(j, hash, &unused) && !strcmp(hash, j->files);
 }
 
 int compile_job_read(struct compile_job *j, const json_t *request, const char *home, struct error *err)
@@ -93,6 +121,7 @@ int compile_job_read(struct compile_job *j, const json_t *request, const char *h
         !(j->include = strings(request, "include", &r->include_count, err)) ||
         !(j->macro = strings(request, "macros", &r->macro_count, err)) ||
         !(j->entry = strings(request, "entries", &j->entry_count, err)) ||
+        !(j->file = strings(request, "files", &j->file_count, err)) || hash_files(j, j->files, err) ||
         !(j->options = all_options(request, home, err)))
         return -1;
     json_t *list = json_pack("{s:O}", "options", j->options);
@@ -129,5 +158,6 @@ void compile_job_key(const struct compile_job *j, const char *version, char key[
     hash_text(h, version);
     for (size_t i = 0; i < j->option_count; i++) hash_text(h, j->option[i]);
     for (size_t i = 0; i < j->entry_count; i++) hash_text(h, j->entry[i]);
+    if (*j->files) hash_text(h, j->files);
     hash_finish(h, key);
 }

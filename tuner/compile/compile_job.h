@@ -12,7 +12,9 @@ struct compile_job {
     json_t *options;                      // what `option` points to
     const char **option, **entry;         // option: all of them
     const char **own, **include, **macro; // what `request` points to
-    size_t option_count, entry_count;
+    const char **file;                    // that options name: their contents count
+    size_t option_count, entry_count, file_count;
+    char files[HASH_TEXT_SIZE]; // the hash of them; "" where there are none
 };
 
 // -1 with a message. Release in any case.
@@ -21,6 +23,9 @@ void compile_job_release(struct compile_job *);
 
 // NVRTC's options, without folders of the user's. malloc'ed, with its strings.
 char **compile_job_options(const struct compile_job *, size_t *count);
+
+// Whether the files that options name are still those that were hashed.
+bool compile_job_files_same(const struct compile_job *);
 
 // The key of what NVRTC of this version makes of it.
 void compile_job_key(const struct compile_job *, const char *version, char key[HASH_TEXT_SIZE]);

@@ -13,6 +13,7 @@
 #include "tuner/base/text.h"
 #include "tuner/compile/cache.h"
 #include "tuner/compile/compile_job.h"
+#include "tuner/compile/compile_units.h"
 #include "tuner/compile/library_build.h"
 #include "tuner/compile/memory_limit.h"
 #include "tuner/compile/nvcc.h"
@@ -161,6 +162,10 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
         answer = cache ? cache_find(cache, key, ".cubin") : NULL;
         bool cached = answer != NULL;
         if (!cached) answer = compile_anew(&job, json_get_number(request, "deadline", 0), cache, key);
+        if (!cached && !compile_job_files_same(&job)) { // the compiler may have read something else
+            json_decref(answer);
+            answer = refuse(PROTOCOL_SOURCE_CHANGED, job.file[0]);
+        }
         answer = complete(answer, cache, key, cached);
     }
     compile_job_release(&job);
@@ -215,6 +220,7 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
     hash_text(h, j->source.hash);
     hash_text(h, nvcc->version);
     hash_text(h, unit);
+    if (*j->files) hash_text(h, j->files);
     for (i = 0; i < json_array_size(list); i++) hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
     json_array_foreach(json_object_get(own, "entries"), i, entry)
     {
@@ -239,7 +245,8 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
 static json_t *unless_changed(json_t *answer, const struct compile_job *j)
 {
     char hash[HASH_TEXT_SIZE];
-    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash)) return answer;
+    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash) && compile_job_files_same(j))
+        return answer;
     json_decref(answer);
     return refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
 }
@@ -285,10 +292,8 @@ static json_t *hello(const json_t *request, const char *version)
     return answer;
 }
 
-static json_t *compile(const json_t *request, const char *version)
+static json_t *compile_one(const json_t *request, const char *version)
 {
-    struct error err;
-    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
     const char *compiler = json_get_string(request, "compiler", PROTOCOL_NVRTC);
     if (!strcmp(compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
     if (!strcmp(compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);
@@ -300,6 +305,14 @@ static json_t *build_library(const json_t *request)
     struct error err;
     if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
     return library_build(request, cuda_home());
+}
+
+static json_t *compile(const json_t *request, const char *version)
+{
+    struct error err;
+    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
+    if (json_object_get(request, "units")) return compile_units(request, version, compile_one);
+    return compile_one(request, version);
 }
 
 int main(int argc, char **argv)

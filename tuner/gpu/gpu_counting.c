@@ -145,7 +145,7 @@ struct unit {
 
 static size_t stage_count(const struct unit *u)
 {
-    return u->part ? u->part->count : 1;
+    return u->part ? u->part->stage_count : 1;
 }
 
 struct count_batch {
@@ -214,7 +214,7 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
             struct work work = {0};
             if (!part) work = baseline_work(baseline, k);
             b->units[b->unit_count++] = (struct unit){i, k, part, work, NULL};
-            rows += part ? part->count : 1;
+            rows += part ? part->stage_count : 1;
         }
         if (name) continue;
         int failed = pipeline_open(&b->pipelines[i], w, each, &b->reasons[i]);
@@ -223,7 +223,7 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
             struct pipeline_part *part = &b->pipelines[i].parts[k];
             if (!w->problems[k].tune || !part->count) continue;
             b->units[b->unit_count++] = (struct unit){.trial = i, .problem = k, .part = part};
-            rows += part->count;
+            rows += part->stage_count;
         }
     }
     b->values = memory_try(rows * columns, sizeof *b->values, err);

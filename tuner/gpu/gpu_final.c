@@ -195,11 +195,11 @@ static int prove_entry(struct gpu_final *f, struct race_entry *e, struct error *
     e->enters = true;
     verify_forget(f->w);
     failed = pass(f, e, true, err);
-    if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
+    if (!failed) failed = pipeline_look(&e->pipeline, &late, err);
     for (size_t k = 0; k < f->w->problem_count && !failed; k++)
         if (f->w->problems[k].tune && takes_part(e, k)) failed = try_out(f, e, k, &estimate, err);
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
-    if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
+    if (!failed) failed = pipeline_look(&e->pipeline, &late, err);
     return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
 }
 
@@ -349,7 +349,7 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
             failed = race_problem(f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
     for (size_t i = 0; i < f->count && !failed; i++) {
         bool late;
-        failed = module_state_look(&f->entries[i].pipeline.state, w->cuda, &late, err);
+        failed = pipeline_look(&f->entries[i].pipeline, &late, err);
         *again |= !failed && late; // the race was run without restoring its variables
     }
     if (!failed) failed = check_memory(f, NULL, &damaged, err);

@@ -1,5 +1,5 @@
-// See gpu_profile.h. A stage is counted in one launch, on buffers as its predecessors leave them, and sampled in as
-// many as fill some milliseconds.
+// See gpu_profile.h. A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and
+// sampled in as many as fill some milliseconds.
 #include "tuner/gpu/gpu_profile.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ struct lines {
     struct line *list;
 };
 
-// One launch of the stage being profiled, or several.
+// The stage being profiled, once or several times.
 struct stage_run {
     struct workload *w;
     struct pipeline_part *part;
@@ -203,14 +203,16 @@ static int phase(struct workload *w, const json_t *request, size_t problem, bool
 {
     struct pipeline pipeline;
     int failed = pipeline_open(&pipeline, w, request, err);
-    const json_t *stages = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "stages");
-    for (unsigned s = 0; !failed && s < pipeline.parts[problem].count; s++) {
+    const json_t *given = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "stages");
+    json_t *stages = pipeline_stages(given);
+    for (unsigned s = 0; !failed && s < pipeline.parts[problem].stage_count; s++) {
         struct stage_run run = {.w = w, .part = &pipeline.parts[problem], .stage = s};
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
         if (!*symbol) continue; // a library's call: its kernels have no source lines
         failed = (sample ? sample_stage : count_stage)(&run, &w->problems[problem], symbol, &listings[s], reasons, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
+    json_decref(stages);
     return failed;
 }
 
@@ -219,8 +221,8 @@ int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, s
     double begin = clock_now();
     struct linetable *tables[PIPELINE_STAGES_MAX] = {NULL};
     struct sass_listing listings[PIPELINE_STAGES_MAX] = {{0}};
-    const json_t *part = json_array_get(json_object_get(request, "problems"), 0),
-                 *stages = json_object_get(part, "stages");
+    const json_t *part = json_array_get(json_object_get(request, "problems"), 0);
+    json_t *stages = pipeline_stages(json_object_get(part, "stages"));
     int64_t problem = json_get_integer(part, "problem", -1);
     size_t size, count = json_array_size(stages);
     json_t *reasons = json_array(), *list = json_array();
@@ -233,10 +235,13 @@ int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, s
         failed = error_set(err, "no problem %lld", (long long)problem);
     else if (count > PIPELINE_STAGES_MAX)
         failed = error_set(err, "%zu stages; at most %d are possible", count, PIPELINE_STAGES_MAX);
+    if (!failed && units_count(cubin, size, err) < 0) failed = -1;
     for (size_t s = 0; s < count && !failed; s++) {
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
         if (!*symbol) continue;
-        failed = linetable_read(&tables[s], cubin, size, symbol, err);
+        size_t bytes, unit = (size_t)json_get_integer(json_array_get(stages, s), "unit", 0);
+        const char *image = cubin + units_offset(cubin, size, unit, &bytes);
+        failed = linetable_read(&tables[s], image, bytes, symbol, err);
         if (!failed) failed = sass_listing_init(&listings[s], linetable_code_bytes(tables[s]), err);
     }
     double counted = clock_now();
@@ -264,6 +269,7 @@ int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, s
         linetable_free(tables[s]);
     }
     free(cubin);
+    json_decref(stages);
     if (!failed) json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "stages", list);
     json_object_set_new(answer, "reasons", reasons);

@@ -199,7 +199,7 @@ static int run(struct gpu_trial *t, struct error *err)
     int failed;
     verify_forget(t->w);
     if (t->verify && (failed = pass(t, PASS_FIRST, err))) return failed;
-    if ((failed = module_state_look(&t->pipeline.state, t->w->cuda, &late, err))) return failed;
+    if ((failed = pipeline_look(&t->pipeline, &late, err))) return failed;
     for (int i = 0; i < KEPT_PASSES && late && t->verify && t->status == STATUS_OK; i++) {
         if ((failed = pass(t, PASS_KEPT, err))) return failed;
         if (t->status != STATUS_OK) {
@@ -218,10 +218,9 @@ static int run(struct gpu_trial *t, struct error *err)
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
     mark(t, "again");
     // Variables that change only in later launches: what was measured without restoring them does not count.
-    if ((failed = module_state_look(&t->pipeline.state, t->w->cuda, &late, err)) || !late || t->status != STATUS_OK)
-        return failed;
+    if ((failed = pipeline_look(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK) return failed;
     memset(t->timed, 0, sizeof t->timed);
-    if (module_state_restore(&t->pipeline.state, t->w->cuda, err) || (failed = measure(t, err))) return failed;
+    if (pipeline_restore(&t->pipeline, err) || (failed = measure(t, err))) return failed;
     return t->status == STATUS_OK && t->verify ? pass(t, PASS_SECOND, err) : 0;
 }
 
@@ -301,8 +300,8 @@ static json_t *stages_json(const struct gpu_trial *t)
 {
     json_t *array = json_array();
     for (size_t k = 0; t->pipeline.parts && k < t->w->problem_count; k++)
-        for (unsigned i = 0; i < t->pipeline.parts[k].count; i++) {
-            const struct pipeline_stage *s = &t->pipeline.parts[k].stage[i];
+        for (unsigned i = 0; i < t->pipeline.parts[k].stage_count; i++) {
+            const struct pipeline_launch *s = pipeline_stage(&t->pipeline.parts[k], i);
             json_t *one =
                 json_pack("{s:I, s:i, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "blocks_per_sm",
                           s->blocks_per_sm, "local_bytes", s->info.local_bytes, "registers", s->info.registers);
@@ -356,7 +355,7 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     }
     if (!failed || failed == CUDA_CRASHED) answer_with(t, answer);
     // The device's heap and printf's buffer cannot be reset: the next candidate gets a fresh process.
-    if (t->pipeline.state.heap || t->pipeline.state.prints) json_object_set_new(answer, "restart", json_true());
+    if (pipeline_leaves_traces(&t->pipeline)) json_object_set_new(answer, "restart", json_true());
     // The module of a crashed context cannot be unloaded, nor can anything else.
     if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
     mark(t, "unload");

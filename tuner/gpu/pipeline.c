@@ -30,7 +30,7 @@ static int read_integers(const json_t *from, const char *key, int count, uint64_
 }
 
 // {"tensor_map":"A",...}: encoded here, moved at launches that use copies of the memory.
-static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+static int read_tensor_map(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
                            const json_t *from, struct error *err)
 {
     const char *name = json_get_string(from, "tensor_map", "");
@@ -63,7 +63,7 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
 }
 
 // {"texture":"image"}, {"surface":"out"}.
-static int read_object(struct pipeline_stage *s, const struct device_problem *problem, const json_t *from,
+static int read_object(struct pipeline_launch *s, const struct device_problem *problem, const json_t *from,
                        struct error *err)
 {
     const char *surface = json_get_string(from, "surface", NULL),
@@ -78,7 +78,7 @@ static int read_object(struct pipeline_stage *s, const struct device_problem *pr
 }
 
 // {"bytes":"0a000000..."}: a struct or a vector by value.
-static int read_bytes(struct pipeline_stage *s, const char *digits, struct error *err)
+static int read_bytes(struct pipeline_launch *s, const char *digits, struct error *err)
 {
     static const char hex[] = "0123456789abcdef";
     size_t length = strlen(digits);
@@ -93,7 +93,7 @@ static int read_bytes(struct pipeline_stage *s, const char *digits, struct error
     return 0;
 }
 
-static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+static int read_argument(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
                          const json_t *from, struct error *err)
 {
     unsigned i = s->count;
@@ -124,7 +124,7 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
 static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem, const json_t *from,
                               struct error *err)
 {
-    struct pipeline_stage *s = &part->stage[part->count];
+    struct pipeline_launch *s = &part->launch[part->count];
     const char *name = json_get_string(from, "operation", ""), *by = json_get_string(from, "by", "");
     const struct operation *op = operation_find(name, NULL);
     const json_t *buffers = json_object_get(from, "buffers"), *roles = json_object_get(from, "roles");
@@ -150,7 +150,7 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
     return failed;
 }
 
-static int read_arguments(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+static int read_arguments(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
                           const json_t *from, struct error *err)
 {
     size_t i;
@@ -170,7 +170,7 @@ struct launch_arguments {
     void *list[PIPELINE_ARGUMENTS_MAX];
 };
 
-static int set_arguments(struct launch_arguments *a, struct pipeline_part *part, const struct pipeline_stage *s,
+static int set_arguments(struct launch_arguments *a, struct pipeline_part *part, const struct pipeline_launch *s,
                          int64_t shift, struct error *err)
 {
     memcpy(a->maps, s->maps, s->map_count * sizeof *a->maps);
@@ -191,7 +191,7 @@ static int set_arguments(struct launch_arguments *a, struct pipeline_part *part,
 static int read_program(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
                         const char *baseline, const json_t *from, struct error *err)
 {
-    struct pipeline_stage *s = &part->stage[part->count];
+    struct pipeline_launch *s = &part->launch[part->count];
     int failed = read_arguments(p, s, problem, from, err);
     if (!failed) failed = program_call_open(&s->program, baseline, from, err);
     part->count += s->program != NULL; // so that it is closed
@@ -201,19 +201,26 @@ static int read_program(struct pipeline *p, struct pipeline_part *part, const st
 static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
                       const json_t *candidate, const json_t *from, struct error *err)
 {
-    if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+    bool again = part->count && json_get_bool(from, "again", false);
+    if (!again && part->stage_count == PIPELINE_STAGES_MAX)
+        return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+    if (!again) part->stage_count++;
+    part->launch[part->count].stage = part->stage_count - 1;
     if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
     if (json_object_get(from, "function"))
         return read_program(p, part, problem, json_get_string(candidate, "name", ""), from, err);
-    struct pipeline_stage *s = &part->stage[part->count];
+    struct pipeline_launch *s = &part->launch[part->count];
     const char *symbol = json_get_string(from, "symbol", "");
+    int64_t unit = json_get_integer(from, "unit", 0);
+    if (unit < 0 || (size_t)unit >= p->unit_count || !p->units[unit].module)
+        return error_set(err, "the cubin has no unit %lld", (long long)unit);
     read_triple(from, "grid", s->geometry.grid);
     read_triple(from, "block", s->geometry.block);
     read_triple(from, "cluster", s->geometry.cluster);
     int64_t shared = json_get_integer(from, "shared", 0);
     s->geometry.shared = shared < 0 || shared > INT32_MAX ? INT32_MAX : (unsigned)shared;
     s->geometry.cooperative = json_get_bool(from, "cooperative", false);
-    s->overlap = json_get_bool(from, "overlap", false) && part->count && !part->stage[part->count - 1].library;
+    s->overlap = json_get_bool(from, "overlap", false) && part->count && !part->launch[part->count - 1].library;
     int failed = read_arguments(p, s, problem, from, err);
     if (failed) return failed;
     for (size_t i = 0; i < 3; i++)
@@ -221,8 +228,7 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
             error_set(err, "a grid, block or cluster of size 0 or beyond 2^32");
             return CUDA_REFUSED;
         }
-    if (!p->module) return error_set(err, "a kernel without a cubin");
-    if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) ||
+    if ((failed = cuda_module_kernel(p->cuda, p->units[unit].module, symbol, &s->kernel, err)) ||
         (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
         (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
         (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))
@@ -237,14 +243,67 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     return 0;
 }
 
-// *image is the cubin (caller frees).
-static int load_module(struct pipeline *p, const char *cubin, char **image, size_t *bytes, struct error *err)
+static int open_units(struct pipeline *p, const char *image, size_t bytes, struct error *err)
 {
-    *image = text_read_file(cubin, bytes);
-    if (!*image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
-    hash_content(*image, *bytes, p->image_hash);
-    int failed = cuda_module_load(p->cuda, *image, &p->module, err);
-    return failed ? failed : module_state_open(&p->state, p->cuda, p->module, *image, *bytes, err);
+    int count = units_count(image, bytes, err), failed = 0;
+    if (count < 0) return -1;
+    p->unit_count = (size_t)count;
+    for (size_t u = 0; u < p->unit_count && !failed; u++) {
+        size_t size;
+        const char *cubin = image + units_offset(image, bytes, u, &size);
+        if (!size && count > 1) continue; // this configuration does not use it
+        failed = cuda_module_load(p->cuda, cubin, &p->units[u].module, err);
+        if (!failed) failed = module_state_open(&p->units[u].state, p->cuda, p->units[u].module, cubin, size, err);
+        if (!failed) failed = module_symbols_read(&p->units[u].symbols, cubin, size, err);
+    }
+    return failed;
+}
+
+static int load_units(struct pipeline *p, const char *path, struct error *err)
+{
+    size_t bytes;
+    char *image = text_read_file(path, &bytes);
+    if (!image) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    hash_content(image, bytes, p->image_hash);
+    int failed = open_units(p, image, bytes, err);
+    free(image);
+    return failed;
+}
+
+int pipeline_restore(const struct pipeline *p, struct error *err)
+{
+    int failed = 0;
+    for (size_t u = 0; u < p->unit_count && !failed; u++)
+        failed = module_state_restore(&p->units[u].state, p->cuda, err);
+    return failed;
+}
+
+int pipeline_look(struct pipeline *p, bool *late, struct error *err)
+{
+    int failed = 0;
+    *late = false;
+    for (size_t u = 0; u < p->unit_count && !failed; u++) {
+        bool one = false;
+        failed = module_state_look(&p->units[u].state, p->cuda, &one, err);
+        *late |= one;
+    }
+    return failed;
+}
+
+bool pipeline_leaves_traces(const struct pipeline *p)
+{
+    bool any = false;
+    for (size_t u = 0; u < p->unit_count; u++) any |= p->units[u].state.heap || p->units[u].state.prints;
+    return any;
+}
+
+static int make_room(struct pipeline_part *part, const json_t *launches, struct error *err)
+{
+    size_t count = json_array_size(launches);
+    if (part->launch) return error_set(err, "its launches are given twice");
+    if (count > PIPELINE_LAUNCHES_MAX) return error_set(err, "more than %d launches", PIPELINE_LAUNCHES_MAX);
+    part->launch = memory_try(count + 1, sizeof *part->launch, err);
+    return part->launch ? 0 : -1;
 }
 
 // Whether a candidate's first stage is a function of the user's: then there is no cubin.
@@ -260,7 +319,7 @@ static bool look_at_views(const struct pipeline_part *part, const struct buffers
 {
     bool kernels = false;
     for (unsigned k = 0; k < part->count; k++) {
-        const struct pipeline_stage *s = &part->stage[k];
+        const struct pipeline_launch *s = &part->launch[k];
         kernels |= !s->library && !s->program;
         for (unsigned i = 0; i < s->count; i++) {
             if (s->object[i]) views[s->value[i]] |= s->object[i];
@@ -274,24 +333,23 @@ static bool look_at_views(const struct pipeline_part *part, const struct buffers
     return kernels;
 }
 
-static int open_places(struct pipeline *p, const struct workload *w, const void *image, size_t bytes, struct error *err)
+static int open_places(struct pipeline *p, const struct workload *w, struct error *err)
 {
-    struct module_symbols symbols = {0};
-    int failed = image ? module_symbols_read(&symbols, image, bytes, err) : 0;
+    int failed = 0;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct pipeline_part *part = &p->parts[k];
         struct buffers *buffers = &w->problems[k].buffers;
         unsigned char views[BUFFERS_MAX] = {0};
         bool kernels = look_at_views(part, buffers, views);
         if (!part->count) continue;
-        failed = places_open(&part->places, p->cuda, buffers, p->module, &p->state, &symbols, views, kernels, err);
+        failed = places_open(&part->places, p->cuda, buffers, p->units, p->unit_count, views, kernels, err);
     }
-    module_symbols_release(&symbols);
     return failed;
 }
 
 static int read_problems(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
 {
+    int failed;
     size_t i, j;
     json_t *each, *stage;
     json_array_foreach(json_object_get(candidate, "problems"), i, each)
@@ -299,9 +357,11 @@ static int read_problems(struct pipeline *p, const struct workload *w, const jso
         int64_t number = json_get_integer(each, "problem", (int64_t)i);
         if (number < 0 || (size_t)number >= w->problem_count)
             return error_set(err, "no problem %lld", (long long)number);
+        if ((failed = make_room(&p->parts[number], json_object_get(each, "stages"), err)))
+            return error_prefix(err, "problem %s", w->problems[number].name), failed;
         json_array_foreach(json_object_get(each, "stages"), j, stage)
         {
-            int failed = read_stage(p, &p->parts[number], &w->problems[number], candidate, stage, err);
+            failed = read_stage(p, &p->parts[number], &w->problems[number], candidate, stage, err);
             if (failed) {
                 error_prefix(err, "problem %s, stage %zu", w->problems[number].name, j);
                 return failed;
@@ -317,7 +377,7 @@ static int ready_programs(struct pipeline *p, struct error *err)
     int failed = 0;
     for (size_t i = 0; i < p->problem_count; i++)
         for (unsigned k = 0; k < p->parts[i].count && !failed; k++) {
-            struct pipeline_stage *s = &p->parts[i].stage[k];
+            struct pipeline_launch *s = &p->parts[i].launch[k];
             struct launch_arguments a;
             if (!s->program) continue;
             failed = set_arguments(&a, &p->parts[i], s, 0, err);
@@ -334,41 +394,40 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     p->parts = memory_try(w->problem_count, sizeof *p->parts, err);
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
-        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .state = &p->state, .operations = &w->operations};
-    char *image = NULL;
-    size_t bytes = 0;
-    int failed =
-        is_program(candidate) ? 0 : load_module(p, json_get_string(candidate, "cubin", ""), &image, &bytes, err);
+        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .pipeline = p, .operations = &w->operations};
+    int failed = is_program(candidate) ? 0 : load_units(p, json_get_string(candidate, "cubin", ""), err);
     if (!failed) failed = read_problems(p, w, candidate, err);
-    if (!failed) failed = open_places(p, w, image, bytes, err);
-    if (!failed) failed = ready_programs(p, err);
-    free(image);
-    return failed;
+    if (!failed) failed = open_places(p, w, err);
+    return failed ? failed : ready_programs(p, err);
 }
 
 void pipeline_release(struct pipeline *p)
 {
     for (size_t i = 0; p->parts && i < p->problem_count; i++)
         for (unsigned k = 0; k < p->parts[i].count; k++) {
-            struct pipeline_stage *s = &p->parts[i].stage[k];
+            struct pipeline_launch *s = &p->parts[i].launch[k];
             program_call_close(s->program);
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
-    for (size_t i = 0; p->parts && i < p->problem_count; i++) places_release(&p->parts[i].places);
-    for (size_t i = 0; p->parts && i < p->problem_count; i++) // also of a stage that was not read to its end
-        for (unsigned k = 0; k < PIPELINE_STAGES_MAX; k++)
-            for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) free(p->parts[i].stage[k].bytes[a]);
-    if (p->cuda) {
-        module_state_release(&p->state, p->cuda);
-        cuda_module_unload(p->cuda, p->module);
+    for (size_t i = 0; p->parts && i < p->problem_count; i++) {
+        struct pipeline_part *part = &p->parts[i];
+        places_release(&part->places);
+        for (unsigned k = 0; part->launch && k <= part->count; k++) // also of one that was not read to its end
+            for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) free(part->launch[k].bytes[a]);
+        free(part->launch);
+    }
+    for (size_t u = 0; p->cuda && u < p->unit_count; u++) {
+        module_state_release(&p->units[u].state, p->cuda);
+        module_symbols_release(&p->units[u].symbols);
+        cuda_module_unload(p->cuda, p->units[u].module);
     }
     free(p->parts);
     memset(p, 0, sizeof *p);
 }
 
-static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, bool overlap, struct error *err)
+static int enqueue_launch(struct pipeline_part *part, unsigned launch, int64_t shift, bool overlap, struct error *err)
 {
-    struct pipeline_stage *s = &part->stage[stage];
+    struct pipeline_launch *s = &part->launch[launch];
     if (s->library) {
         struct operation_problem moved = s->operation;
         for (int i = 0; i < OPERATION_ROLES_MAX; i++)
@@ -386,7 +445,10 @@ static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shi
 
 int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, struct error *err)
 {
-    return enqueue_stage(part, stage, shift, false, err);
+    int failed = 0;
+    for (unsigned i = 0; i < part->count && !failed; i++)
+        if (part->launch[i].stage == stage) failed = enqueue_launch(part, i, shift, false, err);
+    return failed;
 }
 
 int pipeline_enqueue(void *self, int64_t shift, struct error *err)
@@ -394,8 +456,26 @@ int pipeline_enqueue(void *self, int64_t shift, struct error *err)
     struct pipeline_part *part = self;
     int failed = 0;
     for (unsigned i = 0; i < part->count && !failed; i++)
-        failed = enqueue_stage(part, i, shift, part->stage[i].overlap, err);
+        failed = enqueue_launch(part, i, shift, part->launch[i].overlap, err);
     return failed;
+}
+
+const struct pipeline_launch *pipeline_stage(const struct pipeline_part *part, unsigned stage)
+{
+    unsigned i = 0;
+    while (i + 1 < part->count && part->launch[i].stage != stage) i++;
+    return &part->launch[i];
+}
+
+json_t *pipeline_stages(const json_t *launches)
+{
+    json_t *stages = json_array(), *each;
+    size_t i;
+    json_array_foreach(launches, i, each)
+    {
+        if (!i || !json_get_bool(each, "again", false)) json_array_append(stages, each);
+    }
+    return stages;
 }
 
 bool pipeline_does(const struct pipeline *p, size_t problem)
@@ -406,12 +486,12 @@ bool pipeline_does(const struct pipeline *p, size_t problem)
 static int restore_variables(void *self, struct error *err)
 {
     const struct pipeline_part *part = self;
-    return module_state_restore(part->state, part->cuda, err);
+    return pipeline_restore(part->pipeline, err);
 }
 
 int pipeline_prepare(struct pipeline_part *part, int64_t shift, struct error *err)
 {
-    int failed = module_state_restore(part->state, part->cuda, err);
+    int failed = pipeline_restore(part->pipeline, err);
     return failed ? failed : places_put(&part->places, shift, err);
 }
 
@@ -427,9 +507,10 @@ static int take(void *self, int64_t shift, struct error *err)
 
 struct work pipeline_work(struct pipeline *p, size_t problem)
 {
-    bool placed = p->parts[problem].places.count > 0;
+    bool placed = p->parts[problem].places.count > 0, changes = false;
+    for (size_t u = 0; u < p->unit_count; u++) changes |= p->units[u].state.changes;
     return (struct work){.enqueue = pipeline_enqueue,
-                         .restore = p->state.changes ? restore_variables : NULL,
+                         .restore = changes ? restore_variables : NULL,
                          .put = placed ? put : NULL,
                          .take = placed ? take : NULL,
                          .self = &p->parts[problem]};

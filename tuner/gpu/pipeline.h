@@ -6,6 +6,7 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
+#include "tuner/base/units.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/module_state.h"
 #include "tuner/gpu/places.h"
@@ -14,12 +15,15 @@
 
 enum {
     PIPELINE_STAGES_MAX = JOB_MAX_STAGES,
+    PIPELINE_LAUNCHES_MAX = JOB_MAX_LAUNCHES,
     PIPELINE_ARGUMENTS_MAX = JOB_MAX_ARGUMENTS,
     PIPELINE_MAPS_MAX = JOB_MAX_TENSOR_MAPS,
     PIPELINE_BYTES_MAX = 4096 // of a struct by value
 };
 
-struct pipeline_stage {
+// One run of a stage: a launch, or a library's call.
+struct pipeline_launch {
+    unsigned stage; // runs of one stage follow each other
     const struct operation_baseline
         *library;                 // not NULL: a library's call on this problem, and nothing below but `state`
     struct program_call *program; // not NULL: a function of the user's, with the arguments below and no kernel
@@ -45,18 +49,19 @@ struct pipeline_stage {
 
 struct pipeline_part {
     struct cuda *cuda;
-    const struct module_state *state;           // the pipeline's
+    const struct pipeline *pipeline;
     const struct device_operations *operations; // the workload's
     struct places places;                       // variables and arrays that its kernels work on
     unsigned count;                             // 0: the candidate has nothing for this problem
-    struct pipeline_stage stage[PIPELINE_STAGES_MAX];
+    unsigned stage_count;
+    struct pipeline_launch *launch; // `count` of them
 };
 
 struct pipeline {
     struct cuda *cuda;
-    struct cuda_module *module;
-    char image_hash[HASH_TEXT_SIZE]; // hash_content of the cubin as it was loaded
-    struct module_state state;       // its variables, written back before every launch that counts
+    char image_hash[HASH_TEXT_SIZE]; // hash_content of the cubin, or file of units, as it was loaded
+    size_t unit_count;
+    struct module_unit units[UNITS_MAX];
     size_t problem_count;
     struct pipeline_part *parts; // by problem of the workload
 };
@@ -66,13 +71,22 @@ struct pipeline {
 int pipeline_open(struct pipeline *, const struct workload *, const json_t *candidate, struct error *err);
 void pipeline_release(struct pipeline *);
 
+// The variables of all units: module_state_restore, module_state_look; and whether any uses the device's heap or
+// prints.
+int pipeline_restore(const struct pipeline *, struct error *err);
+int pipeline_look(struct pipeline *, bool *late, struct error *err);
+bool pipeline_leaves_traces(const struct pipeline *);
 // Enqueues what a launch finds beside the buffers themselves: the module's variables restored, and the job's constants,
 // textures and surfaces of a copy. For launches that are not a struct work's.
 int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one problem's stages in order; `shift` is added to every buffer's address.
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
-// One stage alone.
+// One stage alone, with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
+// The first run of a stage.
+const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
+// The first runs among the "stages" of a problem. New reference.
+json_t *pipeline_stages(const json_t *launches);
 // Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);

@@ -70,16 +70,17 @@ static void add(struct places *p, unsigned buffer, uint64_t address, bool taken)
     p->list[p->count++] = (struct placement){buffer, address, taken};
 }
 
-// `pointer`: some stage writes or reads the buffer by its address, as a reference may that has no such variable.
-static int place_variable(struct places *p, unsigned i, struct cuda_module *module, struct module_state *state,
-                          const struct module_symbols *symbols, bool pointer, struct error *err)
+// In one unit. *found: it has the variable.
+static int place_in_unit(struct places *p, unsigned i, struct module_unit *unit, bool pointer, bool *found,
+                         struct error *err)
 {
     const struct device_buffer *b = &p->buffers->list[i];
     const struct module_symbol *symbol;
     uint64_t address;
     size_t bytes;
-    int failed = find_symbol(symbols, b->name, &symbol, err);
-    if (failed) return !symbol && (b->optional || pointer) ? 0 : failed;
+    int failed = find_symbol(&unit->symbols, b->name, &symbol, err);
+    *found = symbol != NULL;
+    if (failed) return failed;
     if (b->bytes > symbol->bytes) {
         error_set(err, "constant '%s' has %zu bytes, but the variable of the compiled code %zu", b->name, b->bytes,
                   symbol->bytes);
@@ -92,11 +93,36 @@ static int place_variable(struct places *p, unsigned i, struct cuda_module *modu
                   b->name);
         return CUDA_REFUSED;
     }
-    failed = cuda_module_global(p->cuda, module, symbol->name, &address, &bytes, err);
+    failed = cuda_module_global(p->cuda, unit->module, symbol->name, &address, &bytes, err);
     if (failed) return failed;
-    module_state_leave(state, address, b->bytes);
+    module_state_leave(&unit->state, address, b->bytes);
     add(p, i, address, !symbol->constant && !pointer);
     return 0;
+}
+
+// `pointer`: some stage writes or reads the buffer by its address, as a reference may that has no such variable.
+static int place_variable(struct places *p, unsigned i, struct module_unit *units, size_t unit_count, bool pointer,
+                          struct error *err)
+{
+    const struct device_buffer *b = &p->buffers->list[i];
+    size_t in = 0;
+    int missing = 0;
+    for (size_t u = 0; u < unit_count; u++) {
+        bool found = false;
+        if (!units[u].module) continue;
+        int failed = place_in_unit(p, i, &units[u], pointer, &found, err);
+        if (failed && found) return failed;
+        missing = failed ? failed : missing;
+        in += found;
+    }
+    if (in > 1 && b->direction != DIRECTION_IN) {
+        error_set(err,
+                  "constant '%s' is written, but %zu parts of the candidate that are compiled with different macros "
+                  "have a variable of that name each",
+                  b->name, in);
+        return CUDA_REFUSED;
+    }
+    return in || b->optional || pointer ? 0 : missing;
 }
 
 static int make_texture(struct places *p, unsigned buffer, int64_t shift, uint64_t *object, struct error *err)
@@ -112,9 +138,8 @@ static int make_texture(struct places *p, unsigned buffer, int64_t shift, uint64
     return 0;
 }
 
-int places_open(struct places *p, struct cuda *cuda, struct buffers *buffers, struct cuda_module *module,
-                struct module_state *state, const struct module_symbols *symbols,
-                const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err)
+int places_open(struct places *p, struct cuda *cuda, struct buffers *buffers, struct module_unit *units,
+                size_t unit_count, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err)
 {
     *p = (struct places){.cuda = cuda, .buffers = buffers};
     for (unsigned i = 0; i < buffers->count; i++) {
@@ -122,7 +147,7 @@ int places_open(struct places *p, struct cuda *cuda, struct buffers *buffers, st
         uint64_t object;
         int failed = 0;
         if (b->symbol && kernels)
-            failed = place_variable(p, i, module, state, symbols, views[i] & PLACE_POINTER, err);
+            failed = place_variable(p, i, units, unit_count, views[i] & PLACE_POINTER, err);
         else if (b->image.array && views[i] & (PLACE_TEXTURE | PLACE_SURFACE))
             add(p, i, 0, views[i] & PLACE_SURFACE);
         else if (b->has_image && views[i] & PLACE_TEXTURE) // now, since a launch that is timed must not wait for it

@@ -8,6 +8,7 @@
 #ifndef SWEETSPOT_GPU_PLACES_H
 #define SWEETSPOT_GPU_PLACES_H
 
+#include "tuner/base/units.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/module_state.h"
 
@@ -28,7 +29,7 @@ struct places {
     struct cuda *cuda;
     struct buffers *buffers;
     size_t count, texture_count;
-    struct placement list[BUFFERS_MAX];
+    struct placement list[BUFFERS_MAX + BUFFERS_MAX * UNITS_MAX];
     struct placed_texture *textures;
 };
 
@@ -47,11 +48,18 @@ struct module_symbols {
 int module_symbols_read(struct module_symbols *, const void *image, size_t size, struct error *err);
 void module_symbols_release(struct module_symbols *);
 
-// `views`: for each buffer, an OR of the ways in which the stages see it; `kernels`: whether any stage is a kernel of
-// the module. CUDA_REFUSED with the variable's name when the module lacks it, or it is too small. The caller releases,
-// also after a failure.
-int places_open(struct places *, struct cuda *, struct buffers *, struct cuda_module *, struct module_state *,
-                const struct module_symbols *, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
+// A loaded module of a candidate.
+struct module_unit {
+    struct cuda_module *module; // NULL: not used
+    struct module_state state;  // its variables, written back before every launch that counts
+    struct module_symbols symbols;
+};
+
+// Inputs are placed in every unit that has the variable. `views`: for each buffer, an OR of the ways in which the
+// stages see it; `kernels`: whether any stage is a kernel of the units. CUDA_REFUSED with the variable's name when no
+// unit has it, it is too small, or several have one that is written. The caller releases, also after a failure.
+int places_open(struct places *, struct cuda *, struct buffers *, struct module_unit *units, size_t unit_count,
+                const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
 void places_release(struct places *);
 
 // Enqueue copying one copy of the buffers there, and back.

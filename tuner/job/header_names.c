@@ -14,11 +14,12 @@ static const char *const taken[] = {
     // which device and which kernel
     "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
     // how the header is used
-    "FUNCTION", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API", "RUNTIME_API",
-    "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",
+    "FUNCTION", "STAGE_*", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API",
+    "RUNTIME_API", "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",
     // how its kernels are built and launched
     "STD", "OPTIONS_NVCC", "OPTIONS_NVRTC", "ALIGNMENT", "ENTRY", "ENTRY_*", "INSTANTIATE", "INSTANTIATE_*",
     "ARGUMENTS", "ARGUMENTS_*", "BUFFERS", "BINARY_*", "IN", "OUT", "ADDRESS", "MOST_KERNELS", "MOST_STAGES",
+    "MOST_UNITS",
     // the statuses of launching
     "OK", "NO_BINARY", "OLD_DRIVER", "OTHER_DEVICE", "SIZES", "MISALIGNED", "NO_POINTER", "NO_CALLBACK",
     "LIBRARY_FAILED", "CUDA_ERROR",
@@ -132,6 +133,13 @@ static char *refuse_macro(const struct job *job, const char *name)
     return reason;
 }
 
+char *header_refuse_macro(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->define_count; i++)
+        if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
+    return refuse_macro(job, name);
+}
+
 char *header_refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;
@@ -156,6 +164,18 @@ char *header_refuse_define(const struct job *job, size_t define)
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
     return refuse_macro(job, name);
+}
+
+char *header_refuse_stage_define(const struct job *job, size_t stage, size_t define)
+{
+    const struct stage *s = &job->stages[stage];
+    const char *name = s->defines[define].name;
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
+    for (size_t i = 0; i < job->macro_count; i++)
+        if (!strcmp(symbols_name(job->symbols, job->derived[job->macros[i]].slot), name))
+            return text_copy("is also a macro of all stages ('kernel.macros')");
+    return header_refuse_macro(job, name);
 }
 
 const char *header_refuse_value(const char *text)

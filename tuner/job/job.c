@@ -28,7 +28,9 @@ const struct device_limits device_limits_h200 = {
     .compute = 90,
 };
 
-// The limits of a block and of a multiprocessor belong to the compute capability, what follows to the device.
+// The limits of a block and of a multiprocessor belong to the compute capability (CUDA C++ Programming Guide, table
+// "technical specifications per compute capability"; arch_traits.h of NVIDIA's libcu++ has the same), what follows to
+// the device.
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device)
 {
     static const struct {
@@ -44,7 +46,9 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
         {89, 100 << 10, 1536, 24, "an L40S", 142, 48 << 20, 48ll << 30},
         {100, 228 << 10, 2048, 32, "a B200", 148, 126 << 20, 180ll << 30},
         {103, 228 << 10, 2048, 32, "a B300", 148, 126 << 20, 270ll << 30},
+        {110, 228 << 10, 1536, 24, "a Jetson AGX Thor", 20, 32 << 20, 128ll << 30},
         {120, 100 << 10, 1536, 24, "a GeForce RTX 5090", 170, 96 << 20, 32ll << 30},
+        {121, 100 << 10, 1536, 24, "a GB10 (DGX Spark)", 48, 24 << 20, 128ll << 30},
     };
     int compute = text_architecture(arch);
     *limits = device_limits_h200;
@@ -96,11 +100,22 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
     return 0;
 }
 
+static void free_macros(struct macro *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].name);
+        free(list[i].value);
+    }
+    free(list);
+}
+
 static void free_stage(struct stage *s)
 {
     free(s->name);
     free(s->entry);
     expr_free(s->when);
+    free_repeat(&s->repeat);
+    free_macros(s->defines, s->define_count);
     expr_free(s->shared);
     expr_free(s->overlap);
     for (int i = 0; i < 3; i++) {
@@ -149,15 +164,6 @@ static void free_reference(struct reference *r)
     free(r->files);
 }
 
-static void free_macros(struct macro *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(list[i].name);
-        free(list[i].value);
-    }
-    free(list);
-}
-
 static void free_current(struct current_kernel *c)
 {
     free(c->own.file);
@@ -190,7 +196,12 @@ void job_free(struct job *job)
     free_strings(job->metrics, job->metric_count);
     free_strings(job->size_names, job->size_count);
     free_macros(job->defines, job->define_count);
-    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) free(job->parameter_options[i]);
+    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) {
+        free(job->parameter_options[i]);
+        for (size_t k = 0; k < job->value_expressions[i].count; k++) expr_free(job->value_expressions[i].list[k]);
+        free(job->value_expressions[i].list);
+    }
+    free(job->macros);
     free(job->constraint_lines);
     for (size_t i = 0; i < job->place_count; i++) {
         free(job->places[i].path);
@@ -351,6 +362,22 @@ const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE])
     return out;
 }
 
+void job_shared_defines(const struct job *job, const uint16_t *config,
+                        void (*define)(void *user, const char *name, const char *value), void *user)
+{
+    for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);
+    if (!job->macro_count) return;
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    bool good = !space_values(job->space, config, values, NULL); // a valid configuration has a value for each
+    for (size_t i = 0; i < job->macro_count && good; i++) {
+        int slot = job->derived[job->macros[i]].slot;
+        char text[32];
+        snprintf(text, sizeof text, "%" PRId64, values[slot]);
+        define(user, symbols_name(job->symbols, slot), text);
+    }
+    free(values);
+}
+
 void job_defines(const struct job *job, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user)
 {
@@ -369,7 +396,7 @@ void job_defines(const struct job *job, const uint16_t *config,
             snprintf(text, sizeof text, "%" PRId64, value);
         define(user, p->name, text);
     }
-    for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);
+    job_shared_defines(job, config, define, user);
 }
 
 const char *job_compute_class(const struct job *job)

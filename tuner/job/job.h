@@ -121,6 +121,22 @@ struct stage_role {
     double real;        // where value is NULL
 };
 
+// How often a stage runs, and what is exchanged in between (job_repeat.c). The loops are those of C, the outermost one
+// first: for (NAME = from; holds; NAME = next).
+struct stage_repeat {
+    size_t loop_count; // 0: once
+    struct stage_loop {
+        int slot; // of its name, which only the loops and launches of stages know
+        struct expr *from, *holds, *next;
+    } loops[JOB_MAX_LOOPS];
+    size_t swap_count; // buffers whose names are exchanged after each run
+    int swaps[JOB_MAX_SWAPS][2];
+};
+
+struct macro {
+    char *name, *value;
+};
+
 // A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no
 // launch, and no argument.
 struct stage {
@@ -129,10 +145,14 @@ struct stage {
     char *operation, *by; // kernels/ name and one of its baselines, or NULL
     size_t role_count;
     struct stage_role *roles;
-    struct expr *when;                            // NULL: always part of the candidate
+    struct expr *when; // NULL: always part of the candidate
+    struct stage_repeat repeat;
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0
     bool cooperative;
+    size_t define_count; // macros of this stage alone
+    struct macro *defines;
+    size_t unit; // stages with the same macros are compiled together: the number of such a unit, from 0
     struct expr *
         overlap; // whether it may begin before the launch before it has ended (programmatic dependent launch); NULL: no
     size_t argument_count;
@@ -179,10 +199,6 @@ struct reference {
     struct {
         char *buffer, *path;
     } * files; // npy
-};
-
-struct macro {
-    char *name, *value;
 };
 
 // A configuration that the job file names (job_configuration.c).
@@ -252,7 +268,13 @@ struct job {
     char **options;                                // for NVRTC, as given
     struct macro *defines;                         // the same for all configurations
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
-    bool host_headers;                             // stand-ins for headers of the host are offered
+    bool parameter_files[SPACE_MAX_PARAMETERS];    // of such a one: its values are files that the compiler reads
+    struct value_expressions {
+        struct expr **list;
+        size_t count;                          // 0: the values are numbers or texts
+        int line;                              // of the parameter
+    } value_expressions[SPACE_MAX_PARAMETERS]; // by parameter
+    bool host_headers;                         // stand-ins for headers of the host are offered
     enum job_compiler compiler;
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
@@ -263,6 +285,8 @@ struct job {
         int slot;
         struct expr *value;
     } * derived;
+    size_t macro_count; // derived names that are macros of the template: indices of `derived`
+    size_t *macros;
     size_t size_count; // problem sizes
     char **size_names;
     size_t problem_count; // the tuned ones first, then those only verified
@@ -276,6 +300,7 @@ struct job {
     struct buffer *buffers;
     size_t stage_count;
     struct stage *stages;
+    size_t unit_count; // of the stages
     struct reference reference;
     struct expr *flops, *bytes; // work of a problem; NULL: unknown
     struct expr *operations;    // what the pipe does for it; NULL: as many as flops
@@ -345,6 +370,20 @@ struct stage job_baseline_stage(const struct job *, size_t baseline);
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
 
+// The runs of a stage, one after another: both set the names of its loops in `values` and return 1, 0 after the last
+// run, or -1 with a message (an expression fails, or the loops do not end). The first one starts from the beginning.
+// Without `values` of a problem there is no meaning. (job_repeat.c)
+int job_first_run(const struct stage *, int64_t *values, struct error *);
+int job_next_run(const struct stage *, int64_t *values, struct error *);
+// How many there are, or -1 with a message. 0 where `when` leaves the stage out.
+int64_t job_count_runs(const struct stage *, int64_t *values, struct error *);
+// Which buffer each name stands for: after a run of the stage the names of its pairs are exchanged. At the end of the
+// candidate every name stands for its own buffer, so that outputs are where the job says. Sets `names`
+// (job->buffer_count entries) to what they stand for before the first stage. -1 with a message, also where a buffer
+// that holds data in the beginning would have another name there.
+int job_first_names(const struct job *, int64_t *values, int *names, struct error *);
+void job_swap_names(const struct stage *, int *names);
+
 // A tensor map's numbers, in CUDA's order: the contiguous dimension first.
 struct tensor_map_shape {
     int rank;
@@ -403,16 +442,23 @@ const char *job_compute_class(const struct job *);
 // reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
 const struct pipe *job_pipe(const struct job *, double *times);
 
-// The compiler's options of a configuration, in the spelling of the job file: the job's own, then those that are
-// parameters, but for values that leave them out. NULL: the job's own. (job_options.c)
-void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
+// The compiler's options of a configuration: the job's own, then those that are parameters, but for values that leave
+// them out. NULL: the job's own. Files have their absolute paths, or the names of the job file. (job_options.c)
+void job_options(const struct job *, const uint16_t *config, bool absolute, void (*add)(void *user, const char *option),
+                 void *user);
+// The absolute paths of the files that these options name. (job_options.c)
+void job_option_files(const struct job *, const uint16_t *config, void (*add)(void *user, const char *path),
+                      void *user);
 
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
 const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 
+// The macros of a configuration besides its parameters: the job's own defines, then derived names that are macros.
+void job_shared_defines(const struct job *, const uint16_t *config,
+                        void (*define)(void *user, const char *name, const char *value), void *user);
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then the job's own defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
+// then those of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 

@@ -13,7 +13,7 @@ void load_define(struct reader *r, const struct node *n, struct macro **list, si
 {
     char *value = node_is_string(n)    ? text_copy(node_string(n))
                   : node_is_integer(n) ? text_format("%" PRId64, node_integer(n))
-                  : node_is_number(n)  ? text_format("%.17g", node_real(n))
+                  : node_is_number(n)  ? text_of_number(node_real(n))
                                        : NULL;
     const char *refused = node_is_string(n) ? header_refuse_value(node_string(n)) : NULL;
     if (refused) reader_mistake(r, n, "the value of macro '%s' %s", node_name(n), refused);
@@ -31,6 +31,8 @@ static bool is_value(const struct node *n, const struct space *space, size_t par
     const char *text = space_value_text(space, parameter, value, digits);
     if (node_is_string(n))
         return space_parameter(space, parameter)->kind == PARAMETER_STRING && !strcmp(text, node_string(n));
+    if (space_parameter(space, parameter)->kind == PARAMETER_REAL)
+        return node_is_number(n) && strtod(text, NULL) == node_real(n);
     return node_is_integer(n) && space_parameter(space, parameter)->kind != PARAMETER_STRING &&
            strtoll(text, NULL, 10) == node_integer(n);
 }

@@ -15,10 +15,7 @@ static void check_expression(struct reader *r, const struct job *job, const stru
     const int *slots = e ? expr_slots(e, &count) : NULL;
     for (size_t i = 0; i < count; i++) {
         const char *name = symbols_name(job->symbols, slots[i]);
-        bool known = !strncmp(name, "device.", 7);
-        for (size_t k = 0; k < job->size_count; k++) known |= !strcmp(name, job->size_names[k]);
-        for (size_t k = 0; k < job->define_count; k++) known |= !strcmp(name, job->defines[k].name);
-        if (!known)
+        if (!job_name_is_fixed(job, slots[i]))
             reader_mistake(r, group, "'%s' depends on '%s', but another kernel has no parameters of the job: \"%s\"",
                            what, name, expr_text(e));
     }

@@ -23,13 +23,15 @@ int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, siz
     *bytes = 0;
     *problem = 0;
     for (size_t p = 0; p < job->problem_count && !failed; p++) {
-        int64_t used = 1, here = 0;
-        failed = job_problem_values(job, job->fallback.config, p, values, err) ||
-                 (s->when && expr_eval(s->when, values, &used, err)) ||
-                 (used && s->shared && expr_eval(s->shared, values, &here, err));
-        if (failed || here <= *bytes) continue;
-        *bytes = here;
-        *problem = p;
+        int more = job_problem_values(job, job->fallback.config, p, values, err) ? -1 : job_first_run(s, values, err);
+        for (; more > 0; more = job_next_run(s, values, err)) {
+            int64_t here = 0;
+            if (s->shared && expr_eval(s->shared, values, &here, err)) break;
+            if (here <= *bytes) continue;
+            *bytes = here;
+            *problem = p;
+        }
+        failed = more != 0;
     }
     free(values);
     return failed ? error_prefix(err, "'fallback', stage '%s'", s->name) : 0;

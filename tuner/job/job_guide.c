@@ -22,9 +22,13 @@ static bool reads(const struct expr *e, int slot)
 // Whether a grid depends on a name, directly or through derived names, which only read names before them.
 static bool grid_depends_on(const struct job *job, int slot)
 {
-    for (size_t s = 0; s < job->stage_count; s++)
+    for (size_t s = 0; s < job->stage_count; s++) {
+        const struct stage_repeat *repeat = &job->stages[s].repeat;
         for (int i = 0; i < 3; i++)
             if (reads(job->stages[s].grid[i], slot)) return true;
+        for (size_t i = 0; i < repeat->loop_count; i++) // more launches are more work
+            if (reads(repeat->loops[i].from, slot) || reads(repeat->loops[i].holds, slot)) return true;
+    }
     for (size_t i = 0; i < job->derived_count; i++)
         if (job->derived[i].slot != slot && reads(job->derived[i].value, slot) &&
             grid_depends_on(job, job->derived[i].slot))

@@ -210,7 +210,7 @@ void load_launch(struct reader *r, struct job *job, const struct node *owner, st
     const struct node *overlap = node_member(launch, "overlap");
     if (!overlap) return;
     stage->overlap = reader_expression(r, overlap, job->symbols);
-    if (stage == job->stages)
+    if (stage == job->stages && !stage->repeat.loop_count)
         reader_mistake(r, overlap, "'overlap' is not possible in the first launch: there is no launch before it");
 }
 
@@ -284,12 +284,12 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
     }
 }
 
-static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
-                       struct stage *stage)
+// All but `when`, its loops and its pairs.
+static void load_stage_parts(struct reader *r, struct job *job, const struct node *root, const struct node *n,
+                             struct stage *stage)
 {
     const struct node *kernel = node_member(root, "kernel");
     const struct node *owner = n ? n : root;
-    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
     if (n && node_member(n, "operation")) {
         load_library_stage(r, job, n, stage);
         return;
@@ -300,9 +300,55 @@ static void load_stage(struct reader *r, struct job *job, const struct node *roo
         reader_mistake(r, n ? n : kernel, "'entry', the kernel's name, is missing");
     load_launch(r, job, owner, stage);
     load_arguments(r, job, owner, stage);
+    const struct node *defines = n ? reader_group(r, n, "stages[].defines") : NULL;
+    for (size_t i = 0; defines && i < node_count(defines); i++)
+        load_define(r, node_at(defines, i), &stage->defines, &stage->define_count);
     const char *shown = n ? reader_string(r, n, "stages[].name") : NULL;
     stage->entry = text_copy(text_or_empty(entry));
     stage->name = text_copy(shown ? shown : stage->entry);
+}
+
+static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
+                       struct stage *stage)
+{
+    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
+    if (n) load_repeat(r, job, n, &stage->repeat);
+    load_stage_parts(r, job, root, n, stage);
+    hide_loops(job, &stage->repeat);
+    if (n) load_swaps(r, job, n, &stage->repeat);
+}
+
+// Whether an expression reads a name that only its stage knows.
+static bool reads_loop(const struct stage *s, const struct expr *e)
+{
+    size_t count;
+    const int *slots = expr_slots(e, &count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < s->repeat.loop_count; k++)
+            if (slots[i] == s->repeat.loops[k].slot) return true;
+    return false;
+}
+
+static bool same_macros(const struct stage *a, const struct stage *b)
+{
+    bool same = a->define_count == b->define_count;
+    for (size_t i = 0; i < a->define_count && same; i++) {
+        size_t k = 0;
+        while (k < b->define_count && strcmp(a->defines[i].name, b->defines[k].name) != 0) k++;
+        same = k < b->define_count && !strcmp(a->defines[i].value, b->defines[k].value);
+    }
+    return same;
+}
+
+// Library stages belong to no unit.
+static void number_units(struct job *job)
+{
+    for (size_t s = 0; s < job->stage_count; s++) {
+        size_t same = 0;
+        if (job->stages[s].operation) continue;
+        while (same < s && (job->stages[same].operation || !same_macros(&job->stages[same], &job->stages[s]))) same++;
+        job->stages[s].unit = same < s ? job->stages[same].unit : job->unit_count++;
+    }
 }
 
 void load_launches(struct reader *r, struct job *job, const struct node *root)
@@ -322,12 +368,14 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         else
             load_stage(r, job, root, n, &job->stages[i]);
     }
+    number_units(job);
     for (int i = 0; stages && kernel_only[i]; i++)
         if (node_member(root, kernel_only[i]))
             reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs in each stage",
                            kernel_only[i]);
     // The dynamic shared memory of a single launch has a name that constraints can use.
-    if (job->stage_count == 1 && job->stages[0].shared && symbols_find(job->symbols, "shared_bytes") < 0) {
+    if (job->stage_count == 1 && job->stages[0].shared && !reads_loop(&job->stages[0], job->stages[0].shared) &&
+        symbols_find(job->symbols, "shared_bytes") < 0) {
         struct error err;
         if (job_add_derived(job, "shared_bytes", expr_text(job->stages[0].shared), &err))
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);

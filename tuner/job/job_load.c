@@ -87,77 +87,6 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     load_defines(r, job, kernel);
 }
 
-static void load_values(struct reader *r, struct job *job, const struct node *n, const char *name)
-{
-    reader_check_group(r, n, "a parameter", "parameters[]", NULL);
-    const struct node *list = node_member(n, "values");
-    enum parameter_kind kind = PARAMETER_INT;
-    int forms = (list != NULL) + (node_member(n, "unroll") != NULL) + (node_member(n, "range") != NULL);
-    if (forms != 1) {
-        reader_mistake(r, n, "parameter '%s' needs exactly one of 'values', 'unroll' and 'range'", name);
-        return;
-    }
-    if (node_member(n, "unroll")) {
-        list = node_member(n, "unroll");
-        kind = PARAMETER_UNROLL;
-    }
-    int64_t *values = NULL;
-    size_t count = 0;
-    if (node_member(n, "range")) { // [first, last] or [first, last, step]
-        const struct node *range = reader_sequence(r, n, "parameters[].range");
-        size_t members_given = range ? node_count(range) : 0;
-        bool integers = members_given == 2 || members_given == 3;
-        for (size_t i = 0; integers && i < members_given; i++) integers = node_is_integer(node_at(range, i));
-        int64_t first = integers ? node_integer(node_at(range, 0)) : 0,
-                last = integers ? node_integer(node_at(range, 1)) : 0;
-        int64_t step = integers && members_given == 3 ? node_integer(node_at(range, 2)) : 1;
-        if (!integers || step < 1 || last < first) {
-            reader_mistake(r, node_member(n, "range"),
-                           "'range' of '%s' must be [first, last] or [first, last, step] with integers", name);
-            return;
-        }
-        uint64_t steps = ((uint64_t)last - (uint64_t)first) / (uint64_t)step;
-        if (steps >= SPACE_MAX_VALUES) {
-            reader_mistake(r, node_member(n, "range"),
-                           "'range' of '%s' has %" PRIu64 " values; at most %d are possible", name,
-                           steps < UINT64_MAX ? steps + 1 : steps, SPACE_MAX_VALUES);
-            return;
-        }
-        values = memory_new(steps + 1, sizeof *values);
-        for (; count <= steps; count++) values[count] = first + (int64_t)count * step;
-    } else if (!node_is_sequence(list)) {
-        reader_mistake(r, list, "the values of '%s' must be a list", name);
-        return;
-    } else {
-        for (size_t i = 0; i < node_count(list); i++) {
-            const struct node *v = node_at(list, i);
-            values = memory_grow(values, count + 1, sizeof *values);
-            if (node_is_integer(v) && kind != PARAMETER_STRING) {
-                values[count++] = node_integer(v);
-                if (kind == PARAMETER_UNROLL && node_integer(v) < 0)
-                    reader_mistake(r, v,
-                                   "unroll factor %" PRId64
-                                   " of '%s' is negative (0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`)",
-                                   node_integer(v), name);
-            } else if (node_is_string(v) && kind != PARAMETER_UNROLL && (i == 0 || kind == PARAMETER_STRING)) {
-                const char *refused = header_refuse_value(node_string(v));
-                if (refused) reader_mistake(r, v, "a value of '%s' %s", name, refused);
-                kind = PARAMETER_STRING;
-                values[count++] = symbols_intern(job->symbols, node_string(v));
-            } else {
-                reader_mistake(r, v, "the values of '%s' must be %s", name,
-                               kind == PARAMETER_UNROLL ? "integers" : "all integers or all strings");
-            }
-        }
-    }
-    struct error err;
-    if (space_add_parameter(job->space, name, kind, values, count, &err))
-        reader_mistake(r, n, "%s", err.message);
-    else
-        load_parameter_option(r, job, n);
-    free(values);
-}
-
 // No parameters means one configuration: that of a kernel which is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
@@ -168,7 +97,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
         if (!node_is_group(n))
             reader_mistake(r, n, "a parameter must be a group { name = ...; values = [...]; }");
         else if (name)
-            load_values(r, job, n, name);
+            load_parameter(r, job, n, name);
         else if (!node_member(n, "name"))
             reader_mistake(r, n, "a parameter lacks 'name'");
     }
@@ -481,6 +410,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_parameters(r, job, root);
     load_constants(r, job, root);
     load_launches(r, job, root); // defines `shared_bytes`, for constraints
+    load_macros(r, job, root);
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);

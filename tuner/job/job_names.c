@@ -27,6 +27,12 @@ void check_header_names(struct reader *r, const struct job *job, const struct no
         if (strcmp(job->defines[d].name, name) != 0) continue;
         refuse_name(r, node_at(defines, i), "macro", name, header_refuse_define(job, d++));
     }
+    for (size_t s = 0; stages && node_is_sequence(stages) && s < job->stage_count; s++) {
+        const struct node *own = node_is_group(node_at(stages, s)) ? node_member(node_at(stages, s), "defines") : NULL;
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            refuse_name(r, node_member(own, job->stages[s].defines[i].name), "macro", job->stages[s].defines[i].name,
+                        header_refuse_stage_define(job, s, i));
+    }
     for (size_t i = 0; stages && i < job->stage_count; i++)
         refuse_name(r, node_at(stages, i), "stage", job->stages[i].name, header_refuse_stage(job, i));
 }

@@ -54,6 +54,11 @@ struct compared *load_compared(struct reader *, const struct job *, const struct
 void check_compared(struct reader *, const struct job *, const struct node *root);
 void fill_release(struct fill *);
 void compared_free(struct compared *); // NULL is fine
+// The loops of a stage, whose names are visible until hide_loops(), and, once its buffers are declared, its pairs.
+void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
+void hide_loops(struct job *, const struct stage_repeat *);
+void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);
+void free_repeat(struct stage_repeat *);
 // Reads the tensor map of an argument; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine
@@ -62,8 +67,19 @@ char *problem_label(const struct job *, const int64_t *sizes);
 // guide -> the problem after the last one. Call it when everything else is loaded, because "auto" reads the grids.
 void load_guide(struct reader *, struct job *, const struct node *root);
 void load_reference(struct reader *, struct job *, const struct node *root);
+// Adds a parameter with its values.
+void load_parameter(struct reader *, struct job *, const struct node *parameter, const char *name);
+// Evaluates the values that are expressions for the limits of the job, and finds those that configurations of the job
+// file name among them. -1 with a message. (job_values.c)
+int job_set_values(struct job *, struct error *);
+// Whether a name is the same for all configurations: a size, a limit of the device or a macro. (job_values.c)
+bool job_name_is_fixed(const struct job *, int slot);
+// kernel.macros, once all derived names are known.
+void load_macros(struct reader *, struct job *, const struct node *root);
 // Refuses an option that the program decides itself. Whether it is good.
 bool check_option(struct reader *, const struct node *, const char *option);
+// The absolute path of a file that the job file names. malloc'ed.
+char *job_file_of(const struct job *, const char *name);
 // Reads the option of the parameter that was added last.
 void load_parameter_option(struct reader *, struct job *, const struct node *parameter);
 // Adds a macro with its value, a string or a number.

@@ -103,12 +103,12 @@ bool propose_named(const struct finding_context *c, struct finding *f, const cha
 // The present launch, from the job's expressions. False where unknown.
 static bool finding_context_launch(const struct finding_context *c, const uint16_t *config, struct launch_shape *shape)
 {
-    struct planned_launch *launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *launches);
+    struct planned_launch *launches = NULL;
     size_t count = 0, seen = 0;
     bool found = false;
-    json_t *problems = request_problems(c->job, config, NULL, false, launches, &count, NULL);
+    json_t *problems = request_problems(c->job, config, NULL, false, &launches, &count, NULL);
     for (size_t i = 0; problems && i < count && !found; i++) {
-        if ((size_t)launches[i].problem != c->problem || seen++ != c->stage_index) continue;
+        if ((size_t)launches[i].problem != c->problem || launches[i].run || seen++ != c->stage_index) continue;
         *shape = launches[i].shape;
         found = true;
     }

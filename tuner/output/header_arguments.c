@@ -25,6 +25,7 @@ static void begin(struct renderer *r, const char *type, const char *name)
     fprintf(r->file, "%s_FUNCTION %s %s_on(", r->upper, type, name);
     header_put_arguments(r, "int section");
     fputs(")\n{\n", r->file);
+    header_put_loops(r);
     json_array_foreach(r->sizes, i, size) fprintf(r->file, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", r->file);
 }

@@ -12,6 +12,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
+#include "tuner/base/units.h"
 #include "tuner/output/header_launch.h"
 #include "tuner/output/header_places.h"
 #include "tuner/output/header_text.h"
@@ -75,6 +76,21 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
     return missing > 0 ? BINARY_MISSING : missing;
 }
 
+// Where each unit begins, -1 where it is not used; empty where the binary is one cubin. NULL with a message.
+static json_t *units_json(const void *bytes, size_t size, struct error *err)
+{
+    json_t *list = json_array();
+    int count = units_count(bytes, size, err);
+    size_t unit_size, first = count > 0 ? units_offset(bytes, size, 0, &unit_size) : 0;
+    for (size_t u = 0; count > 0 && (count > 1 || first) && u < (size_t)count; u++) {
+        size_t offset = units_offset(bytes, size, u, &unit_size);
+        json_array_append_new(list, json_integer(unit_size ? (json_int_t)offset : -1));
+    }
+    if (count > 0) return list;
+    json_decref(list);
+    return NULL;
+}
+
 int binary_list_take(struct binary_list *l, json_t *section, struct store *store, int64_t trial, const json_t *device,
                      struct error *err)
 {
@@ -97,6 +113,13 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
         json_decref(document);
         return error_set(err, "the store's binary of trial %" PRId64 " does not match its document", trial);
     }
+    json_t *units = units_json(bytes, size, err);
+    if (!units) {
+        json_decref(document);
+        return error_prefix(err, "the store's binary of trial %" PRId64, trial);
+    }
+    if (json_array_size(units)) json_object_set(document, "units", units);
+    json_decref(units);
     json_object_set_new(section, "binary", document);
     json_object_set_new(section, "sm_count",
                         json_integer(json_get_integer(json_object_get(device, "device"), "sm_count", 0)));
@@ -233,6 +256,11 @@ int header_cubin_write(const char *path, struct store *store, int64_t trial, str
     struct bytes cubin;
     int failed = get(store, trial, hash, &cubin.bytes, &cubin.size, err);
     if (failed) return failed;
+    int units = units_count(cubin.bytes, cubin.size, err);
+    size_t bytes;
+    if (units < 0) return -1;
+    if (units > 1 || units_offset(cubin.bytes, cubin.size, 0, &bytes))
+        return error_set(err, "the stages have macros of their own, so that there is no single cubin; use --embed");
     if (!output_is_stream(path) && output_make_folders(path, err)) return -1;
     return output_file_write(path, put_bytes, &cubin, err);
 }

@@ -40,6 +40,12 @@ int folding_init(struct expression_folding *f, const struct job *job, const uint
         f->varies[slot] = true;
         f->text[slot] = text_format("size_%s", job->size_names[i]);
     }
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].repeat.loop_count; i++) {
+            int slot = job->stages[s].repeat.loops[i].slot;
+            if (!f->varies[slot]) f->text[slot] = text_format("loop_%s", symbols_name(job->symbols, slot));
+            f->varies[slot] = true;
+        }
     for (size_t i = 0; i < job->derived_count; i++) { // in order: each may use the ones before
         size_t read;
         int slot = job->derived[i].slot;

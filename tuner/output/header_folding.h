@@ -13,7 +13,7 @@ struct expression_folding {
     const struct job *job;
     const char *prefix;
     const int64_t *values; // of the configuration and the first problem
-    bool *varies;          // by slot: a size, or derived from one
+    bool *varies;          // by slot: a size, or derived from one, or a loop's name
     char **text;           // by slot: C text of those
 };
 

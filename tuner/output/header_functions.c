@@ -68,9 +68,50 @@ static void put_case(struct renderer *r, const json_t *stage)
     fprintf(r->file, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
     fprintf(r->file, is_number(overlap) ? "        g.overlap = %s;\n" : "        g.overlap = (%s) != 0;\n", overlap);
     fprintf(r->file,
-            is_number(when) ? "        g.used = %s;\n        break;\n"
-                            : "        g.used = (%s) != 0;\n        break;\n",
-            when);
+            is_number(when) ? "        g.used = %s%s;\n        break;\n"
+                            : "        g.used = (%s) != 0%s;\n        break;\n",
+            when, r->repeated ? " && there" : "");
+}
+
+// Whether there is a run of this number, and the loops' values in it. A stage without loops has one run.
+static void put_runs(struct renderer *r, const char *name, const char *prefix)
+{
+    const json_t *section, *loop, *size;
+    const char *key;
+    json_t *value;
+    size_t i, k;
+    FILE *f = r->file;
+    fputs("/* This stage runs again and again: the functions below are of one of its runs, from 0 on. It is the last "
+          "where\n * geometry(sizes, run + 1).used is 0. */\n",
+          f);
+    fprintf(f, "%s_FUNCTION int %srun_on(", r->upper, prefix);
+    header_put_arguments(r, "int section");
+    json_object_foreach((json_t *)r->loops, key, value) fprintf(f, ", long long *at_%s", key);
+    fputs(")\n{\n", f);
+    json_object_foreach((json_t *)r->loops, key, value) fprintf(f, "    long long loop_%s = 0;\n", key);
+    json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
+    json_object_foreach((json_t *)r->loops, key, value) fprintf(f, "    *at_%1$s = loop_%1$s;\n", key);
+    fputs("    switch (section) {\n", f);
+    json_array_foreach(r->sections, i, section)
+    {
+        const json_t *stage = header_find_stage(section, name), *loops = json_object_get(stage, "repeat");
+        if (!stage) continue;
+        fprintf(f, "    case %zu:\n", i);
+        if (!loops) fputs("        return run == 0;\n", f);
+        if (!loops) continue;
+        json_array_foreach(loops, k, loop)
+        {
+            const char *variable = json_get_string(loop, "name", "?");
+            fprintf(f, "        for (loop_%1$s = %2$s; %3$s; loop_%1$s = %4$s)\n", variable,
+                    json_get_string(loop, "from", "0"), json_get_string(loop, "while", "0"),
+                    json_get_string(loop, "next", "0"));
+        }
+        fputs("        {\n            if (run-- > 0) continue;\n", f);
+        json_array_foreach(loops, k, loop)
+            fprintf(f, "            *at_%1$s = loop_%1$s;\n", json_get_string(loop, "name", "?"));
+        fputs("            return 1;\n        }\n        return 0;\n", f);
+    }
+    fputs("    default: return 0;\n    }\n}\n", f);
 }
 
 // The geometry of one stage in all sections, and shorter functions for the chosen section.
@@ -85,9 +126,16 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     const json_t *section, *size;
     size_t i;
     FILE *f = r->file;
+    json_t *loops = header_loops(r->sections, name);
+    if (loops) {
+        r->repeated = prefix;
+        r->loops = loops;
+        put_runs(r, name, prefix);
+    }
     fprintf(f, "%s_FUNCTION struct %s_launch_shape %sgeometry_on(", r->upper, r->lower, prefix);
     header_put_arguments(r, "int section");
     fprintf(f, ")\n{\n    struct %s_launch_shape g;\n", r->lower);
+    header_put_loops(r);
     json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", f);
     json_array_foreach(r->sections, i, section)
@@ -119,6 +167,9 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     }
     header_scalars(r, name, prefix);
     header_tensor_maps(r, name, prefix);
+    r->repeated = NULL;
+    r->loops = NULL;
+    json_decref(loops);
     fputc('\n', f);
 }
 

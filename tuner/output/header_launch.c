@@ -15,6 +15,7 @@
 #include "tuner/output/header_places.h"
 #include "tuner/output/header_section.h"
 #include "tuner/run/embedded.h"
+#include "tuner/store/binary.h"
 
 bool header_embeds(const json_t *sections)
 {
@@ -71,6 +72,26 @@ static const json_t *buffers(const struct renderer *r)
     return json_object_get(json_array_get(r->sections, 0), "buffers");
 }
 
+static size_t most_units(const struct renderer *r)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < json_array_size(r->sections); i++) {
+        const json_t *binary = json_object_get(json_array_get(r->sections, i), "binary");
+        size_t count = json_array_size(json_object_get(binary, "units"));
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+// A binary without units is one cubin from its first byte on.
+static void put_units(FILE *f, const json_t *units, size_t most)
+{
+    for (size_t u = 0; u < most; u++) {
+        const json_t *offset = json_array_get(units, u);
+        fprintf(f, "%s%lld", u ? ", " : "", offset ? (long long)json_integer_value(offset) : u ? -1LL : 0LL);
+    }
+}
+
 static void put_binaries(struct renderer *r)
 {
     const json_t *section;
@@ -91,10 +112,11 @@ static void put_binaries(struct renderer *r)
             "#ifdef __cplusplus\n}\n#endif\n\n/* By section. image: in the file beside this one. toolkit: the major "
             "version of the CUDA that made it. kernels: of the\n * device, from this section on. */\n"
             "struct %1$s_binary {\n    const char *device;\n    int compute, multiprocessors, toolkit, kernels;\n    "
-            "const unsigned char *image;\n};\n\n"
+            "const unsigned char *image;\n    long long unit[%2$s_MOST_UNITS]; /* where each cubin of the image "
+            "begins; -1: none */\n};\n\n"
             "static inline const struct %1$s_binary *%1$s_binaries(int *count)\n{\n    static const struct "
             "%1$s_binary binaries[] = {\n",
-            r->lower);
+            r->lower, r->upper);
     json_array_foreach(r->sections, i, section)
     {
         char *device = header_literal(json_get_string(section, "device", "")),
@@ -102,9 +124,11 @@ static void put_binaries(struct renderer *r)
         long toolkit = 0;
         const char *digits = strpbrk(json_get_string(section, "compiler", ""), "0123456789");
         if (digits) toolkit = strtol(digits, NULL, 10);
-        fprintf(f, "        {%s, %d, %" PRId64 ", %ld, %" PRId64 ", %s},\n", device, header_compute(section),
+        fprintf(f, "        {%s, %d, %" PRId64 ", %ld, %" PRId64 ", %s, {", device, header_compute(section),
                 json_get_integer(section, "sm_count", 0), toolkit,
                 json_get_integer(section, "kernels", 1) - json_get_integer(section, "kernel", 0), name ? name : "0");
+        put_units(f, json_object_get(json_object_get(section, "binary"), "units"), most_units(r));
+        fputs("}},\n", f);
         free(device);
         free(name);
     }
@@ -122,8 +146,9 @@ static void put_room(struct renderer *r)
         if (json_get_integer(section, "kernels", 1) > kernels) kernels = json_get_integer(section, "kernels", 1);
         if (header_stage_count(section) > stages) stages = header_stage_count(section);
     }
-    fprintf(r->file, "enum { %1$s_MOST_KERNELS = %2$" PRId64 ", %1$s_MOST_STAGES = %3$zu };\n\n", r->upper, kernels,
-            stages);
+    fprintf(r->file,
+            "enum { %1$s_MOST_KERNELS = %2$" PRId64 ", %1$s_MOST_STAGES = %3$zu, %1$s_MOST_UNITS = %4$zu };\n\n",
+            r->upper, kernels, stages, most_units(r));
 }
 
 static int64_t product(const json_t *stage, const char *key)
@@ -143,10 +168,11 @@ static void put_prepare(struct renderer *r)
     const json_t *section, *stage;
     size_t i, k;
     FILE *f = r->file;
-    fprintf(f,
-            "static inline int %1$s_prepare(int section, %1$s_library library, %1$s_kernel *kernel, int device)\n{\n"
-            "    int status = %2$s_OK;\n    switch (section) {\n",
-            r->lower, r->upper);
+    fprintf(
+        f,
+        "static inline int %1$s_prepare(int section, const %1$s_library *library, %1$s_kernel *kernel, int device)\n{\n"
+        "    int status = %2$s_OK;\n    switch (section) {\n",
+        r->lower, r->upper);
     json_array_foreach(r->sections, i, section)
     {
         const json_t *symbols = json_object_get(json_object_get(section, "binary"), "symbols");
@@ -157,21 +183,37 @@ static void put_prepare(struct renderer *r)
             const char *entry = json_get_string(stage, "entry", ""), *shared = json_get_string(stage, "shared", "0");
             int64_t fixed = json_get_integer(stage, "shared_static", 0);
             if (!is_part(stage) || json_object_get(stage, "library")) continue;
-            if (!json_is_string(json_object_get(symbols, entry))) {
+            int64_t unit = json_get_integer(stage, "unit", 0);
+            char *known = binary_symbol_name((size_t)unit, entry);
+            if (!json_is_string(json_object_get(symbols, known))) {
                 if (!r->collided) error_set(r->err, "the stored binary has no symbol for the entry '%s'", entry);
                 r->collided = true;
             }
-            char *symbol = header_literal(json_get_string(symbols, entry, ""));
+            char *symbol = header_literal(json_get_string(symbols, known, ""));
             fprintf(f,
-                    "        if (!status) status = %1$s_api_kernel(&kernel[%2$zu], library, %3$s);\n"
+                    "        if (!status) status = %1$s_api_kernel(&kernel[%2$zu], library[%7$" PRId64 "], %3$s);\n"
                     "        if (!status) status = %1$s_api_allow(kernel[%2$zu], %4$s, %5$" PRId64 ", %6$d, device);\n",
                     r->lower, k, symbol, is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
-                    product(stage, "cluster") > 8);
+                    product(stage, "cluster") > 8, unit);
             free(symbol);
+            free(known);
         }
         fputs("        break;\n", f);
     }
     fprintf(f, "    default: status = %s_NO_BINARY; break;\n    }\n    return status;\n}\n\n", r->upper);
+}
+
+// Of a stage that some section repeats, functions take the number of the run.
+static void begin_repeated(struct renderer *r, const json_t *stage, const char *prefix)
+{
+    json_t *loops = header_loops(r->sections, json_get_string(stage, "name", "?"));
+    r->repeated = loops ? prefix : NULL;
+    json_decref(loops);
+}
+
+static void end_repeated(struct renderer *r)
+{
+    r->repeated = NULL;
 }
 
 static char *stage_prefix(struct renderer *r, const json_t *stage)
@@ -286,20 +328,82 @@ static void declare_stage(struct renderer *r, size_t k, const json_t *arguments,
     }
 }
 
-// The checks before the first launch, and the launch's arguments.
+// Exchanges the names of a stage's pairs, as every run does.
+static void put_swaps(struct renderer *r, const json_t *stage)
+{
+    const json_t *pair;
+    size_t i;
+    json_array_foreach(json_object_get(stage, "swap"), i, pair)
+    {
+        char *a = header_identifier(json_string_value(json_array_get(pair, 0))),
+             *b = header_identifier(json_string_value(json_array_get(pair, 1)));
+        fprintf(r->file,
+                "        other = buffer_%1$s;\n        buffer_%1$s = buffer_%2$s;\n        buffer_%2$s = other;\n", a,
+                b);
+        free(a);
+        free(b);
+    }
+}
+
+// "for (run = 0; there is such a run; run++) {" or, of a stage that runs once, "if (it is used) {".
+static void begin_runs(struct renderer *r, const char *prefix, size_t i, size_t k)
+{
+    fprintf(r->file,
+            r->repeated ? "    for (run = 0;; run++) {\n        g%zu = %sgeometry_on(%zu"
+                        : "    g%zu = %sgeometry_on(%zu",
+            k, prefix, i);
+    header_put_sizes(r, ", ");
+    fprintf(r->file, r->repeated ? ");\n        if (!g%zu.used) break;\n" : ");\n    if (g%zu.used) {\n", k);
+}
+
+// What the names stand for before the first stage, so that each stands for its own buffer after the last one.
+static void put_first_names(struct renderer *r, const json_t *section, size_t i)
+{
+    const json_t *stages = json_object_get(section, "stages");
+    for (size_t k = json_array_size(stages); k-- > 0;) {
+        const json_t *stage = json_array_get(stages, k);
+        if (!is_part(stage) || !json_object_get(stage, "swap")) continue;
+        char *prefix = stage_prefix(r, stage);
+        begin_repeated(r, stage, prefix);
+        begin_runs(r, prefix, i, k);
+        put_swaps(r, stage);
+        fputs("    }\n", r->file);
+        end_repeated(r);
+        free(prefix);
+    }
+}
+
+static void put_stage_launch(struct renderer *r, size_t k, const json_t *stage)
+{
+    FILE *f = r->file;
+    bool arguments = json_array_size(json_object_get(stage, "arguments")) > 0;
+    fprintf(f,
+            "        g%zu.overlap = g%zu.overlap && after_kernel;\n        status = %s_api_launch(kernel[%zu], stream, "
+            "&g%zu, ",
+            k, k, r->lower, k, k);
+    fprintf(f, arguments ? "a%zu" : "0", k);
+    fputs(");\n        if (status) return status;\n        after_kernel = 1;\n", f);
+}
+
+// The checks before the first launch, and the launch's arguments. A stage that runs again and again is launched with
+// `launch`.
 static void check_stage(struct renderer *r, const json_t *section, size_t i, size_t k, const json_t *stage,
-                        size_t *maps)
+                        size_t *maps, bool launch)
 {
     const json_t *a;
     size_t n;
     FILE *f = r->file;
     char *prefix = stage_prefix(r, stage);
     int64_t alignment = json_get_integer(section, "alignment", 16);
-    fprintf(f, "    g%zu = %sgeometry_on(%zu", k, prefix, i);
-    header_put_sizes(r, ", ");
-    fprintf(f, ");\n    if (g%zu.used) {\n", k);
+    begin_repeated(r, stage, prefix);
+    begin_runs(r, prefix, i, k);
     if (json_object_get(stage, "library")) {
+        if (r->repeated && !r->collided)
+            error_set(r->err, "a launch cannot be embedded: stage '%s' is a library's and runs again and again",
+                      json_get_string(stage, "name", "?"));
+        r->collided |= r->repeated != NULL;
         fprintf(f, "        if (!call) return %s_NO_CALLBACK;\n    }\n", r->upper);
+        end_repeated(r);
         free(prefix);
         return;
     }
@@ -342,13 +446,28 @@ static void check_stage(struct renderer *r, const json_t *section, size_t i, siz
         }
         free(buffer);
     }
+    if (launch) put_stage_launch(r, k, stage);
+    put_swaps(r, stage);
     fputs("    }\n", f);
+    end_repeated(r);
     free(prefix);
 }
 
-static void launch_stage(struct renderer *r, size_t k, const json_t *stage)
+static void launch_stage(struct renderer *r, const json_t *section, size_t i, size_t k, const json_t *stage,
+                         size_t *maps)
 {
     FILE *f = r->file;
+    const json_t *argument;
+    size_t n;
+    json_t *loops = header_loops(r->sections, json_get_string(stage, "name", "?"));
+    bool again = loops != NULL;
+    json_decref(loops);
+    if (again) {
+        check_stage(r, section, i, k, stage, maps, true);
+        return;
+    }
+    json_array_foreach(json_object_get(stage, "arguments"), n, argument) *maps +=
+        !strcmp(json_get_string(argument, "kind", ""), "map");
     fprintf(f, "    if (g%zu.used) {\n", k);
     if (json_object_get(stage, "library")) {
         char *name = header_literal(json_get_string(stage, "name", ""));
@@ -357,13 +476,22 @@ static void launch_stage(struct renderer *r, size_t k, const json_t *stage)
         free(name);
         return;
     }
-    bool arguments = json_array_size(json_object_get(stage, "arguments")) > 0;
-    fprintf(f,
-            "        g%zu.overlap = g%zu.overlap && after_kernel;\n        status = %s_api_launch(kernel[%zu], stream, "
-            "&g%zu, ",
-            k, k, r->lower, k, k);
-    fprintf(f, arguments ? "a%zu" : "0", k);
-    fputs(");\n        if (status) return status;\n        after_kernel = 1;\n    }\n", f);
+    put_stage_launch(r, k, stage);
+    fputs("    }\n", f);
+}
+
+static bool repeats(const struct renderer *r, const json_t *section)
+{
+    const json_t *stage;
+    bool any = false;
+    size_t i;
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        json_t *loops = header_loops(r->sections, json_get_string(stage, "name", "?"));
+        any |= loops != NULL;
+        json_decref(loops);
+    }
+    return any;
 }
 
 static void declare_object(struct renderer *r, const char *identifier)
@@ -398,6 +526,8 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
     header_each_object(r, declare_object);
     if (library) fprintf(f, ", %s_library_call *call, void *user", r->lower);
     fprintf(f, ")\n{\n    int status = %s_OK, after_kernel = 0;\n    long long wide = 0;\n", r->upper);
+    if (repeats(r, section))
+        fputs("    long long run = 0;\n    unsigned long long other = 0;\n    (void)run;\n    (void)other;\n", f);
     json_array_foreach(json_object_get(section, "stages"), k, stage)
     {
         if (!is_part(stage)) continue;
@@ -416,9 +546,13 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
         free(name);
     }
     header_each_object(r, use_object);
+    put_first_names(r, section, i);
     json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage))
-        check_stage(r, section, i, k, stage, &used);
-    json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage)) launch_stage(r, k, stage);
+        check_stage(r, section, i, k, stage, &used, false);
+    put_first_names(r, section, i);
+    used = 0;
+    json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage))
+        launch_stage(r, section, i, k, stage, &used);
     fputs("    (void)after_kernel;\n    return status;\n}\n\n", f);
 }
 
@@ -517,8 +651,8 @@ void header_launch(struct renderer *r)
         header_put_arguments(r, "int first, int kernels");
         fputs(");\n\n", f);
     }
-    put_binaries(r);
     put_room(r);
+    put_binaries(r);
     put_prepare(r);
     header_put_template(r, embedded_launch_common());
     header_constants(r);

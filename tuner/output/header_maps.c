@@ -80,6 +80,7 @@ void header_tensor_maps(struct renderer *r, const char *stage, const char *prefi
         fprintf(r->file, "%s_FUNCTION struct %s_tensor_map %stensor_map_%zu_on(", r->upper, r->lower, prefix, argument);
         header_put_arguments(r, "int section");
         fprintf(r->file, ")\n{\n    struct %s_tensor_map t;\n    int i;\n", r->lower);
+        header_put_loops(r);
         json_array_foreach(r->sizes, k, size) fprintf(r->file, "    (void)size_%s;\n", json_string_value(size));
         fputs("    for (i = 0; i < 5; i++) {\n        t.size[i] = 1;\n        t.stride[i] = 0;\n        t.box[i] = "
               "1;\n        t.element_stride[i] = 1;\n    }\n"

@@ -290,6 +290,23 @@ static bool is_option(const json_t *parameter)
 }
 
 // The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
+// Those of the stage that the user builds for: NAME_STAGE_<STAGE>.
+static void put_stage_macros(struct renderer *r, const json_t *section)
+{
+    const json_t *stage, *item;
+    size_t i, k;
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        const json_t *defines = json_object_get(stage, "defines");
+        char *name = header_upper(json_get_string(stage, "name", "?"));
+        if (defines) fprintf(r->file, "#ifdef %s_STAGE_%s\n", r->upper, name);
+        json_array_foreach(defines, k, item)
+            fprintf(r->file, "#define %s %s\n", json_get_string(item, "name", "?"), json_get_string(item, "value", ""));
+        if (defines) fputs("#endif\n", r->file);
+        free(name);
+    }
+}
+
 static void put_own_names(struct renderer *r)
 {
     const json_t *section, *item;
@@ -318,6 +335,7 @@ static void put_own_names(struct renderer *r)
         }
         json_array_foreach(json_object_get(section, "defines"), k, item)
             fprintf(f, "#define %s %s\n", json_get_string(item, "name", "?"), json_get_string(item, "value", ""));
+        put_stage_macros(r, section);
     }
     fputs("#endif\n#endif\n", f);
 }
@@ -334,6 +352,15 @@ static void put_undefine(struct renderer *r)
     json_t *seen = json_object();
     json_array_foreach(r->sections, i, section)
     {
+        const json_t *stage;
+        size_t s;
+        json_array_foreach(json_object_get(section, "stages"), s, stage)
+            json_array_foreach(json_object_get(stage, "defines"), k, item)
+        {
+            const char *name = json_get_string(item, "name", "?");
+            if (!json_object_get(seen, name)) fprintf(r->file, "#undef %s\n", name);
+            json_object_set_new(seen, name, json_true());
+        }
         static const char *const lists[] = {"parameters", "defines"};
         for (size_t n = 0; n < 2; n++) json_array_foreach(json_object_get(section, lists[n]), k, item)
             {

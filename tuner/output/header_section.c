@@ -63,11 +63,46 @@ static json_t *maps_section(const struct expression_folding *f, const struct sta
     return maps;
 }
 
+// The loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
+static int set_repeat(json_t *object, const struct expression_folding *f, const struct stage_repeat *repeat,
+                      struct error *err)
+{
+    json_t *loops = json_array(), *swaps = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < repeat->loop_count && !failed; i++) {
+        const struct stage_loop *l = &repeat->loops[i];
+        json_t *loop = json_pack("{s:s}", "name", symbols_name(f->job->symbols, l->slot));
+        json_array_append_new(loops, loop);
+        failed = folding_set(loop, "from", f, l->from, "0", err) || folding_set(loop, "while", f, l->holds, "0", err) ||
+                 folding_set(loop, "next", f, l->next, "0", err);
+    }
+    for (size_t i = 0; i < repeat->swap_count; i++)
+        json_array_append_new(swaps, json_pack("[s, s]", f->job->buffers[repeat->swaps[i][0]].name,
+                                               f->job->buffers[repeat->swaps[i][1]].name));
+    if (repeat->loop_count) json_object_set(object, "repeat", loops);
+    if (repeat->swap_count) json_object_set(object, "swap", swaps);
+    json_decref(loops);
+    json_decref(swaps);
+    return failed ? -1 : 0;
+}
+
+static void set_defines(json_t *object, const struct stage *stage)
+{
+    json_t *defines = json_array();
+    for (size_t i = 0; i < stage->define_count; i++)
+        json_array_append_new(
+            defines, json_pack("{s:s, s:s}", "name", stage->defines[i].name, "value", stage->defines[i].value));
+    if (stage->define_count) json_object_set(object, "defines", defines);
+    if (stage->unit) json_object_set_new(object, "unit", json_integer((json_int_t)stage->unit));
+    json_decref(defines);
+}
+
 static json_t *stage_section(const struct expression_folding *f, const struct stage *stage, const struct trial *trial,
                              struct error *err)
 {
     json_t *object =
         json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
+    set_defines(object, stage);
     if (stage->operation)
         json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
     json_t *grid = folding_three(f, stage->grid, err), *block = grid ? folding_three(f, stage->block, err) : NULL,
@@ -82,7 +117,7 @@ static json_t *stage_section(const struct expression_folding *f, const struct st
     json_decref(maps);
     if (!arguments || folding_set(object, "shared", f, stage->shared, "0", err) ||
         folding_set(object, "when", f, stage->when, "1", err) ||
-        folding_set(object, "overlap", f, stage->overlap, "0", err)) {
+        folding_set(object, "overlap", f, stage->overlap, "0", err) || set_repeat(object, f, &stage->repeat, err)) {
         json_decref(object);
         return NULL;
     }
@@ -205,6 +240,11 @@ static void add_final(json_t *section, const struct final *final, const char *co
     json_object_set_new(section, "ties", tied);
 }
 
+static void add_define(void *defines, const char *name, const char *value)
+{
+    json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
+}
+
 static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix,
                         struct error *err)
 {
@@ -223,9 +263,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
     }
-    for (size_t i = 0; i < job->define_count; i++)
-        json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value",
-                                                 job->defines[i].value ? job->defines[i].value : ""));
+    job_shared_defines(job, config, add_define, defines);
     if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
     if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""), err);
     for (size_t i = 0; i < job->stage_count && !result; i++) {
@@ -284,6 +322,23 @@ struct interval header_interval(const json_t *object, const char *key)
 int header_compute(const json_t *section)
 {
     return text_architecture(json_get_string(section, "arch", ""));
+}
+
+json_t *header_loops(const json_t *sections, const char *name)
+{
+    const json_t *section, *stage, *loop;
+    json_t *names = NULL;
+    size_t i, s, k;
+    json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "stages"), s, stage)
+    {
+        if (strcmp(json_get_string(stage, "name", ""), name) != 0) continue;
+        json_array_foreach(json_object_get(stage, "repeat"), k, loop)
+        {
+            if (!names) names = json_object();
+            json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
+        }
+    }
+    return names;
 }
 
 size_t header_stage_count(const json_t *section)

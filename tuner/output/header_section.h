@@ -48,6 +48,8 @@ json_t *header_section(const struct job *, const struct environment *, const str
 struct interval header_interval(const json_t *object, const char *key);
 int header_compute(const json_t *section);
 size_t header_stage_count(const json_t *section);
+// The names of a stage's loops in all sections, as an object. NULL where no section repeats it. New reference.
+json_t *header_loops(const json_t *sections, const char *stage);
 
 // About all sections of a header: how many devices they are for, without the fallback; whether some device has several
 // kernels; the first section of a section's device.

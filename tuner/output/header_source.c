@@ -173,6 +173,33 @@ static void comment_attributes(struct renderer *r, const json_t *stage)
               r->file);
 }
 
+static void comment_macros(struct renderer *r, const json_t *stage)
+{
+    if (!json_object_get(stage, "defines")) return;
+    char *name = header_upper(json_get_string(stage, "name", "?"));
+    fprintf(r->file,
+            " *     its own macros: #define %1$s_STAGE_%2$s beside %1$s_DEFINE_PARAMETERS, and compile the template "
+            "once for it\n",
+            r->upper, name);
+    free(name);
+}
+
+static void comment_repeat(struct renderer *r, const json_t *stage, const char *prefix)
+{
+    const json_t *pair, *swaps = json_object_get(stage, "swap");
+    size_t i;
+    if (!json_object_get(stage, "repeat")) return;
+    fprintf(r->file, " *     it runs again and again: for (run = 0; %sgeometry(sizes, run).used; run++)\n", prefix);
+    json_array_foreach(swaps, i, pair)
+    {
+        fputs(" *     after every run exchange ", r->file);
+        header_put_comment(r->file, json_string_value(json_array_get(pair, 0)));
+        fputs(" and ", r->file);
+        header_put_comment(r->file, json_string_value(json_array_get(pair, 1)));
+        fputs("; and before the first stage once for every run, so that the result is where it belongs\n", r->file);
+    }
+}
+
 void header_comment_arguments(struct renderer *r, const json_t *section)
 {
     const json_t *stage, *argument;
@@ -199,6 +226,8 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
                   f);
         }
         fputs("\n", f);
+        comment_macros(r, stage);
+        comment_repeat(r, stage, prefix);
         json_array_foreach(json_object_get(stage, "arguments"), k, argument)
             comment_argument(r, section, prefix, k, argument);
         if (!library) comment_attributes(r, stage);

@@ -54,10 +54,15 @@ void header_put_arguments(struct renderer *r, const char *first)
 {
     const json_t *size;
     size_t i;
+    bool any = *first != 0;
     fputs(first, r->file);
     json_array_foreach(r->sizes, i, size)
-        fprintf(r->file, "%slong long size_%s", i || *first ? ", " : "", json_string_value(size));
-    if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
+    {
+        fprintf(r->file, "%slong long size_%s", any ? ", " : "", json_string_value(size));
+        any = true;
+    }
+    if (r->repeated) fprintf(r->file, "%slong long run", any ? ", " : "");
+    if (!any && !r->repeated) fputs("void", r->file);
 }
 
 void header_put_sizes(struct renderer *r, const char *first)
@@ -65,6 +70,20 @@ void header_put_sizes(struct renderer *r, const char *first)
     const json_t *size;
     size_t i;
     json_array_foreach(r->sizes, i, size) fprintf(r->file, "%ssize_%s", i ? ", " : first, json_string_value(size));
+    if (r->repeated) fprintf(r->file, "%srun", json_array_size(r->sizes) ? ", " : first);
+}
+
+void header_put_loops(struct renderer *r)
+{
+    const char *name;
+    json_t *value;
+    if (!r->repeated) return;
+    json_object_foreach((json_t *)r->loops, name, value) fprintf(r->file, "    long long loop_%s = 0;\n", name);
+    fprintf(r->file, "    const int there = %srun_on(section", r->repeated);
+    header_put_sizes(r, ", ");
+    json_object_foreach((json_t *)r->loops, name, value) fprintf(r->file, ", &loop_%s", name);
+    fputs(");\n    (void)there;\n", r->file);
+    json_object_foreach((json_t *)r->loops, name, value) fprintf(r->file, "    (void)loop_%s;\n", name);
 }
 
 void header_put_shared(struct renderer *r, const char *text)

@@ -16,11 +16,13 @@
 struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
-    char *lower, *upper; // sgemm, SGEMM
-    json_t *prefixes;    // of the geometry functions, one per stage
-    json_t *macros;      // of the current section: a set, so that none is defined twice
-    json_t *all_macros;  // those sets, by section
-    bool collided;       // a macro would be defined twice: `err` says which
+    char *lower, *upper;  // sgemm, SGEMM
+    json_t *prefixes;     // of the geometry functions, one per stage
+    const char *repeated; // the prefix of a stage that runs again and again, while its functions are written; else NULL
+    const json_t *loops;  // the names of its loops: an object
+    json_t *macros;       // of the current section: a set, so that none is defined twice
+    json_t *all_macros;   // those sets, by section
+    bool collided;        // a macro would be defined twice: `err` says which
     struct error *err;
 };
 
@@ -34,10 +36,14 @@ const char *header_hash_number(const char *source_hash, char out[32]);
 void header_put_comment(FILE *, const char *text);
 // The text as a C string literal; malloc'ed.
 char *header_literal(const char *text);
-// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing.
+// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing. A repeated stage's
+// functions have "long long run" behind the sizes.
 void header_put_arguments(struct renderer *, const char *first);
-// "size_M, size_N" after `first`; nothing where there are no sizes.
+// "size_M, size_N" after `first`; nothing where there are no sizes. Likewise.
 void header_put_sizes(struct renderer *, const char *first);
+// In a function of a repeated stage: the values of its loops in this run as variables, and `there`, whether there is
+// such a run.
+void header_put_loops(struct renderer *);
 // Writes functions that the driver also has (search/fn.h), from their text in the program: all after its first empty
 // line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
 void header_put_shared(struct renderer *, const char *text);

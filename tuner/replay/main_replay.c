@@ -65,6 +65,21 @@ static json_t *hello(const struct recorded *r)
     return answer;
 }
 
+// The entries of a request, or of one of its units.
+static void add_entries(const struct trial *t, const json_t *from, json_t *entries)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(from, "entries"), i, entry)
+    {
+        struct trial_stage stage = static_facts_stage(&t->facts);
+        json_t *one = json_pack("{s:O, s:O, s:I}", "entry", entry, "symbol", entry, "unit",
+                                (json_int_t)json_get_integer(from, "unit", 0));
+        trial_write_answer(FIELD_STAGE, FIELD_COMPILER, &stage, one);
+        json_array_append_new(entries, one);
+    }
+}
+
 static json_t *compile(const struct recorded *r, const json_t *request)
 {
     int64_t n = trial_of(r, request);
@@ -73,14 +88,9 @@ static json_t *compile(const struct recorded *r, const json_t *request)
     if (t->status == STATUS_COMPILE_ERROR || t->status == STATUS_COMPILE_TIMEOUT || t->status == STATUS_PRUNED)
         return refuse(status_name(t->status), t->reason);
     size_t i;
-    json_t *entry, *entries = json_array();
-    json_array_foreach(json_object_get(request, "entries"), i, entry)
-    {
-        struct trial_stage stage = static_facts_stage(&t->facts);
-        json_t *one = json_pack("{s:O, s:O}", "entry", entry, "symbol", entry);
-        trial_write_answer(FIELD_STAGE, FIELD_COMPILER, &stage, one);
-        json_array_append_new(entries, one);
-    }
+    json_t *unit, *entries = json_array();
+    add_entries(t, request, entries);
+    json_array_foreach(json_object_get(request, "units"), i, unit) add_entries(t, unit, entries);
     return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "recorded", "cached", 0, "seconds",
                      isfinite(t->compile_seconds) ? t->compile_seconds : 0, "warnings", "entries", entries);
 }

@@ -17,8 +17,11 @@
 static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
 {
     json_t *symbols = json_object();
-    for (size_t i = 0; i < c->entry_count; i++)
-        json_object_set_new(symbols, c->entries[i].entry, json_string(c->entries[i].symbol));
+    for (size_t i = 0; i < c->entry_count; i++) {
+        char *name = binary_symbol_name(c->entries[i].unit, c->entries[i].entry);
+        json_object_set_new(symbols, name, json_string(c->entries[i].symbol));
+        free(name);
+    }
     return json_pack("{s:s, s:I, s:o}", "hash", hash, "bytes", (json_int_t)bytes, "symbols", symbols);
 }
 

@@ -287,7 +287,7 @@ static int check_launches(const struct job *job, const struct device_limits *lim
 {
     for (size_t i = 0; i < count; i++) {
         const struct planned_launch *l = &planned[i];
-        const struct compiled_entry *e = compiled_find(compiled, job->stages[l->stage].entry);
+        const struct compiled_entry *e = compiled_find(compiled, &job->stages[l->stage]);
         if (e && launch_check(limits, &l->shape, e->figures.registers, e->figures.shared_static, reason))
             return error_prefix(reason, "%s on %s", job->stages[l->stage].name, job->problems[l->problem].name);
     }
@@ -298,20 +298,17 @@ int job_setup_launches(const struct job *job, const struct device_limits *limits
                        const struct compiled *compiled, json_t **problems, struct planned_launch **launches,
                        size_t *count, struct error *reason)
 {
-    struct planned_launch *planned = memory_new(REQUEST_MAX_LAUNCHES, sizeof *planned);
-    *problems = request_problems(job, config, compiled, false, planned, count, reason);
-    if (!*problems) *count = 0;
-    *launches = planned = memory_grow(planned, *count + 1, sizeof *planned);
-    if (!*problems || does_too_little(job, planned, *count, reason)) return -1;
-    return check_launches(job, limits, compiled, planned, *count, reason);
+    *problems = request_problems(job, config, compiled, false, launches, count, reason);
+    if (!*problems || does_too_little(job, *launches, *count, reason)) return -1;
+    return check_launches(job, limits, compiled, *launches, *count, reason);
 }
 
 int job_setup_guide_launches(const struct job *job, const struct device_limits *limits, const uint16_t *config,
                              const struct compiled *compiled, json_t **problems, struct error *reason)
 {
-    struct planned_launch *planned = memory_new(REQUEST_MAX_LAUNCHES, sizeof *planned);
+    struct planned_launch *planned = NULL;
     size_t count = 0;
-    *problems = request_guide_problems(job, config, compiled, planned, &count, reason);
+    *problems = request_guide_problems(job, config, compiled, &planned, &count, reason);
     int failed = !*problems;
     if (!failed && !count) failed = error_set(reason, "it has no stage for the guide");
     if (!failed) failed = check_launches(job, limits, compiled, planned, count, reason);

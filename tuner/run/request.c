@@ -37,6 +37,7 @@ int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
         c->entries[i] = (struct compiled_entry){
             .entry = text_copy(json_get_string(e, "entry", "")),
             .symbol = text_copy(json_get_string(e, "symbol", "")),
+            .unit = (size_t)json_get_integer(e, "unit", 0),
         };
         trial_clear(FIELD_STAGE, &c->entries[i].figures);
         trial_read_answer(FIELD_STAGE, FIELD_COMPILER, &c->entries[i].figures, e, &c->memory);
@@ -57,10 +58,10 @@ void compiled_release(struct compiled *c)
     *c = (struct compiled){0};
 }
 
-const struct compiled_entry *compiled_find(const struct compiled *c, const char *entry)
+const struct compiled_entry *compiled_find(const struct compiled *c, const struct stage *stage)
 {
     for (size_t i = 0; i < c->entry_count; i++)
-        if (!strcmp(c->entries[i].entry, entry)) return &c->entries[i];
+        if (c->entries[i].unit == stage->unit && !strcmp(c->entries[i].entry, stage->entry)) return &c->entries[i];
     return NULL;
 }
 
@@ -69,13 +70,13 @@ static void define(void *defines, const char *name, const char *value)
     json_object_set_new(defines, name, json_string(value));
 }
 
-// The entries of the stages that this configuration uses for any problem, each once: a stage's kernel need not exist
-// where it is not used.
-static void add_entries(const struct job *job, const uint16_t *config, json_t *entries)
+// The entries of a unit's stages that this configuration uses for any problem, each once: a stage's kernel need not
+// exist where it is not used.
+static void add_entries(const struct job *job, const uint16_t *config, size_t unit, json_t *entries)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stages[i].operation) continue;
+        if (job->stages[i].operation || job->stages[i].unit != unit) continue;
         bool used = !job->stages[i].when;
         for (size_t p = 0; p < job->problem_count && !used; p++)
             used = job_problem_values(job, config, p, values, NULL) || request_stage_used(job, i, values, NULL) != 0;
@@ -86,6 +87,34 @@ static void add_entries(const struct job *job, const uint16_t *config, json_t *e
         if (used && same == json_array_size(entries)) json_array_append_new(entries, json_string(job->stages[i].entry));
     }
     free(values);
+}
+
+// What is compiled for itself: the stages with the same macros. Where no stage has macros of its own, there is one, and
+// it is the request itself.
+static json_t *describe_units(const struct job *job, const uint16_t *config)
+{
+    json_t *units = json_array();
+    for (size_t u = 0; u < job->unit_count; u++) {
+        json_t *entries = json_array(), *defines = json_object();
+        size_t s = 0;
+        add_entries(job, config, u, entries);
+        while (job->stages[s].operation || job->stages[s].unit != u) s++;
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            define(defines, job->stages[s].defines[i].name, job->stages[s].defines[i].value);
+        if (json_array_size(entries))
+            json_array_append_new(
+                units, json_pack("{s:I, s:O, s:O}", "unit", (json_int_t)u, "defines", defines, "entries", entries));
+        json_decref(entries);
+        json_decref(defines);
+    }
+    return units;
+}
+
+static bool has_units(const struct job *job)
+{
+    bool any = false;
+    for (size_t s = 0; s < job->stage_count; s++) any |= job->stages[s].define_count > 0;
+    return any;
 }
 
 // A reference in the template is compiled with the macros of the first configuration: the candidates' kernels stand
@@ -127,6 +156,9 @@ static json_t *header_macros(const struct job *job)
             add_macro(macros, p->name, symbols_text(job->symbols, p->values[k]));
     }
     for (size_t i = 0; i < job->define_count; i++) add_macro(macros, job->defines[i].name, job->defines[i].value);
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            add_macro(macros, job->stages[s].defines[i].name, job->stages[s].defines[i].value);
     return macros;
 }
 
@@ -168,11 +200,15 @@ static json_t *describe_compilation(const struct job *job, const char *source, c
     for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
     free(folders);
     free(folder);
-    job_options(job, config, add_text, options);
+    json_t *files = json_array();
+    job_options(job, config, true, add_text, options);
+    job_option_files(job, config, add_text, files);
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
                                 "source", source, "include", include, "options", options, "entries", entries, "defines",
                                 defines, "cache", cache, "deadline", job->compile_timeout);
     if (json_array_size(macros)) json_object_set(request, "macros", macros);
+    if (json_array_size(files)) json_object_set(request, "files", files);
+    json_decref(files);
     json_decref(macros);
     if (job->compiler == JOB_NVCC) {
         json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
@@ -189,13 +225,14 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
     json_t *defines = json_object(), *entries = json_array();
     if (config) {
         job_defines(job, config, define, defines);
-        add_entries(job, config, entries);
+        if (!has_units(job)) add_entries(job, config, 0, entries);
     } else {
         define_for_reference(job, defines);
         json_array_append_new(entries, json_string(job->reference.stage.entry));
     }
     json_t *request =
         describe_compilation(job, config ? job->source : job->reference.source, config, defines, entries, arch, cache);
+    if (config && has_units(job)) json_object_set_new(request, "units", describe_units(job, config));
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
 }
@@ -409,12 +446,18 @@ static json_t *describe_integers(const int64_t *values, int count)
     return list;
 }
 
-static json_t *describe_tensor_map(const struct job *job, const struct argument *a, const int64_t *values,
-                                   struct error *err)
+// What a name stands for: `names` of job_first_names, or NULL for itself.
+static const char *buffer_name(const struct job *job, const int *names, int buffer)
+{
+    return job->buffers[names ? names[buffer] : buffer].name;
+}
+
+static json_t *describe_tensor_map(const struct job *job, const struct argument *a, const int *names,
+                                   const int64_t *values, struct error *err)
 {
     struct tensor_map_shape s;
     if (tensor_map_resolve(job, a, values, &s, err)) return NULL;
-    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b}", "tensor_map", job->buffers[a->buffer].name,
+    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b}", "tensor_map", buffer_name(job, names, a->buffer),
                      "sizes", describe_integers(s.size, s.rank), "strides", describe_integers(s.stride, s.rank - 1),
                      "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle, "interleave",
                      (json_int_t)s.interleave, "promotion", (json_int_t)s.promotion, "nan", (int)s.nan, "tf32",
@@ -431,13 +474,13 @@ static json_t *describe_bytes(const struct argument *a, const int64_t *values, s
     return json_pack("{s:s}", "bytes", text);
 }
 
-static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values,
-                                 struct error *err)
+static json_t *describe_argument(const struct job *job, const struct argument *a, const int *names,
+                                 const int64_t *values, struct error *err)
 {
-    if (a->map) return describe_tensor_map(job, a, values, err);
+    if (a->map) return describe_tensor_map(job, a, names, values, err);
     static const char *const views[] = {
         [VIEW_POINTER] = "buffer", [VIEW_TEXTURE] = "texture", [VIEW_SURFACE] = "surface"};
-    if (a->buffer >= 0) return json_pack("{s:s}", views[a->view], job->buffers[a->buffer].name);
+    if (a->buffer >= 0) return json_pack("{s:s}", views[a->view], buffer_name(job, names, a->buffer));
     if (a->member_count) return describe_bytes(a, values, err);
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
@@ -450,8 +493,8 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
 }
 
 // A stage that a library computes: which buffer plays which role, and the sizes and scalars.
-static json_t *describe_library_stage(const struct job *job, const struct stage *s, const int64_t *values,
-                                      struct launch_shape *shape, struct error *err)
+static json_t *describe_library_stage(const struct job *job, const struct stage *s, const int *names,
+                                      const int64_t *values, struct launch_shape *shape, struct error *err)
 {
     *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
     json_t *buffers = json_object(), *roles = json_object();
@@ -459,7 +502,7 @@ static json_t *describe_library_stage(const struct job *job, const struct stage 
         const struct stage_role *role = &s->roles[i];
         int64_t value = 0;
         if (role->buffer >= 0) {
-            json_object_set_new(buffers, role->role, json_string(job->buffers[role->buffer].name));
+            json_object_set_new(buffers, role->role, json_string(buffer_name(job, names, role->buffer)));
             continue;
         }
         if (role->value && expr_eval(role->value, values, &value, err)) {
@@ -474,10 +517,11 @@ static json_t *describe_library_stage(const struct job *job, const struct stage 
                      roles);
 }
 
-static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int64_t *values,
-                              struct launch_shape *shape, struct error *err)
+// One run of a stage, whose buffers' names stand for `names` (NULL: for themselves).
+static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int *names,
+                              const int64_t *values, struct launch_shape *shape, struct error *err)
 {
-    if (s->operation) return describe_library_stage(job, s, values, shape, err);
+    if (s->operation) return describe_library_stage(job, s, names, values, shape, err);
     int64_t overlap = 0;
     shape->shared = 0;
     if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
@@ -489,7 +533,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
     }
     json_t *arguments = json_array();
     for (size_t i = 0; i < s->argument_count; i++) {
-        json_t *a = describe_argument(job, &s->arguments[i], values, err);
+        json_t *a = describe_argument(job, &s->arguments[i], names, values, err);
         if (!a) {
             if (!s->arguments[i].map) error_prefix(err, "argument '%s'", s->arguments[i].name);
             json_decref(arguments);
@@ -505,72 +549,103 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
                      arguments);
 }
 
-static const char *symbol_of(const struct compiled *c, const char *entry)
+static const char *symbol_of(const struct compiled *c, const struct stage *stage)
 {
-    const struct compiled_entry *e = c ? compiled_find(c, entry) : NULL;
-    return e ? e->symbol : entry;
+    const struct compiled_entry *e = c ? compiled_find(c, stage) : NULL;
+    return e ? e->symbol : stage->entry;
 }
 
-// Launches worked out so far; `list` may be NULL.
+// Launches worked out so far.
 struct launches {
     struct planned_launch *list;
-    size_t count;
+    size_t count, room;
 };
+
+static void add_launch(struct launches *l, size_t problem, size_t stage, int64_t run, struct launch_shape shape)
+{
+    if (l->count == l->room) {
+        l->room = 2 * l->room + JOB_MAX_STAGES;
+        l->list = memory_grow(l->list, l->room, sizeof *l->list);
+    }
+    l->list[l->count++] = (struct planned_launch){(int)problem, (int)stage, (int)run, shape};
+}
+
+// All runs of a stage on one problem. -1 with a message.
+static int describe_runs(const struct job *job, size_t stage, const char *symbol, size_t p, int *names, int64_t *values,
+                         json_t *stages, struct launches *out, struct error *err)
+{
+    const struct stage *s = &job->stages[stage];
+    int more = job_first_run(s, values, err);
+    for (int64_t run = 0; more > 0; run++, more = job_next_run(s, values, err)) {
+        struct launch_shape shape;
+        if (json_array_size(stages) == JOB_MAX_LAUNCHES)
+            return error_set(err, "stage '%s': more than %d launches on one problem", s->name, JOB_MAX_LAUNCHES);
+        json_t *one = describe_stage(job, s, symbol, names, values, &shape, err);
+        if (!one) return -1;
+        if (run) json_object_set_new(one, "again", json_true());
+        if (s->unit) json_object_set_new(one, "unit", json_integer((json_int_t)s->unit));
+        json_array_append_new(stages, one);
+        add_launch(out, p, stage, run, shape);
+        job_swap_names(s, names);
+    }
+    return more;
+}
 
 // A candidate's launches on one problem of the job, which the request calls `number`.
 static json_t *describe_launches(const struct job *job, const uint16_t *config, const struct compiled *compiled,
                                  size_t p, size_t number, struct launches *out, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int *names = memory_new(job->buffer_count + 1, sizeof *names);
     json_t *stages = json_array();
-    if (job_problem_values(job, config, p, values, err)) goto fail;
-    for (size_t s = 0; s < job->stage_count; s++) {
-        struct launch_shape shape;
-        int used = request_stage_used(job, s, values, err);
-        if (used < 0) goto fail;
-        if (!used) continue;
-        json_t *stage =
-            describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
-        if (!stage) {
-            error_prefix(err, "problem %s", job->problems[p].name);
-            goto fail;
-        }
-        json_array_append_new(stages, stage);
-        if (out->list) out->list[out->count] = (struct planned_launch){(int)p, (int)s, shape};
-        out->count++;
+    int failed = job_problem_values(job, config, p, values, err);
+    if (!failed && job_first_names(job, values, names, err))
+        failed = error_prefix(err, "problem %s", job->problems[p].name);
+    for (size_t s = 0; s < job->stage_count && !failed; s++) {
+        failed = describe_runs(job, s, symbol_of(compiled, &job->stages[s]), p, names, values, stages, out, err);
+        if (failed) error_prefix(err, "problem %s", job->problems[p].name);
     }
     free(values);
-    return json_pack("{s:i, s:o}", "problem", (int)number, "stages", stages);
-fail:
-    free(values);
+    free(names);
+    if (!failed) return json_pack("{s:i, s:o}", "problem", (int)number, "stages", stages);
     json_decref(stages);
     return NULL;
 }
 
-json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
-                         bool tuned_only, struct planned_launch *launches, size_t *launch_count, struct error *err)
+// Hands over what was worked out, or frees it.
+static void give(struct launches *out, const json_t *problems, struct planned_launch **launches, size_t *count)
 {
-    struct launches out = {.list = launches};
+    if (count) *count = problems ? out->count : 0;
+    if (launches) *launches = problems ? out->list : NULL;
+    if (!launches || !problems) free(out->list);
+}
+
+json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
+                         bool tuned_only, struct planned_launch **launches, size_t *launch_count, struct error *err)
+{
+    struct launches out = {0};
     json_t *problems = json_array();
-    for (size_t p = 0; p < (tuned_only ? job->tuned_count : job->problem_count); p++) {
+    for (size_t p = 0; problems && p < (tuned_only ? job->tuned_count : job->problem_count); p++) {
         json_t *one = describe_launches(job, config, compiled, p, p, &out, err);
-        if (!one) {
-            json_decref(problems);
-            return NULL;
+        if (one) {
+            json_array_append_new(problems, one);
+            continue;
         }
-        json_array_append_new(problems, one);
+        json_decref(problems);
+        problems = NULL;
     }
-    if (launch_count) *launch_count = out.count;
+    give(&out, problems, launches, launch_count);
     return problems;
 }
 
 json_t *request_guide_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
-                               struct planned_launch *launches, size_t *launch_count, struct error *err)
+                               struct planned_launch **launches, size_t *launch_count, struct error *err)
 {
-    struct launches out = {.list = launches};
-    json_t *one = describe_launches(job, config, compiled, job->problem_count, 0, &out, err);
-    *launch_count = out.count;
-    return one ? json_pack("[o]", one) : NULL;
+    struct launches out = {0};
+    json_t *one = describe_launches(job, config, compiled, job->problem_count, 0, &out, err),
+           *problems = one ? json_pack("[o]", one) : NULL;
+    give(&out, problems, launches, launch_count);
+    return problems;
 }
 
 // The "problems" of a kernel that is no candidate. NULL with a message.
@@ -583,7 +658,7 @@ static json_t *describe_kernel(const struct job *job, const struct stage *stage,
         struct launch_shape shape;
         json_t *one = job_problem_values(job, NULL, p, values, err)
                           ? NULL
-                          : describe_stage(job, stage, symbol_of(compiled, stage->entry), values, &shape, err);
+                          : describe_stage(job, stage, symbol_of(compiled, stage), NULL, values, &shape, err);
         if (one) {
             json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
             continue;

@@ -13,6 +13,7 @@
 // One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
 struct compiled_entry {
     char *entry, *symbol;
+    size_t unit;                // whose cubin has it (tuner/base/units.h)
     struct trial_stage figures; // those that the compiler answers
 };
 
@@ -29,7 +30,8 @@ struct compiled {
 // Reads a compile answer with status "ok". -1 when it is not of the protocol's form.
 int compiled_read(const json_t *answer, struct compiled *, struct error *);
 void compiled_release(struct compiled *);
-const struct compiled_entry *compiled_find(const struct compiled *, const char *entry); // or NULL
+// That of a stage's kernel, or NULL.
+const struct compiled_entry *compiled_find(const struct compiled *, const struct stage *);
 
 // The hash of the job's source, with every header that one of its configurations may include (tuner/compile/source.h).
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
@@ -57,18 +59,18 @@ json_t *request_guide(const struct job *, int64_t memory, uint64_t seed, struct 
 // One launch of a candidate on one problem, worked out.
 struct planned_launch {
     int problem, stage;
+    int run; // of the stage, from 0; all of them are one stage in answers
     struct launch_shape shape;
 };
-enum { REQUEST_MAX_LAUNCHES = JOB_MAX_PROBLEMS * JOB_MAX_STAGES };
 
-// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in `launches`
-// (REQUEST_MAX_LAUNCHES entries; may be NULL). NULL with a message when an expression fails for this configuration.
+// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in *launches,
+// which the caller frees. Both may be NULL. NULL with a message when an expression fails for this configuration.
 json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
-                         struct planned_launch *launches, size_t *launch_count, struct error *);
+                         struct planned_launch **launches, size_t *launch_count, struct error *);
 
 // The "problems" array of a candidate on the guide. Likewise.
 json_t *request_guide_problems(const struct job *, const uint16_t *config, const struct compiled *,
-                               struct planned_launch *launches, size_t *launch_count, struct error *);
+                               struct planned_launch **launches, size_t *launch_count, struct error *);
 
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

@@ -168,7 +168,7 @@ static size_t list_symbols(const json_t *problems, size_t problem, const char *s
     json_array_foreach(stages, i, stage)
     {
         const char *symbol = json_get_string(stage, "symbol", "");
-        if (*symbol && count < JOB_MAX_STAGES) symbols[count++] = symbol;
+        if (*symbol && !json_get_bool(stage, "again", false) && count < JOB_MAX_STAGES) symbols[count++] = symbol;
     }
     return count;
 }

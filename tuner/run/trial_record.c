@@ -38,9 +38,9 @@ static void describe_stages(struct trial_record *record, const struct trial_fact
     json_t *seen;
     for (size_t i = 0; i < f->launch_count; i++) {
         const struct planned_launch *l = &f->launches[i];
-        if (l->problem != f->launches[0].problem) continue;
+        if (l->problem != f->launches[0].problem || l->run) continue;
         const struct stage *s = &f->job->stages[l->stage];
-        const struct compiled_entry *e = compiled_find(f->compiled, s->entry);
+        const struct compiled_entry *e = compiled_find(f->compiled, s);
         struct trial_stage *out = &stages[count];
         trial_clear(FIELD_STAGE, out);
         if (e) {

@@ -3,7 +3,17 @@
 #ifndef SWEETSPOT_BINARY_H
 #define SWEETSPOT_BINARY_H
 
+#include <stddef.h>
+
+#include "tuner/base/text.h"
+
 #define BINARY_BLOB "cubin"
 #define BINARY_DOCUMENT "binary"
+
+// What the document's "symbols" call an entry of a unit (tuner/base/units.h). malloc'ed.
+static inline char *binary_symbol_name(size_t unit, const char *entry)
+{
+    return unit ? text_format("%zu %s", unit, entry) : text_copy(entry);
+}
 
 #endif

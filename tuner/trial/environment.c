@@ -13,8 +13,9 @@
 static const struct environment_setting settings[] = {
     {"job", true, "the job's name"},
     {"source", true, "hash of the template and the files that it includes"},
-    {"stages.#", true, "a stage's entry, or its operation and the library that computes it"},
-    {"options.#", true, "an option for the compiler"},
+    {"stages.#", true,
+     "a stage's entry, or its operation and the library that computes it; its macros, loops and exchanges"},
+    {"options.#", true, "an option for the compiler, or the content of a file that one names"},
     {"defines.#", true, "a macro that all configurations share: NAME=VALUE"},
     {"parameters.#", true, "a tuning parameter's name; its value is part of the configuration"},
     {"compiler", true, "the compiler and its version"},

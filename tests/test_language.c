@@ -1,0 +1,244 @@
+// What a job file may say of values and macros: decimals, values that are expressions, derived names as macros.
+#include "tests/finished_job.h"
+
+#include "tests/e2e.h"
+#include "tuner/base/memory.h"
+#include "tuner/cli/commands.h"
+#include "tuner/job/job.h"
+
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+// Another text in the place of a part of the job's. malloc'ed.
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    return text_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+static struct job *load_text(const char *text)
+{
+    struct mistakes mistakes = {0};
+    struct job *out;
+    struct error err;
+    finished_write(job.job, text);
+    if (job_load(job.job, &out, &mistakes)) fail_msg("%s", mistakes.list[0].text);
+    if (job_build_space(out, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    mistakes_release(&mistakes);
+    return out;
+}
+
+static struct job *load_with(const char *from, const char *to)
+{
+    char *text = replaced(finished_job_text, from, to);
+    struct job *out = load_text(text);
+    free(text);
+    return out;
+}
+
+static void refused(const char *from, const char *to, const char *message)
+{
+    struct mistakes mistakes = {0};
+    struct job *out;
+    char *text = replaced(finished_job_text, from, to);
+    finished_write(job.job, text);
+    free(text);
+    assert_int_equal(job_load(job.job, &out, &mistakes), -1);
+    bool found = false;
+    for (size_t i = 0; i < mistakes.count; i++)
+        found |= strstr(mistakes.list[i].text, message) && mistakes.list[i].line;
+    if (!found) fail_msg("'%s' is not among the mistakes, the first of which is: %s", message, mistakes.list[0].text);
+    mistakes_release(&mistakes);
+}
+
+static void add_define(void *to, const char *name, const char *value)
+{
+    char **text = to, *longer = text_format("%s%s=%s ", *text, name, value);
+    free(*text);
+    *text = longer;
+}
+
+// "NAME=value " of all macros of a configuration. malloc'ed.
+static char *macros_of(const struct job *j, const char *configuration)
+{
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct error err;
+    char *text = text_copy("");
+    if (space_parse(j->space, configuration, config, &err)) fail_msg("%s", err.message);
+    job_defines(j, config, add_define, &text);
+    return text;
+}
+
+#define UNROLL "{ name = \"UNROLL_K\"; unroll = [0, 1, 4]; }"
+#define FIRST "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared"
+
+static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0.5, "0.5"},
+                 {1, "1.0"},
+                 {-2, "-2.0"},
+                 {0.1, "0.1"},
+                 {1e300, "1e+300"},
+                 {-1000, "-1000.0"},
+                 {1e-7, "1e-07"},
+                 {1.0 / 3, "0.3333333333333333"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {123456, "123456.0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_of_number(cases[i].value);
+        assert_string_equal(text, cases[i].text);
+        assert_true(strtod(text, NULL) == cases[i].value);
+        free(text);
+    }
+    struct job *j = load_with(UNROLL, "{ name = \"UNROLL_K\"; values = (2, 0.5, 1.25, 10.0); }");
+    const struct parameter *p = space_parameter(j->space, 1);
+    char digits[32];
+    assert_int_equal(p->kind, PARAMETER_REAL);
+    static const char *const order[] = {"0.5", "1.25", "2", "10.0"};
+    for (size_t i = 0; i < 4; i++) assert_string_equal(space_value_text(j->space, 1, i, digits), order[i]);
+    char *macros = macros_of(j, "BLOCK_M=64,UNROLL_K=0.5,REDUCTION=shared");
+    assert_string_equal(macros, "BLOCK_M=64 UNROLL_K=0.5 REDUCTION=shared ALPHA=2 ");
+    free(macros);
+    job_free(j);
+    j = load_with("ALPHA = 2;", "ALPHA = 0.1;");
+    macros = macros_of(j, FIRST);
+    assert_string_equal(macros, "BLOCK_M=64 UNROLL_K= REDUCTION=shared ALPHA=0.1 ");
+    free(macros);
+    job_free(j);
+    // A configuration of the job file names a value by its number.
+    char *text = replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
+         *whole = text_format("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text);
+    j = load_text(whole);
+    assert_int_equal(j->fallback.config[1], 1);
+    job_free(j);
+    free(whole);
+    free(text);
+    refused(UNROLL, "{ name = \"UNROLL_K\"; values = (1, 0.5, 1.0); }", "has the value 1");
+    refused(UNROLL "", "{ name = \"UNROLL_K\"; values = [0.5]; }, { name = \"OTHER\"; values = (0.5, \"x\"); }",
+            "must be all integers or all strings");
+    refused("\"BYTES <= device.max_shared\"", "\"BYTES <= device.max_shared * R\"", "unknown name 'R'");
+    char *decimals = replaced(finished_job_text, "\"BYTES <= device.max_shared\"", "\"UNROLL_K > 0\"");
+    char *both = replaced(decimals, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
+    struct mistakes mistakes = {0};
+    finished_write(job.job, both);
+    assert_int_equal(job_load(job.job, &j, &mistakes), -1);
+    assert_string_equal(
+        mistakes.list[0].text,
+        "'UNROLL_K' has decimals for values, and expressions are of integers at column 1: 'UNROLL_K > 0'");
+    assert_int_equal(mistakes.list[0].line, 9);
+    mistakes_release(&mistakes);
+    free(both);
+    free(decimals);
+}
+
+static void values_may_be_expressions_of_sizes_and_the_device(void **state)
+{
+    (void)state;
+    struct error err;
+    char *text =
+             replaced(finished_job_text, "{ name = \"BLOCK_M\"; values = [64, 128, 256]; }",
+                      "{ name = \"BLOCK_M\"; expressions = (\"2 * device.warp_size\", \"M / 32\", \"device.sm_count\", "
+                      "64, \"ALPHA * 100\"); }"),
+         *whole = text_format("%scurrent = { BLOCK_M = 200; UNROLL_K = 0; REDUCTION = \"shared\"; };\n", text);
+    struct job *j = load_text(whole);
+    const struct parameter *p = space_parameter(j->space, 0);
+    static const int64_t expected[] = {64, 128, 132, 200};
+    assert_int_equal(p->count, 4); // 64 twice is one value
+    assert_memory_equal(p->values, expected, sizeof expected);
+    struct device_limits small = device_limits_h200;
+    small.sm_count = 128; // becomes M / 32
+    assert_int_equal(j->current.own.config[0], 3);
+    assert_int_equal(job_build_space(j, &small, &err), 0);
+    assert_int_equal(p->count, 3);
+    assert_int_equal(j->current.own.config[0], 2); // the same value
+    assert_int_equal(space_size(j->space), 3 * 3 * 2);
+    assert_int_equal(job_build_space(j, &device_limits_h200, &err), 0);
+    assert_int_equal(p->count, 4);
+    job_free(j);
+    char *named = replaced(whole, "BLOCK_M = 200", "BLOCK_M = 132");
+    j = load_text(named);
+    assert_int_equal(job_build_space(j, &small, &err), -1);
+    assert_contains(err.message, "'current': parameter 'BLOCK_M' does not have the value 132 on this device");
+    assert_contains(err.message, "mini.cfg:");
+    job_free(j);
+    free(named);
+    free(whole);
+    free(text);
+    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ \"BLOCK_M / 2\" ]; }",
+            "a value of 'UNROLL_K' depends on 'BLOCK_M', which differs between configurations");
+    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ \"M / 0\" ]; }", "division by zero");
+    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ 0.5 ]; }", "an expression must be a string or an integer");
+    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ ]; }", "has no values");
+    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ 1 ]; values = [ 1 ]; }",
+            "needs exactly one of 'values', 'unroll', 'range', 'expressions' and 'files'");
+}
+
+static void derived_names_may_be_macros_of_the_template_and_the_header(void **state)
+{
+    (void)state;
+    char *text = replaced(finished_job_text, "defines = { ALPHA = 2; };",
+                          "defines = { ALPHA = 2; }; macros = [ \"ROWS\" ];"),
+         *whole =
+             replaced(text, "BYTES = \"BLOCK_M * 4 * 64\";", "BYTES = \"BLOCK_M * 4 * 64\"; ROWS = \"BYTES / 32\";");
+    struct job *j = load_text(whole);
+    char *macros = macros_of(j, FIRST);
+    assert_string_equal(macros, "BLOCK_M=64 UNROLL_K= REDUCTION=shared ALPHA=2 ROWS=512 ");
+    free(macros);
+    job_free(j);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    char *err;
+    int status = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL);
+    if (status) fail_msg("status %d: %s", status, err);
+    free(err);
+    char *header = text_read_file(job.header, NULL);
+    assert_contains(header, "#define BLOCK_M 64\n");
+    assert_contains(header, "#define ROWS 512\n");
+    assert_contains(header, "#undef ROWS\n");
+    free(header);
+    char *sized = replaced(whole, "\"BYTES / 32\"", "\"TILES\"");
+    struct mistakes mistakes = {0};
+    finished_write(job.job, sized);
+    assert_int_equal(job_load(job.job, &j, &mistakes), -1);
+    assert_contains(mistakes.list[0].text, "'ROWS' cannot be a macro: it depends on the size 'M'");
+    assert_int_equal(mistakes.list[0].line, 2);
+    mistakes_release(&mistakes);
+    free(sized);
+    free(whole);
+    free(text);
+    refused("defines = { ALPHA = 2; };", "macros = [ \"BITES\" ];",
+            "unknown derived name 'BITES'; did you mean 'BYTES'?");
+    refused("defines = { ALPHA = 2; };", "macros = [ \"BYTES\", \"BYTES\" ];", "'BYTES' is listed twice");
+    refused("defines = { ALPHA = 2; };", "macros = [ 1 ];", "'macros' must hold strings");
+    refused("defines = { ALPHA = 2; };", "defines = { BYTES = \"x\"; }; macros = [ \"BYTES\" ];",
+            "macro 'BYTES' is also a macro of all stages");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(values_may_be_expressions_of_sizes_and_the_device, setup, teardown),
+        cmocka_unit_test_setup_teardown(derived_names_may_be_macros_of_the_template_and_the_header, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

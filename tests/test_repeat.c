@@ -1,0 +1,307 @@
+// Stages that run again and again: which launches come of them, under which names buffers take part, what is refused,
+// and that the header's functions and its embedded launch do the same as the driver.
+#include "tests/finished_job.h"
+
+#include "tests/e2e.h"
+#include "tuner/cli/commands.h"
+#include "tuner/job/job.h"
+#include "tuner/run/request.h"
+#include "tuner/store/binary.h"
+
+#ifndef TEST_CUDA_HOME
+#define TEST_CUDA_HOME "/usr/local/cuda"
+#endif
+
+// The stage "mini" writes `y`; "halve" runs log2(M) times, exchanging y and t; "sort" has two loops.
+static const char stages_text[] =
+    "stages = (\n"
+    "  { name = \"mini\"; entry = \"mini\"; launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; "
+    "};\n"
+    "    arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\"]; }, { buffer = \"y\"; type = \"f32\"; shape = "
+    "[\"M\"]; direction = \"out\"; } ); },\n"
+    "  { name = \"halve\"; entry = \"halve\";\n"
+    "    repeat = { name = \"STEP\"; from = \"M / 2\"; while = \"STEP > 0\"; next = \"STEP / 2\"; }; swap = [ \"y\", "
+    "\"t\" ];\n"
+    "    launch = { grid = [ \"ceil_div(STEP, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };\n"
+    "    arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = "
+    "\"scratch\"; "
+    "}, { scalar = \"STEP\"; type = \"i32\"; } ); },\n"
+    "  { name = \"sort\"; entry = \"sort\";\n"
+    "    repeat = ( { name = \"K\"; from = 2; while = \"K <= N / 1024\"; next = \"2*K\"; },\n"
+    "               { name = \"STEP\"; from = \"K / 2\"; while = \"STEP >= 1\"; next = \"STEP / 2\"; } );\n"
+    "    launch = { grid = [ \"M\", \"K\" ]; block = [ \"BLOCK_M\" ]; };\n"
+    "    arguments = ( { buffer = \"y\"; }, { scalar = \"K\"; type = \"i32\"; }, { scalar = \"half\"; type = \"i32\"; "
+    "value = \"STEP\"; } ); }\n"
+    ");\n";
+
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+// The job with these stages in the place of its one launch. malloc'ed.
+static char *job_with(const char *stages)
+{
+    char *text = text_copy(finished_job_text), *launch = strstr(text, "launch = "),
+         *rest = strstr(text, "reference = ");
+    *launch = 0;
+    memset(strstr(text, "entry = \"mini\"; "), ' ', strlen("entry = \"mini\"; "));
+    char *whole = text_format("%s%sreference = { kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; "
+                              "arguments = ( { buffer = \"y\"; } ); };\n%s",
+                              text, stages, strstr(rest, "work = "));
+    free(text);
+    return whole;
+}
+
+static struct job *load(const char *stages)
+{
+    struct mistakes mistakes = {0};
+    struct job *out;
+    struct error err;
+    char *text = job_with(stages);
+    finished_write(job.job, text);
+    free(text);
+    if (job_load(job.job, &out, &mistakes)) fail_msg("%s", mistakes.list[0].text);
+    if (job_build_space(out, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    mistakes_release(&mistakes);
+    return out;
+}
+
+// "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem. malloc'ed.
+static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
+{
+    struct error err;
+    json_t *problems = request_problems(j, config, NULL, false, NULL, NULL, &err), *stage, *argument;
+    char *text = text_copy("");
+    size_t i, k;
+    if (!problems) fail_msg("%s", err.message);
+    json_array_foreach(json_object_get(json_array_get(problems, problem), "stages"), i, stage)
+    {
+        char *line = text_format("%s%s %d", text, json_get_string(stage, "symbol", "?"),
+                                 (int)json_integer_value(json_array_get(json_object_get(stage, "grid"), 0)));
+        free(text);
+        json_array_foreach(json_object_get(stage, "args"), k, argument)
+        {
+            const char *buffer = json_get_string(argument, "buffer", NULL);
+            char *longer = buffer ? text_format("%s %s", line, buffer)
+                                  : text_format("%s %d", line, (int)json_get_integer(argument, "value", -1));
+            free(line);
+            line = longer;
+        }
+        text = text_format("%s\n", line);
+        free(line);
+    }
+    json_decref(problems);
+    return text;
+}
+
+static void a_stage_runs_while_its_condition_holds_and_its_buffers_change_names(void **state)
+{
+    (void)state;
+    struct job *j = load(stages_text);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct error err;
+    struct planned_launch *launches;
+    size_t count;
+    assert_int_equal(space_parse(j->space, "BLOCK_M=128,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
+    char *text = launches_of(j, config, 1); // M = 1000: nine runs, so that y is t before the first
+    assert_string_equal(text, "mini 8 x t\n"
+                              "halve 4 t y 500\nhalve 2 y t 250\nhalve 1 t y 125\nhalve 1 y t 62\nhalve 1 t y 31\n"
+                              "halve 1 y t 15\nhalve 1 t y 7\nhalve 1 y t 3\nhalve 1 t y 1\n");
+    free(text);
+    text = launches_of(j, config, 0); // M = N = 4096: twelve runs, then K = 2 and 4
+    assert_memory_equal(text, "mini 32 x y\nhalve 16 y t 2048\nhalve 8 t y 1024\n", 47);
+    e2e_expect(text, "halve 1 t y 1\nsort 4096 y 2 1\nsort 4096 y 4 2\nsort 4096 y 4 1\n");
+    free(text);
+    json_t *problems = request_problems(j, config, NULL, false, &launches, &count, &err), *stages;
+    assert_int_equal(count, 1 + 12 + 3 + 1 + 9);
+    assert_true(launches[1].stage == 1 && launches[1].run == 0 && launches[12].run == 11 && launches[13].run == 0);
+    stages = json_object_get(json_array_get(problems, 0), "stages");
+    assert_null(json_object_get(json_array_get(stages, 1), "again")); // the first run of its stage
+    assert_true(json_get_bool(json_array_get(stages, 2), "again", false));
+    assert_null(json_object_get(json_array_get(stages, 13), "again"));
+    json_decref(problems);
+    free(launches);
+    job_free(j);
+}
+
+// A stage in which `from`, `to` stand for a part of its text.
+static void refused(const char *from, const char *to, const char *message)
+{
+    const char *at = strstr(stages_text, from);
+    assert_non_null(at);
+    char *stages = text_format("%.*s%s%s", (int)(at - stages_text), stages_text, to, at + strlen(from)),
+         *text = job_with(stages);
+    struct mistakes mistakes = {0};
+    struct job *out = NULL;
+    struct error err = {""};
+    finished_write(job.job, text);
+    if (job_load(job.job, &out, &mistakes)) {
+        bool found = false;
+        for (size_t i = 0; i < mistakes.count; i++) found |= strstr(mistakes.list[i].text, message) != NULL;
+        if (!found)
+            fail_msg("'%s' is not among the mistakes, the first of which is: %s", message, mistakes.list[0].text);
+        for (size_t i = 0; i < mistakes.count; i++) assert_true(mistakes.list[i].line > 0);
+    } else {
+        json_t *problems = job_build_space(out, &device_limits_h200, &err)
+                               ? NULL
+                               : request_problems(out, (uint16_t[]){0, 0, 0}, NULL, false, NULL, NULL, &err);
+        if (problems || !strstr(err.message, message)) fail_msg("not refused with '%s' but '%s'", message, err.message);
+        job_free(out);
+    }
+    mistakes_release(&mistakes);
+    free(text);
+    free(stages);
+}
+
+static void what_cannot_be_repeated_is_refused_with_its_line(void **state)
+{
+    (void)state;
+    refused("[ \"ceil_div(M, BLOCK_M)\" ]", "[ \"STEP\" ]", "unknown name 'STEP'"); // of another stage
+    refused("name = \"STEP\"; from = \"M / 2\"", "name = \"STEP\"; from = \"STEP / 2\"", "unknown name 'STEP'");
+    refused("name = \"STEP\"", "name = \"M\"", "the name 'M' is already taken");
+    refused("name = \"STEP\"", "name = \"BLOCK_M\"", "the name 'BLOCK_M' is already taken");
+    refused("name = \"STEP\"", "name = \"a.b\"", "is not a name");
+    refused("next = \"STEP / 2\"; }; swap", "}; swap", "'repeat' lacks 'next'");
+    refused("while = \"STEP > 0\"", "until = \"STEP > 0\"", "unknown setting 'until' in 'repeat'");
+    refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\" ]", "one to 8 pairs of buffers");
+    refused("swap = [ \"y\", \"t\" ]", "swap = [ \"x\", \"t\" ]", "'x' is an input");
+    refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"u\" ]", "not u");
+    refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"y\" ]", "cannot be exchanged with itself");
+    refused("{ buffer = \"t\"; type = \"f32\"", "{ buffer = \"t\"; type = \"i32\"",
+            "type, shape and ld must be the same");
+    refused("arguments = ( { buffer = \"y\"; }, { scalar = \"K\"",
+            "swap = [ \"y\", \"t\" ]; when = 0; arguments = ( { buffer = \"y\"; }, { scalar = \"K\"; value = \"L\"",
+            "unknown name 'L'");
+    refused("next = \"STEP / 2\"; }; swap", "next = \"STEP\"; }; swap", "stage 'halve' runs more than 1024 times");
+    refused("next = \"2*K\"; },\n               { name = \"STEP\"; from = \"K / 2\"; while = \"STEP >= 1\"",
+            "next = \"K\"; }, { name = \"STEP\"; from = 1; while = 0", "the loops do not end"); // and nothing runs
+    refused("repeat = { name = \"STEP\"; from = \"M / 2\"; while = \"STEP > 0\"; next = \"STEP / 2\"; }; swap", "swap",
+            "'swap' needs 'repeat'");
+    refused("from = \"M / 2\"", "from = \"M / (M - M)\"", "division by zero");
+    refused("direction = \"scratch\"; }", "direction = \"inout\"; }", "buffer 't' holds data in the beginning");
+}
+
+static void the_loops_that_never_run_leave_the_stage_out(void **state)
+{
+    (void)state;
+    struct job *j = load(stages_text);
+    struct stage *sort = &j->stages[2];
+    int64_t values[256] = {0};
+    struct error err;
+    assert_true(symbols_count(j->symbols) <= 256);
+    assert_int_equal(job_problem_values(j, NULL, 1, values, &err), 0);
+    assert_int_equal(job_count_runs(sort, values, &err), 0);
+    assert_int_equal(job_problem_values(j, NULL, 0, values, &err), 0);
+    assert_int_equal(job_count_runs(sort, values, &err), 3);
+    assert_int_equal(symbols_find(j->symbols, "STEP"), -1); // known to its stages alone
+    job_free(j);
+}
+
+static void keep_binary(void)
+{
+    static const unsigned char cubin[64] = "\177ELF";
+    struct error err = {""};
+    struct store *store;
+    struct environment environment;
+    char hash[HASH_TEXT_SIZE];
+    if (store_open(&store, job.store, false, &err) || store_last_environment(store, &environment, &err) ||
+        store_put_blob(store, cubin, sizeof cubin, hash, &err) ||
+        store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
+        fail_msg("%s", err.message);
+    char *document = text_format(
+        "{\"hash\":\"%s\",\"bytes\":64,\"symbols\":{\"mini\":\"mini\",\"halve\":\"halve\",\"sort\":\"sort\"}}", hash);
+    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
+    store_close(store);
+    free(document);
+}
+
+// The program prints the launches in the form of launches_of, once by the embedded launch and once by the functions.
+static const char program[] =
+    "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+    "static const char *name(unsigned long long a) { return a == 0x1000 ? \"x\" : a == 0x2000 ? \"y\" : \"t\"; }\n"
+    "static void embedded(long long m, long long n)\n{\n    static struct mini_gemm_kernels k;\n    int i, j;\n"
+    "    for (i = 0; i < 64; i++) fake_sizes[i][0] = fake_sizes[i][1] = 8, fake_sizes[i][2] = 4;\n"
+    "    fake_sizes[0][2] = 0;\n"
+    "    if (m == 4096) for (i = 13; i < 16; i++) fake_sizes[i][1] = 4;\n"
+    "    fake_launches = fake_symbol_count = 0;\n"
+    "    if (mini_gemm_load(&k)) { printf(\"load\\n\"); return; }\n"
+    "    if (mini_gemm_launch(&k, 0, m, n, 0x1000, 0x2000, 0x3000)) printf(\"launch\\n\");\n"
+    "    for (i = 0; i < fake_launches; i++) {\n"
+    "        printf(\"%s %u\", fake_launch[i].symbol, fake_launch[i].config.gridDimX);\n"
+    "        for (j = 0; fake_sizes[i][j]; j++) {\n            unsigned long long a = fake_launch[i].arguments[j];\n"
+    "            if (fake_sizes[i][j] == 8) printf(\" %s\", name(a));\n            else printf(\" %d\", (int)a);\n"
+    "        }\n        printf(\"\\n\");\n    }\n}\n"
+    "static void functions(long long m, long long n)\n{\n    const char *y = \"y\", *t = \"t\", *o;\n    long long r;\n"
+    "    for (r = 0; mini_gemm_halve_geometry(m, n, r).used; r++) { o = y; y = t; t = o; }\n"
+    "    printf(\"mini %u x %s\\n\", mini_gemm_mini_grid_x(m, n), y);\n"
+    "    for (r = 0; mini_gemm_halve_geometry(m, n, r).used; r++) {\n"
+    "        printf(\"halve %u %s %s %d\\n\", mini_gemm_halve_grid_x(m, n, r), y, t,\n"
+    "               (int)mini_gemm_halve_argument_2(m, n, r));\n        o = y; y = t; t = o;\n    }\n"
+    "    for (r = 0; mini_gemm_sort_geometry(m, n, r).used; r++)\n"
+    "        printf(\"sort %u %s %d %d\\n\", mini_gemm_sort_grid_x(m, n, r), y, (int)mini_gemm_sort_argument_1(m, n, "
+    "r),\n               (int)mini_gemm_sort_argument_2(m, n, r));\n}\n"
+    "int main(void)\n{\n    embedded(1000, 77);\n    functions(1000, 77);\n    embedded(4096, 4096);\n"
+    "    functions(4096, 4096);\n    return 0;\n}\n";
+
+static void the_header_launches_what_the_driver_launched(void **state)
+{
+    (void)state;
+    struct job *j = load(stages_text);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct error error;
+    char *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    keep_binary();
+    assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=4,REDUCTION=shared", config, &error), 0);
+    char *large = launches_of(j, config, 0), *small = launches_of(j, config, 1),
+         *expected = text_format("%s%s%s%s", small, small, large, large);
+    int status = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+                              "--embed", NULL);
+    if (status) fail_msg("status %d: %s", status, err);
+    free(err);
+    char *main_c = text_format("%s/main.c", job.folder);
+    finished_write(main_c, program);
+    static const char *const compilers[] = {"gcc -std=c99", "g++ -std=c++11 -x c++"};
+    for (size_t i = 0; i < 2; i++) {
+        char *command = text_format("%s -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem "
+                                    "" TEST_CUDA_HOME "/include -I%s -Itests/launch %s %s/include/mini_best_binary.c "
+                                    "-o %s/program && %s/program >%s/found",
+                                    compilers[i], job.folder, main_c, job.folder, job.folder, job.folder, job.folder);
+        assert_int_equal(system(command), 0);
+        char *path = text_format("%s/found", job.folder), *found = text_read_file(path, NULL);
+        assert_string_equal(found, expected);
+        free(found);
+        free(path);
+        free(command);
+    }
+    free(main_c);
+    free(expected);
+    free(small);
+    free(large);
+    job_free(j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_loops_that_never_run_leave_the_stage_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_header_launches_what_the_driver_launched, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+// Macros of one stage: stages with other macros are units of a candidate, compiled one by one and kept in one file. By
+// the real compile worker, and by the launch that a header has, against the fake driver.
+#include "tests/finished_job.h"
+
+#include "tests/e2e.h"
+#include "tuner/base/units.h"
+#include "tuner/cli/commands.h"
+#include "tuner/job/job.h"
+#include "tuner/run/request.h"
+#include "tuner/store/binary.h"
+
+#ifndef TEST_CUDA_HOME
+#define TEST_CUDA_HOME "/usr/local/cuda"
+#endif
+
+// One kernel three times: with PHASE 1, 2, and 1 again.
+#define LAUNCH "launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };"
+static const char stages_text[] =
+    "stages = (\n"
+    "  { name = \"up\"; entry = \"scan\"; defines = { PHASE = 1; WEIGHT = \"2.5f\"; }; " LAUNCH "\n"
+    "    arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\"]; }, { buffer = \"y\"; type = \"f32\"; shape = "
+    "[\"M\"]; direction = \"out\"; } ); },\n"
+    "  { name = \"down\"; entry = \"scan\"; defines = { PHASE = 2; WEIGHT = 0.5; }; " LAUNCH "\n"
+    "    arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; } ); },\n"
+    "  { name = \"again\"; entry = \"scan\"; defines = { WEIGHT = \"2.5f\"; PHASE = 1; }; " LAUNCH "\n"
+    "    when = \"BLOCK_M < 256\"; arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; } ); }\n"
+    ");\n";
+static const char source_text[] =
+    "extern \"C\" __global__ void scan(const float *x, float *y)\n{\n#if PHASE == 1\n    y[threadIdx.x] = x[0] * "
+    "WEIGHT;\n"
+    "#elif PHASE == 2\n    y[threadIdx.x] += __sinf(x[1]) * WEIGHT;\n#else\n#error PHASE is missing\n#endif\n}\n"
+    "extern \"C\" __global__ void mini_naive(const float *x, float *y) { y[0] = x[0]; }\n";
+
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+static void write_job(const char *stages)
+{
+    char *text = text_copy(finished_job_text), *launch = strstr(text, "launch = "),
+         *rest = strstr(text, "reference = ");
+    *launch = 0;
+    memset(strstr(text, "entry = \"mini\"; "), ' ', strlen("entry = \"mini\"; "));
+    char *whole =
+        text_format("%s%sreference = { files = { y = \"y.npy\"; }; };\n%s", text, stages, strstr(rest, "work = "));
+    finished_write(job.job, whole);
+    finished_write(job.template, source_text);
+    char *path = text_format("%s/y.npy", job.folder);
+    finished_write(path, "");
+    free(path);
+    free(whole);
+    free(text);
+}
+
+static struct job *load(const char *stages)
+{
+    struct mistakes mistakes = {0};
+    struct job *out;
+    struct error err;
+    write_job(stages);
+    if (job_load(job.job, &out, &mistakes)) fail_msg("%s", mistakes.list[0].text);
+    if (job_build_space(out, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    mistakes_release(&mistakes);
+    return out;
+}
+
+// The worker's answer about a configuration. New reference.
+static json_t *compile(const struct job *j, const char *configuration, struct compiled *compiled)
+{
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct error err = {""};
+    char *cache = text_format("%s/cache", job.folder), *path = text_format("%s/request", job.folder);
+    assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
+    json_t *request = request_compile(j, config, "sm_90a", NULL, cache);
+    char *line = json_dumps(request, JSON_COMPACT);
+    finished_write(path, line);
+    struct outcome_of_command r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
+    json_t *answer = json_parse(r.out, &err);
+    if (!answer) fail_msg("%s: %s", err.message, r.err);
+    if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
+    e2e_done(&r);
+    free(line);
+    json_decref(request);
+    free(path);
+    free(cache);
+    return answer;
+}
+
+static void each_unit_is_compiled_with_its_own_macros_and_all_are_one_file(void **state)
+{
+    (void)state;
+    struct job *j = load(stages_text);
+    struct compiled c, again;
+    struct error err;
+    assert_int_equal(j->unit_count, 2);
+    assert_int_equal(j->stages[2].unit, 0); // the order of macros does not matter
+    json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
+    assert_int_equal(c.entry_count, 2);
+    assert_int_equal(c.entries[0].unit, 0);
+    assert_int_equal(c.entries[1].unit, 1);
+    assert_ptr_equal(compiled_find(&c, &j->stages[2]), &c.entries[0]);
+    assert_ptr_equal(compiled_find(&c, &j->stages[1]), &c.entries[1]);
+    size_t size, bytes[2];
+    char *file = text_read_file(c.cubin, &size);
+    assert_int_equal(units_count(file, size, &err), 2);
+    size_t first = units_offset(file, size, 0, &bytes[0]), second = units_offset(file, size, 1, &bytes[1]);
+    assert_memory_equal(file + first, "\177ELF", 4);
+    assert_memory_equal(file + second, "\177ELF", 4);
+    assert_true(first % 16 == 0 && second % 16 == 0 && bytes[0] && bytes[1]);
+    assert_true(bytes[0] != bytes[1] || memcmp(file + first, file + second, bytes[0]) != 0);
+    assert_int_equal(units_count(file, 100, &err), -1); // cut off
+    json_t *other = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &again);
+    assert_string_equal(again.cubin, c.cubin);
+    assert_true(again.cached && !c.cached);
+    free(file);
+    json_decref(answer);
+    json_decref(other);
+    compiled_release(&c);
+    compiled_release(&again);
+    job_free(j);
+}
+
+static void a_unit_that_does_not_compile_fails_the_candidate(void **state)
+{
+    (void)state;
+    char *stages = text_copy(stages_text), *phase = strstr(stages, "PHASE = 2");
+    phase[8] = '3';
+    struct job *j = load(stages);
+    json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", NULL);
+    assert_string_equal(json_get_string(answer, "status", ""), "compile_error");
+    assert_contains(json_get_string(answer, "reason", ""), "PHASE is missing");
+    json_decref(answer);
+    job_free(j);
+    free(stages);
+}
+
+static void launches_name_the_unit_of_their_kernel(void **state)
+{
+    (void)state;
+    struct job *j = load(stages_text);
+    struct error err;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
+    json_t *problems = request_problems(j, config, NULL, false, NULL, NULL, &err),
+           *stages = json_object_get(json_array_get(problems, 0), "stages");
+    assert_int_equal(json_get_integer(json_array_get(stages, 0), "unit", 0), 0);
+    assert_int_equal(json_get_integer(json_array_get(stages, 1), "unit", 0), 1);
+    assert_int_equal(json_get_integer(json_array_get(stages, 2), "unit", 0), 0);
+    json_decref(problems);
+    job_free(j);
+}
+
+static void refused(const char *from, const char *to, const char *message)
+{
+    const char *at = strstr(stages_text, from);
+    assert_non_null(at);
+    char *stages = text_format("%.*s%s%s", (int)(at - stages_text), stages_text, to, at + strlen(from));
+    struct mistakes mistakes = {0};
+    struct job *out = NULL;
+    write_job(stages);
+    assert_int_equal(job_load(job.job, &out, &mistakes), -1);
+    assert_contains(mistakes.list[0].text, message);
+    assert_true(mistakes.list[0].line > 0);
+    mistakes_release(&mistakes);
+    free(stages);
+}
+
+static void macros_that_would_clash_are_refused(void **state)
+{
+    (void)state;
+    refused("PHASE = 1", "BLOCK_M = 1", "macro 'BLOCK_M' is also a parameter");
+    refused("PHASE = 1", "ALPHA = 1", "macro 'ALPHA' is also a macro of all stages");
+    refused("PHASE = 1", "while = 1", "macro 'while' cannot be the name of a macro: it is a keyword");
+    refused("PHASE = 1", "PHASE = true", "the value of macro 'PHASE' must be a string or a number");
+    refused("{ PHASE = 1; WEIGHT = \"2.5f\"; }", "[1]", "'defines' must be a group");
+}
+
+static void keep_binary(const void *bytes, size_t size)
+{
+    struct error err = {""};
+    struct store *store;
+    struct environment environment;
+    char hash[HASH_TEXT_SIZE];
+    if (store_open(&store, job.store, false, &err) || store_last_environment(store, &environment, &err) ||
+        store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
+        fail_msg("%s", err.message);
+    char *document = text_format(
+        "{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"scan\":\"scan\",\"1 scan\":\"second\"}}", hash, size);
+    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
+    store_close(store);
+    free(document);
+}
+
+// A kernel is looked for in the library of its unit, whose bytes are that unit's.
+static const char program[] =
+    "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+    "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    int i;\n"
+    "    if (mini_gemm_load(&k)) return 1;\n"
+    "    if (fake_loads != 2 || ((const char *)k.library[0])[4] != 'a' || ((const char *)k.library[1])[4] != 'b') "
+    "return 2;\n"
+    "    for (i = 0; i < 3; i++) fake_sizes[i][0] = fake_sizes[i][1] = 8;\n"
+    "    if (mini_gemm_launch(&k, 0, 4096, 4096, 0x1000, 0x2000) || fake_launches != 3) return 3;\n"
+    "    for (i = 0; i < 3; i++) printf(\"%s \", fake_launch[i].symbol);\n"
+    "    mini_gemm_unload(&k);\n    return fake_unloads != 2;\n}\n";
+
+static void a_header_loads_every_unit_and_launches_from_each(void **state)
+{
+    (void)state;
+    struct error err;
+    size_t size;
+    const void *images[2] = {"\177ELFa..", "\177ELFb...."};
+    void *file = units_join(images, (size_t[]){8, 10}, 2, &size, &err);
+    char *said;
+    write_job(stages_text);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    keep_binary(file, size);
+    free(file);
+    int status = finished_run(cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header,
+                              "--embed", NULL);
+    if (status) fail_msg("status %d: %s", status, said);
+    free(said);
+    char *main_c = text_format("%s/main.c", job.folder);
+    finished_write(main_c, program);
+    struct outcome_of_command r =
+        e2e_run(job.folder,
+                "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem " TEST_CUDA_HOME
+                "/include -I%s -Itests/launch %s %s/include/mini_best_binary.c -o %s/program && %s/program",
+                job.folder, main_c, job.folder, job.folder, job.folder);
+    if (r.status || strcmp(r.out, "scan second scan ")) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#define MINI_GEMM_STAGE_DOWN\n"
+                           "#include \"include/mini_best.h\"\n#if PHASE != 2 || BLOCK_M != 64\n#error wrong\n#endif\n"
+                           "double w = WEIGHT;\n"
+                           "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
+                           "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
+    r = e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    char *alone = text_format("%s/winner.cubin", job.folder);
+    status = finished_run(cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
+    assert_true(status > 0);
+    assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
+    free(said);
+    free(alone);
+    free(main_c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown),
+        cmocka_unit_test_setup_teardown(launches_name_the_unit_of_their_kernel, setup, teardown),
+        cmocka_unit_test_setup_teardown(macros_that_would_clash_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_header_loads_every_unit_and_launches_from_each, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,12 @@
+// A request whose stages have different macros: every unit is compiled for itself, and their cubins are joined.
+#ifndef SWEETSPOT_COMPILE_UNITS_H
+#define SWEETSPOT_COMPILE_UNITS_H
+
+#include "tuner/base/json.h"
+
+// Answers a request that has "units" (protocol.h), each of which `compile` compiles as a request of its own. The units
+// share the deadline. New reference.
+json_t *compile_units(const json_t *request, const char *version,
+                      json_t *(*compile)(const json_t *request, const char *version));
+
+#endif
