@@ -47,12 +47,14 @@ COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
+# The agent of a node; all but its main is known to the driver, which speaks with it.
+NODE_SOURCES := $(wildcard tuner/node/*.c)
 # Of the driver alone; with the commit, so that another one compiles and links no more than this.
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
-  tuner/gpu/npy.c \
+  tuner/gpu/npy.c $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
   $(wildcard tuner/job/*.c tuner/init/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
     tuner/report/*.c tuner/check/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
@@ -69,7 +71,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIBRARY := $(BUILD)/libsweetspot.a
 GPU_LIBRARY := $(BUILD)/libgpu.a
 BASE_LIBRARY := $(BUILD)/libbase.a
-PROGRAMS := $(BIN)/sweetspot $(BIN)/sweetspot-compile $(BIN)/sweetspot-gpu $(BIN)/sweetspot-replay
+PROGRAMS := $(addprefix $(BIN)/,sweetspot sweetspot-compile sweetspot-gpu sweetspot-replay sweetspot-node)
 TESTS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_SOURCES))
 TEST_HELPERS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_HELPER_SOURCES))
 
@@ -160,6 +162,11 @@ $(BIN)/sweetspot-replay: $(call objects,$(REPLAY_SOURCES)) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+$(BIN)/sweetspot-node: $(call objects,$(NODE_SOURCES)) $(BASE_LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -ljansson -lm
 
 $(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)

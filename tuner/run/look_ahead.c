@@ -22,6 +22,14 @@ void look_ahead_init(struct look_ahead *a, size_t compilers, size_t gpus)
     a->number = first > 2 * gpus ? first : 2 * gpus;
 }
 
+void look_ahead_workers(struct look_ahead *a, size_t compilers, size_t gpus)
+{
+    if (a->compilers == compilers && a->gpus == gpus) return;
+    a->compilers = compilers;
+    a->gpus = gpus;
+    if (a->number < 2 * gpus) a->number = 2 * gpus;
+}
+
 static void take(struct recent_times *r, double seconds)
 {
     r->seconds[r->count++ % LOOK_AHEAD_RECENT] = fmax(seconds, 0);

@@ -86,6 +86,7 @@ struct policy {
     struct task_queue queue;
     struct policy_gpu *gpus;
     struct queued_task **compiling; // by compiler; NULL: idle
+    bool *absent;                   // by compiler: it gets nothing
     struct stop stop;               // stop.evaluations: configurations that have a result
     struct look_ahead ahead;
     double started, now;
@@ -126,6 +127,10 @@ struct policy_action {
 
 void policy_init(struct policy *, const struct policy_settings *);
 void policy_release(struct policy *);
+// There are more workers; those that there were keep their numbers. New GPUs are not ready, new compilers are there.
+void policy_grow(struct policy *, size_t compilers, size_t gpus);
+// Whether a compiler takes requests: its node may be gone.
+void policy_compiler_there(struct policy *, size_t compiler, bool there);
 
 void policy_begin(struct policy *, double now); // the search
 void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
@@ -168,6 +173,11 @@ struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announce
 // The worker that a task was with was ended from outside: the task, which may be innocent, goes back to where it waited
 // for the worker, once. False when it had its second chance already. A task that was with a compiler frees it.
 bool policy_try_again(struct policy *, struct queued_task *);
+
+// A compiler was lost with its node: its task waits again, as often as it takes.
+void policy_compiler_gone(struct policy *, struct queued_task *);
+// The final's GPU was lost with its node: another one decides, from the beginning.
+void policy_move_final(struct policy *);
 
 // Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);
