@@ -4,7 +4,7 @@
 
 #include <poll.h>
 
-#include "tuner/base/child.h"
+#include "tuner/base/child_process.h"
 #include "tuner/node/node_frame.h"
 
 struct node_worker {

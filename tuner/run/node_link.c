@@ -317,6 +317,22 @@ void node_links_wait(const struct node_links *links, int milliseconds)
     for (size_t i = 0; i < count; i++) node_link_io(links->list[i]);
 }
 
+void node_link_end(struct node_link *l)
+{
+    child_close(&l->child.to);
+}
+
+void node_link_end_wait(struct node_link *l, double limit)
+{
+    int status;
+    while (l->state != LINK_DOWN && l->child.pid && clock_now() < limit && !child_ended(&l->child, &status)) {
+        char ignored[4096]; // what it still has to say must not keep it
+        while (read(l->child.from, ignored, sizeof ignored) > 0) {
+        }
+        usleep(1000);
+    }
+}
+
 void node_link_release(struct node_link *l)
 {
     node_link_stop(l, false, "the run is over");

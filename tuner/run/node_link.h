@@ -6,7 +6,7 @@
 
 #include <poll.h>
 
-#include "tuner/base/child.h"
+#include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
 
@@ -76,6 +76,9 @@ void node_link_io(
 const char *node_link_why(const struct node_link *); // it is down
 // Takes the link down, for this reason.
 void node_link_stop(struct node_link *, bool refused, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Ends its agent in order: it is told by the end of the pipe, and has until `limit` (clock_now) to end its workers.
+void node_link_end(struct node_link *);
+void node_link_end_wait(struct node_link *, double limit);
 void node_link_release(struct node_link *);
 
 // A worker there, of which argv[0] is a name. NULL with a message when the link is not up.

@@ -20,6 +20,7 @@ enum {
     GPUS_MOST = 4096, // of a node
 };
 static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
+static const double end_patience = 2;                    // s that agents have to end in order
 static const double steady = 60;                         // s after which a node's failures are forgotten
 
 // Seconds from the environment, for tests and odd networks.
@@ -97,7 +98,10 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
 
 void pool_nodes_release(struct worker_pool *p)
 {
+    double limit = clock_now() + end_patience;
+    for (size_t i = 0; i < p->node_count; i++) node_link_end(&p->nodes[i]->link);
     for (size_t i = 0; i < p->node_count; i++) {
+        node_link_end_wait(&p->nodes[i]->link, limit);
         node_link_release(&p->nodes[i]->link);
         node_spec_release(&p->nodes[i]->spec);
         free(p->nodes[i]);

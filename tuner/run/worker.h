@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tuner/base/child.h"
+#include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"

@@ -1,5 +1,5 @@
-// See child.h.
-#include "tuner/base/child.h"
+// See child_process.h.
+#include "tuner/base/child_process.h"
 
 #include <errno.h>
 #include <fcntl.h>

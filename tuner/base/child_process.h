@@ -1,8 +1,8 @@
 // A child process with pipes for its stdin, stdout and stderr: a worker, or what stands before an agent. It is started
 // by fork and exec, dies with its parent (PR_SET_PDEATHSIG), and leads a process group of its own, so that Ctrl-C on a
 // terminal does not reach it and a tool that stands before it is killed with it.
-#ifndef SWEETSPOT_CHILD_H
-#define SWEETSPOT_CHILD_H
+#ifndef SWEETSPOT_CHILD_PROCESS_H
+#define SWEETSPOT_CHILD_PROCESS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
