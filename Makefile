@@ -192,7 +192,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # With the same folders as here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png \
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png \
   docs/images/*.svg) $(shell find examples -type f)
 # The charting library, if set-up could fetch it: only the page of `report` needs it.
 ECHARTS := out/npm/node_modules/echarts
@@ -261,7 +261,7 @@ COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds t
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
-    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults)
+    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults test_pool)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -372,6 +372,13 @@ test-gpu: setup
 	@$(MAKE) test-programs
 	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
+# A Slurm of this machine with three nodes, which root may install, and a pool on it: workers, agents and the driver are
+# killed, a node is drained, another joins.
+.PHONY: test-slurm
+test-slurm: setup
+	@$(MAKE) programs $(BIN)/fake_worker
+	@BIN=$(BIN) bash tests/slurm.sh
+
 # Pages of `sweetspot report` in Chromium. Skipped, and counted as such, where there is no node, Chromium or chart
 # library; root may install Chromium (INSTALL=1).
 .PHONY: test-browser
@@ -458,6 +465,7 @@ help:
 	@echo 'make torture        kills, faults, power cuts on whole runs, for ten minutes (TORTURE_SHARE=5: percent)'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
+	@echo 'make test-slurm     pools on a Slurm of this machine, which is installed where it may be'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'
