@@ -242,7 +242,7 @@ static void without_any_node_a_run_waits_and_then_says_how_to_go_on(void **state
         "--pool $at/nodes.cfg && exit $((first + 40))");
     assert_int_equal(r.status, EXIT_ENVIRONMENT + 40);
     expect_all(folder);
-    e2e_expect(r.err, "no GPU is left; waiting 0 s for one");
+    e2e_expect(r.err, "no GPU is left; waiting 0.5 s for one");
     e2e_expect(r.err, "To go on: sweetspot tune");
     done(&r, folder);
 }

@@ -414,6 +414,15 @@ struct policy_request policy_gpu_lost(struct policy *p, size_t gpu, bool announc
     return head;
 }
 
+bool policy_lost_with_node(struct policy *p, size_t gpu)
+{
+    const struct policy_gpu *g = &p->gpus[gpu];
+    bool innocent = true;
+    for (size_t i = 0; g->queued && i < g->queue[0].task_count; i++)
+        innocent &= ++g->queue[0].tasks[i]->lost <= POLICY_NODES_LOST;
+    return innocent;
+}
+
 bool policy_try_again(struct policy *p, struct queued_task *t)
 {
     if (t->again) return false;

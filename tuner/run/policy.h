@@ -39,6 +39,7 @@ enum {
     POLICY_GPU_QUEUE = 2,    // requests that a GPU worker holds, so that it never waits for the driver
     POLICY_COUNT_BATCH = 96, // counted in one profiler session, whose opening costs as much as counting 30 candidates
     POLICY_LOCKSTEP_WINDOW = 8,
+    POLICY_NODES_LOST = 3, // with a candidate on one of their GPUs, before it is doubted
 };
 
 // Why a search ended.
@@ -169,6 +170,10 @@ struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
 // `announced` (the worker had answered that it would end), when it had nothing to do, and when it was counting several
 // tasks: these are counted again, each alone.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
+
+// A GPU is lost with its node. Whether what it had is innocent: a candidate that has now taken too many nodes with it
+// is not. Before policy_gpu_lost.
+bool policy_lost_with_node(struct policy *, size_t gpu);
 
 // The worker that a task was with was ended from outside: the task, which may be innocent, goes back to where it waited
 // for the worker, once. False when it had its second chance already. A task that was with a compiler frees it.

@@ -298,24 +298,35 @@ bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct p
     return lose_compiler(p, i, event);
 }
 
-// Whether there has been no GPU for so long that the run has to end.
+static bool has_compiler(const struct worker_pool *p)
+{
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        size_t node = p->compilers[i].node;
+        if (node == POOL_HERE || (pool_node_is_up(p, node) && p->nodes[node]->compilers != COMPILERS_REFUSED))
+            return true;
+    }
+    return false;
+}
+
+// Whether there has been nobody to measure, or to compile, for so long that the run has to end.
 static bool is_deserted(struct worker_pool *p, double now, struct pool_event *event)
 {
-    bool any = !p->node_count;
+    bool gpu = !p->node_count, compiler = !p->node_count || has_compiler(p);
     double patience = pool_patience();
-    for (size_t i = 0; i < p->gpu_count && !any; i++) any = pool_gpu_usable(p, i);
-    if (any) {
+    for (size_t i = 0; i < p->gpu_count && !gpu; i++) gpu = pool_gpu_usable(p, i);
+    if (gpu && compiler) {
         p->deserted = 0;
         return false;
     }
     if (p->deserted <= 0) {
         p->deserted = now;
-        pool_say(p, "no GPU is left; waiting %.0f s for one", patience);
+        pool_say(p, "no %s is left; waiting %.3g s for one", gpu ? "compiler" : "GPU", patience);
     }
     if (now - p->deserted < patience) return false;
     event->kind = POOL_FAILED;
     event->exit_status = EXIT_ENVIRONMENT;
-    if (!pool_nodes_hopeless(p, &event->why)) error_set(&event->why, "no node came back within %.0f s", patience);
+    if (!pool_nodes_hopeless(p, &event->why))
+        error_set(&event->why, "no node with a %s came within %.3g s", gpu ? "compiler" : "GPU", patience);
     return true;
 }
 
