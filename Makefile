@@ -192,8 +192,8 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # With the same folders as here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png \
-  docs/images/*.svg) $(shell find examples -type f)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json \
+  docs/images/*.png docs/images/*.svg) $(shell find examples -type f)
 # The charting library, if set-up could fetch it: only the page of `report` needs it.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -261,7 +261,8 @@ COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds t
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
-    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults test_pool)
+    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults \
+    test_pool)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
