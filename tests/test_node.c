@@ -52,7 +52,8 @@ static struct agent start(const char *option)
     char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = text_format("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
     assert_int_equal(child_start(&a.child, argv, NULL, &err), 0);
-    while (frame_next_line(&a.in, &line) != 1 || !*line) turn(&a);
+    for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
+        if (!(got = frame_next_line(&a.in, &line))) turn(&a);
     json_t *identity = node_identity_read(line, "here", &err);
     if (!identity) fail_msg("%s", err.message);
     assert_true(json_get_integer(identity, "cores", 0) >= 1);

@@ -36,7 +36,7 @@ static void uncover(struct frame_reader *r)
 int frame_read(struct frame_reader *r, int fd)
 {
     uncover(r);
-    memmove(r->bytes, r->bytes + r->used, r->size - r->used);
+    if (r->used) memmove(r->bytes, r->bytes + r->used, r->size - r->used);
     r->size -= r->used;
     r->used = 0;
     for (;;) {
@@ -65,8 +65,8 @@ int frame_next(struct frame_reader *r, struct frame *out, struct error *err)
 {
     uncover(r);
     size_t left = r->size - r->used;
-    const char *at = r->bytes + r->used;
     if (left < HEADER) return 0;
+    const char *at = r->bytes + r->used;
     size_t size = number_at(at + 8);
     if (at[0] != 's' || at[1] != 'n' || at[3] || size > LONGEST_FRAME)
         return error_set(err, "what arrives is not of the protocol: something else writes to the same pipe");
@@ -84,7 +84,7 @@ int frame_next_line(struct frame_reader *r, char **line)
 {
     uncover(r);
     size_t left = r->size - r->used;
-    *line = r->bytes + r->used;
+    *line = left ? r->bytes + r->used : NULL;
     char *end = left ? memchr(*line, '\n', left) : NULL;
     if (!end) return left > LONGEST_LINE ? -1 : 0;
     *end = 0;
@@ -223,7 +223,7 @@ int frame_flush(struct frame_writer *w, int fd)
         }
         done += (size_t)n;
     }
-    memmove(w->bytes, w->bytes + done, w->size - done);
+    if (done) memmove(w->bytes, w->bytes + done, w->size - done);
     w->size -= done;
     return result;
 }

@@ -73,7 +73,7 @@ static void write_input(struct node_worker *w)
         if (n < 0) break;
         done += (size_t)n;
     }
-    memmove(w->input, w->input + done, w->input_size - done);
+    if (done) memmove(w->input, w->input + done, w->input_size - done);
     w->input_size -= done;
     if (w->child.to < 0) w->input_size = 0;
     if (w->end_input && !w->input_size) child_close(&w->child.to);
