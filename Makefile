@@ -47,12 +47,14 @@ COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
+# The agent of a node; all but its main is known to the driver, which speaks with it.
+NODE_SOURCES := $(wildcard tuner/node/*.c)
 # Of the driver alone; with the commit, so that another one compiles and links no more than this.
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
-  tuner/gpu/npy.c \
+  tuner/gpu/npy.c $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
   $(wildcard tuner/job/*.c tuner/init/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
     tuner/report/*.c tuner/check/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
@@ -69,7 +71,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIBRARY := $(BUILD)/libsweetspot.a
 GPU_LIBRARY := $(BUILD)/libgpu.a
 BASE_LIBRARY := $(BUILD)/libbase.a
-PROGRAMS := $(BIN)/sweetspot $(BIN)/sweetspot-compile $(BIN)/sweetspot-gpu $(BIN)/sweetspot-replay
+PROGRAMS := $(addprefix $(BIN)/,sweetspot sweetspot-compile sweetspot-gpu sweetspot-replay sweetspot-node)
 TESTS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_SOURCES))
 TEST_HELPERS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_HELPER_SOURCES))
 
@@ -161,6 +163,11 @@ $(BIN)/sweetspot-replay: $(call objects,$(REPLAY_SOURCES)) $(LIBRARY)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
+$(BIN)/sweetspot-node: $(call objects,$(NODE_SOURCES)) $(BASE_LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -ljansson -lm
+
 $(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
@@ -185,8 +192,8 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # With the same folders as here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png \
-  docs/images/*.svg) $(shell find examples -path examples/foreign/sources -prune -o -type f -print)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json \
+  docs/images/*.png docs/images/*.svg) $(shell find examples -path examples/foreign/sources -prune -o -type f -print)
 # The charting library, if set-up could fetch it: only the page of `report` needs it.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -254,7 +261,8 @@ COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds t
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
-    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults)
+    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults \
+    test_pool)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -373,6 +381,13 @@ test-gpu: setup
 	@$(MAKE) test-programs
 	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
+# A Slurm of this machine with three nodes, which root may install, and a pool on it: workers, agents and the driver are
+# killed, a node is drained, another joins.
+.PHONY: test-slurm
+test-slurm: setup
+	@$(MAKE) programs $(BIN)/fake_worker
+	@BIN=$(BIN) bash tests/slurm.sh
+
 # Pages of `sweetspot report` in Chromium. Skipped, and counted as such, where there is no node, Chromium or chart
 # library; root may install Chromium (INSTALL=1).
 .PHONY: test-browser
@@ -459,6 +474,7 @@ help:
 	@echo 'make torture        kills, faults, power cuts on whole runs, for ten minutes (TORTURE_SHARE=5: percent)'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
+	@echo 'make test-slurm     pools on a Slurm of this machine, which is installed where it may be'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'

@@ -304,6 +304,9 @@ static json_t *trial(const json_t *request)
 {
     static const char *const plain[] = {"wrong",        "out_of_bounds", "nondeterministic",
                                         "launch_error", "slow",          "implausible"};
+    const char *cubin = json_get_string(request, "cubin", "");
+    if (getenv("FAKE_NEEDS_CUBIN") && access(cubin, R_OK)) // the path must be one of this node
+        return json_pack("{s:s, s:s}", "status", "launch_error", "reason", cubin);
     note(request);
     if (getenv("FAKE_LOG_BEST")) { // the times by which it would be slow
         char *best = json_dumps(json_object_get(request, "best"), JSON_COMPACT | JSON_REAL_PRECISION(3));

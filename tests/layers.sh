@@ -44,6 +44,8 @@ refuse tuner/gpu "search/|$(above cli compile job output recorded replay run sto
     'the GPU worker knows no jobs and no stores'
 refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store)" \
     'the compiler knows no jobs'
+refuse tuner/node "search/|kernels/|$(above cli compile counting gpu init job libraries output recorded replay run \
+    store trial)" 'the agent knows no candidates'
 refuse tuner/init "$foreign|search/|$(above cli compile counting gpu libraries output recorded replay run store \
     trial)" \
     'what is guessed from a source needs no compiler and no job'

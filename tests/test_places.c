@@ -203,13 +203,13 @@ static void other_variables_of_the_module_are_watched_and_placed_ones_are_not(vo
     if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
     *(int *)buffer(&b, "total", 0) = 5;
     launch(&b, 0);
-    assert_int_equal(module_state_look(&b.pipeline.state, &fake_device, &late, &b.err), 0);
+    assert_int_equal(pipeline_look(&b.pipeline, &late, &b.err), 0);
     assert_false(late);
     fake_kernel = change_secret;
     launch(&b, 0);
-    assert_int_equal(module_state_look(&b.pipeline.state, &fake_device, &late, &b.err), 0);
+    assert_int_equal(pipeline_look(&b.pipeline, &late, &b.err), 0);
     assert_true(late);
-    assert_int_equal(module_state_restore(&b.pipeline.state, &fake_device, &b.err), 0);
+    assert_int_equal(pipeline_restore(&b.pipeline, &b.err), 0);
     assert_int_equal(*(int *)fake_variable("secret"), 0);
     assert_int_equal(*(int *)fake_variable("total"), 5);
     bench_close(&b);

@@ -581,6 +581,69 @@ static void a_final_without_finalists_or_worker_or_patience_is_over(void **state
     free_sim(s);
 }
 
+// A policy of one's own, without the simulation: workers come and go.
+static void workers_that_join_get_work_and_those_that_are_gone_get_none(void **state)
+{
+    (void)state;
+    struct policy p;
+    struct queued_task tasks[3] = {0};
+    policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 1});
+    policy_begin(&p, 0);
+    for (size_t i = 0; i < 3; i++) policy_add(&p, &tasks[i], TASK_TRIAL, TASK_UNKNOWN);
+    policy_no_proposal(&p, false);
+    policy_compiler_there(&p, 0, false);
+    assert_int_equal(policy_next(&p, 0).kind, POLICY_WAIT);
+    policy_grow(&p, 2, 2);
+    struct policy_action a = policy_next(&p, 0);
+    assert_true(a.kind == POLICY_COMPILE && a.worker == 1 && a.task == &tasks[0]);
+    policy_compiler_gone(&p, &tasks[0]); // as often as it takes, and without blame
+    policy_compiler_there(&p, 0, true);
+    policy_compiler_there(&p, 1, false);
+    for (int i = 0; i < 3; i++) {
+        a = policy_next(&p, 0);
+        assert_true(a.kind == POLICY_COMPILE && a.worker == 0 && a.task == &tasks[0]);
+        if (i < 2) policy_compiler_gone(&p, &tasks[0]);
+    }
+    policy_compiled(&p, &tasks[0]);
+    policy_gpu_ready(&p, 1);
+    // With the first nodes that are lost it is innocent; then it is doubted.
+    for (int i = 0; i <= POLICY_NODES_LOST; i++) {
+        while ((a = policy_next(&p, 0)).kind == POLICY_COMPILE) policy_compiled(&p, a.task);
+        assert_true(a.kind == POLICY_MEASURE && a.worker == 1 && a.task == &tasks[0]);
+        bool innocent = policy_lost_with_node(&p, 1);
+        assert_int_equal(innocent, i < POLICY_NODES_LOST);
+        struct policy_request blamed = policy_gpu_lost(&p, 1, innocent);
+        assert_int_equal(blamed.kind, innocent ? REQUEST_NONE : REQUEST_TRIAL);
+        free(blamed.tasks);
+        policy_gpu_ready(&p, 1);
+    }
+    policy_release(&p);
+}
+
+static void a_final_whose_gpu_is_gone_moves_to_another(void **state)
+{
+    (void)state;
+    struct policy p;
+    struct queued_task task = {0};
+    policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 2});
+    policy_add(&p, &task, TASK_FINALIST, TASK_UNKNOWN);
+    policy_begin_final(&p);
+    assert_int_equal(policy_next(&p, 0).kind, POLICY_COMPILE);
+    policy_compiled(&p, &task);
+    policy_gpu_ready(&p, 0);
+    struct policy_action a = policy_next(&p, 0);
+    assert_true(a.kind == POLICY_FINAL && a.worker == 0);
+    assert_true(policy_lost_with_node(&p, 0));
+    assert_int_equal(policy_gpu_lost(&p, 0, true).kind, REQUEST_NONE);
+    assert_true(p.final_over);
+    policy_move_final(&p);
+    assert_int_equal(policy_next(&p, 0).kind, POLICY_WAIT);
+    policy_gpu_ready(&p, 1);
+    a = policy_next(&p, 0);
+    assert_true(a.kind == POLICY_FINAL && a.worker == 1);
+    policy_release(&p);
+}
+
 static bool is_even(int number)
 {
     return number % 2 == 0;
@@ -721,6 +784,8 @@ int main(void)
         cmocka_unit_test(the_look_ahead_counts_the_time_on_the_guide),
         cmocka_unit_test(what_has_been_on_the_guide_is_measured_before_anything_else_is_begun),
         cmocka_unit_test(a_candidate_that_kills_the_worker_on_the_guide_is_measured),
+        cmocka_unit_test(workers_that_join_get_work_and_those_that_are_gone_get_none),
+        cmocka_unit_test(a_final_whose_gpu_is_gone_moves_to_another),
         cmocka_unit_test(a_guide_that_is_turned_off_is_not_used_and_lockstep_has_none),
         cmocka_unit_test(what_is_on_the_guide_when_the_search_ends_is_not_measured),
     };

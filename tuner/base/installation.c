@@ -37,6 +37,12 @@ char *installation_program(const char *name)
     return path;
 }
 
+char *installation_worker(const char *variable, const char *name)
+{
+    const char *given = getenv(variable);
+    return given && *given ? text_copy(given) : installation_program(name);
+}
+
 // The folder with `configs` and `templates`, or NULL.
 static char *data_folder(void)
 {

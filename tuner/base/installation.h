@@ -3,9 +3,15 @@
 #ifndef SWEETSPOT_INSTALLATION_H
 #define SWEETSPOT_INSTALLATION_H
 
+#ifndef SWEETSPOT_VERSION
+#define SWEETSPOT_VERSION "0.1"
+#endif
+
 // The path of another of our programs: beside this one, or in libexec/sweetspot. Only its name where this program's own
 // path is unknown. malloc'ed.
 char *installation_program(const char *name);
+// The path of a worker: from the environment variable where it is set, else as above. malloc'ed.
+char *installation_worker(const char *variable, const char *name);
 // The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL if there is none.
 char *installation_data(const char *name);
 

@@ -52,7 +52,7 @@ int check_builds(struct check *c, char *const *compiler, const char *cache, stru
     bool any = job->reference.library && shared_library_is_source(job->reference.library);
     for (size_t i = 0; i < job->baseline_count; i++) any |= shared_library_is_source(job->baselines[i].library);
     if (!any) return 0;
-    struct worker w = {.to = -1, .from = -1, .errors = -1};
+    struct worker w = WORKER_NONE;
     char folder[PATH_MAX];
     if (!cache && work_folder_make("check", folder, err)) return -1;
     int failed = worker_start(&w, "compiler", compiler, err);

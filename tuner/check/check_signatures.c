@@ -87,7 +87,7 @@ int check_signatures(struct check *c, char *const *compiler, struct error *err)
 {
     const char *temporary = getenv("TMPDIR");
     char *folder = text_format("%s/sweetspot-check-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    struct worker w = {.to = -1, .from = -1, .errors = -1};
+    struct worker w = WORKER_NONE;
     int failed = 0;
     if (!mkdtemp(folder)) {
         failed = error_set(err, "cannot make a folder '%s': %s", folder, strerror(errno));

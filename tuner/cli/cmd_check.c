@@ -10,6 +10,7 @@
 #include "kernels/operation.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
@@ -94,8 +95,8 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
     bool busy[MAX_WORKERS] = {false};
     double limit[MAX_WORKERS]; // when it is killed
     int64_t failed = 0;
-    char *program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    for (size_t i = 0; i < workers; i++) pool[i] = (struct worker){.to = -1, .from = -1, .errors = -1};
+    char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
+    for (size_t i = 0; i < workers; i++) pool[i] = WORKER_NONE;
     for (size_t i = 0; i < workers && i < samples; i++) {
         if (worker_start(&pool[i], "compiler", argv, err)) {
             failed = -1;
@@ -201,7 +202,7 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
 {
     struct error err = {""};
     bool given = count >= 0;
-    char *program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
+    char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
     char *folder = given || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
     struct check_samples samples;
     int64_t failed = 0;

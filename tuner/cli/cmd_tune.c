@@ -1,6 +1,7 @@
 // sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by suite.c.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "search/strategy.h"
@@ -14,6 +15,7 @@
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
 #include "tuner/run/events.h"
+#include "tuner/run/node_spec.h"
 
 // No csv: events have no common columns.
 static const char *const formats[] = {"table", "json", NULL};
@@ -31,13 +33,15 @@ static char *same_command(int argc, char **argv)
 
 int cmd_tune(int argc, char **argv)
 {
-    struct option_list paths = {0}, priors = {0};
+    struct option_list paths = {0}, priors = {0}, pools = {0};
+    struct pool_request pool = {0};
+    static const char first_device[] = "0";
     bool no_counters = false, no_final = false, no_nvcc = false;
     int json = 0;
     struct event_stream events = {.file = stdout};
     const char *report = NULL;
     double report_every = 300;
-    struct tune_request request = {.options = {.device = "0",
+    struct tune_request request = {.options = {.device = first_device,
                                                .time = -1,
                                                .evaluations = -1,
                                                .seed = -1,
@@ -83,6 +87,19 @@ int cmd_tune(int argc, char **argv)
          .string = &o->device,
          .shown = "DEVICE",
          .help = "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"},
+        {.name = "pool",
+         .list = &pools,
+         .shown = "NODES",
+         .help = "nodes whose GPUs and cores are used: local, local:0,1, ssh:HOST,HOST, slurm, slurm:JOBID, or a file, "
+                 "see docs/cluster.md; several may be given (this machine, without an agent)"},
+        {.name = "node-program",
+         .string = &pool.program,
+         .shown = "PATH",
+         .help = "sweetspot-node on the nodes of --pool (the path that it has here)"},
+        {.name = "node-cache",
+         .string = &pool.cache,
+         .shown = "FOLDER",
+         .help = "folder of a node for what is sent to it (sweetspot-node in its user's cache)"},
         {.name = "strategy", .string = &o->strategy, .shown = "NAME", .help = help},
         {.name = "strategy-options",
          .string = &o->strategy_options,
@@ -153,6 +170,13 @@ int cmd_tune(int argc, char **argv)
     }
     if (priors.count > PRIOR_MOST) {
         fprintf(stderr, "sweetspot tune: --prior: at most %d\n", PRIOR_MOST);
+        return EXIT_USAGE;
+    }
+    pool.text_count = pools.count;
+    pool.texts = pools.items;
+    if (pools.count) o->pool = &pool;
+    if (pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0) {
+        fprintf(stderr, "sweetspot tune: --pool and --device exclude each other: use --pool local:%s\n", o->device);
         return EXIT_USAGE;
     }
     if (json) o->events = &events;

@@ -4,9 +4,8 @@
 
 #include <stddef.h>
 
-#ifndef SWEETSPOT_VERSION
-#define SWEETSPOT_VERSION "0.1"
-#endif
+#include "tuner/base/installation.h"
+
 #define SWEETSPOT_DATE "2026-11-22" // of the version, in manual pages
 
 struct command {

@@ -153,6 +153,11 @@ const struct manual_fact manual_environment[] = {
     {"SWEETSPOT_ECHARTS", "report tune",
      "A folder with Apache ECharts as its npm package has it (`dist/echarts.min.js`, `LICENSE`, `NOTICE`). Without it, "
      "`PREFIX/share/sweetspot/report` and the source tree's `out/npm` are looked into."},
+    {"SWEETSPOT_NODE_PROGRAM", "tune",
+     "The path of `sweetspot-node` on the nodes of `--pool`, where `--node-program` does not name it."},
+    {"SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_JOB_CPUS_PER_NODE", "tune",
+     "The allocation that `--pool slurm` uses; Slurm sets them."},
+    {"XDG_CACHE_HOME", "tune", "The folder in which agents of `--pool` keep what is sent to their nodes."},
     {"CUDA_HOME, CUDA_PATH", "tune judge profile limiter check metrics doctor",
      "The CUDA toolkit, where libraries and tools are not found otherwise."},
     {"BROWSER", "report", "What `report --open` starts; `xdg-open(1)` otherwise."},

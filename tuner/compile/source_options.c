@@ -91,6 +91,21 @@ int source_options_read(struct source_options *o, const struct source_request *r
     return 0;
 }
 
+void source_options_move(json_t *options, const char *root)
+{
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        const char *option = json_string_value(json_array_get(options, i)), *value = NULL;
+        int which = option ? find(option, &value) : -1;
+        if (which < 0 || (known[which].kind != OPTION_FOLDER && known[which].kind != OPTION_BEFORE)) continue;
+        size_t behind = value ? (size_t)(value - option) : 0; // what stands before the value stays
+        if (!value && ++i < json_array_size(options)) value = option = json_string_value(json_array_get(options, i));
+        char *path = value ? text_join_path(".", value) : NULL;
+        if (path && !source_options_toolkit(path) && (known[which].kind == OPTION_FOLDER || !access(path, F_OK)))
+            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)behind, option, root, path));
+        free(path);
+    }
+}
+
 void source_options_found(struct source_options *o, size_t which, const char *path)
 {
     char **option = &o->rest[o->before[which].option];

@@ -2,6 +2,7 @@
 #ifndef SWEETSPOT_SOURCE_OPTIONS_H
 #define SWEETSPOT_SOURCE_OPTIONS_H
 
+#include "tuner/base/json.h"
 #include "tuner/compile/source.h"
 
 // A file that an option includes, and where that option is among the rest.
@@ -26,6 +27,9 @@ void source_options_found(struct source_options *, size_t which, const char *pat
 void source_options_add(struct source_options *, char *option);
 void source_options_release(struct source_options *);
 
+// The options of a request for another place, where the user's files lie below `root` under the paths that they have
+// here: changed in place.
+void source_options_move(json_t *options, const char *root);
 // Whether a folder is a toolkit's, whose headers belong to the compiler.
 bool source_options_toolkit(const char *folder);
 

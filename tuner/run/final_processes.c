@@ -20,6 +20,15 @@ void run_final_reset(struct run *r)
     r->final_again = false;
 }
 
+void run_final_move(struct run *r)
+{
+    run_log(r, "the final begins again on another GPU: rounds of two are not put together");
+    json_decref(r->final_before);
+    r->final_before = NULL;
+    r->final_process = 0;
+    policy_move_final(&r->policy);
+}
+
 // Of all processes together. Intervals halve with four times the rounds.
 static int64_t all_rounds(const struct run *r)
 {

@@ -12,7 +12,7 @@ static bool find_sanitizer(struct run *r)
     struct error why;
     if (r->sanitizer_sought) return r->sanitizer != NULL;
     r->sanitizer_sought = true;
-    r->sanitizer = sanitizer_open(r->pool.gpu_program, r->pool.gpus[0].device, &why);
+    r->sanitizer = sanitizer_open(r->pool.gpu_program, r->pool.gpus[r->pool.first_gpu].device, &why);
     if (r->sanitizer)
         run_log(r, "the winner runs under compute-sanitizer %s", sanitizer_version(r->sanitizer));
     else if (*why.message)

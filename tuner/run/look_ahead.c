@@ -21,6 +21,14 @@ void look_ahead_init(struct look_ahead *a, size_t compilers, size_t gpus)
     a->number = first > 2 * gpus ? first : 2 * gpus;
 }
 
+void look_ahead_workers(struct look_ahead *a, size_t compilers, size_t gpus)
+{
+    if (a->compilers == compilers && a->gpus == gpus) return;
+    a->compilers = compilers;
+    a->gpus = gpus;
+    if (a->number < 2 * gpus) a->number = 2 * gpus;
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -58,6 +58,7 @@ void policy_init(struct policy *p, const struct policy_settings *settings)
     *p = (struct policy){.settings = *settings};
     p->gpus = memory_new(settings->gpus, sizeof *p->gpus);
     p->compiling = memory_new(settings->compilers, sizeof(struct queued_task *));
+    p->absent = memory_new(settings->compilers, sizeof *p->absent);
     stop_init(&p->stop, &settings->stop);
     look_ahead_init(&p->ahead, settings->compilers, settings->gpus);
 }
@@ -68,9 +69,31 @@ void policy_release(struct policy *p)
         for (size_t k = 0; k < p->gpus[i].queued; k++) free(p->gpus[i].queue[k].tasks);
     free(p->gpus);
     free(p->compiling);
+    free(p->absent);
     task_queue_release(&p->queue);
     stop_release(&p->stop);
     *p = (struct policy){0};
+}
+
+void policy_grow(struct policy *p, size_t compilers, size_t gpus)
+{
+    struct policy_settings *s = &p->settings;
+    if (compilers > s->compilers) {
+        p->compiling = memory_grow(p->compiling, compilers, sizeof(struct queued_task *));
+        p->absent = memory_grow(p->absent, compilers, sizeof *p->absent);
+        for (; s->compilers < compilers; s->compilers++) {
+            p->compiling[s->compilers] = NULL;
+            p->absent[s->compilers] = false;
+        }
+    }
+    if (gpus > s->gpus) p->gpus = memory_grow(p->gpus, gpus, sizeof *p->gpus);
+    for (; s->gpus < gpus; s->gpus++) p->gpus[s->gpus] = (struct policy_gpu){0};
+    look_ahead_workers(&p->ahead, s->compilers, s->gpus);
+}
+
+void policy_compiler_there(struct policy *p, size_t compiler, bool there)
+{
+    p->absent[compiler] = !there;
 }
 
 void policy_begin(struct policy *p, double now)
@@ -132,7 +155,7 @@ void policy_clock(struct policy *p, double now)
 static size_t idle_compiler(const struct policy *p)
 {
     for (size_t i = 0; i < p->settings.compilers; i++)
-        if (!p->compiling[i]) return i;
+        if (!p->compiling[i] && !p->absent[i]) return i;
     return POLICY_NOBODY;
 }
 
@@ -391,6 +414,15 @@ struct policy_request policy_gpu_lost(struct policy *p, size_t gpu, bool announc
     return head;
 }
 
+bool policy_lost_with_node(struct policy *p, size_t gpu)
+{
+    const struct policy_gpu *g = &p->gpus[gpu];
+    bool innocent = true;
+    for (size_t i = 0; g->queued && i < g->queue[0].task_count; i++)
+        innocent &= ++g->queue[0].tasks[i]->lost <= POLICY_NODES_LOST;
+    return innocent;
+}
+
 bool policy_try_again(struct policy *p, struct queued_task *t)
 {
     if (t->again) return false;
@@ -402,6 +434,18 @@ bool policy_try_again(struct policy *p, struct queued_task *t)
         task_queue_move(&p->queue, t, t->state == TASK_COUNTING ? TASK_COUNTABLE : TASK_READY);
     }
     return true;
+}
+
+void policy_compiler_gone(struct policy *p, struct queued_task *t)
+{
+    p->compiling[t->worker] = NULL;
+    task_queue_move(&p->queue, t, TASK_QUEUED);
+}
+
+void policy_move_final(struct policy *p)
+{
+    p->final_gpu = POLICY_NOBODY;
+    policy_continue_final(p);
 }
 
 // The end ------------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ enum {
     POLICY_GPU_QUEUE = 2,    // requests that a GPU worker holds, so that it never waits for the driver
     POLICY_COUNT_BATCH = 96, // counted in one profiler session, whose opening costs as much as counting 30 candidates
     POLICY_LOCKSTEP_WINDOW = 8,
+    POLICY_NODES_LOST = 3, // with a candidate on one of their GPUs, before it is doubted
 };
 
 // Why a search ended.
@@ -86,6 +87,7 @@ struct policy {
     struct task_queue queue;
     struct policy_gpu *gpus;
     struct queued_task **compiling; // by compiler; NULL: idle
+    bool *absent;                   // by compiler: it gets nothing
     struct stop stop;               // stop.evaluations: configurations that have a result
     struct look_ahead ahead;
     double started, now;
@@ -126,6 +128,10 @@ struct policy_action {
 
 void policy_init(struct policy *, const struct policy_settings *);
 void policy_release(struct policy *);
+// There are more workers; those that there were keep their numbers. New GPUs are not ready, new compilers are there.
+void policy_grow(struct policy *, size_t compilers, size_t gpus);
+// Whether a compiler takes requests: its node may be gone.
+void policy_compiler_there(struct policy *, size_t compiler, bool there);
 
 void policy_begin(struct policy *, double now); // the search
 void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
@@ -165,9 +171,18 @@ struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
 // tasks: these are counted again, each alone.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
+// A GPU is lost with its node. Whether what it had is innocent: a candidate that has now taken too many nodes with it
+// is not. Before policy_gpu_lost.
+bool policy_lost_with_node(struct policy *, size_t gpu);
+
 // The worker that a task was with was ended from outside: the task, which may be innocent, goes back to where it waited
 // for the worker, once. False when it had its second chance already. A task that was with a compiler frees it.
 bool policy_try_again(struct policy *, struct queued_task *);
+
+// A compiler was lost with its node: its task waits again, as often as it takes.
+void policy_compiler_gone(struct policy *, struct queued_task *);
+// The final's GPU was lost with its node: another one decides, from the beginning.
+void policy_move_final(struct policy *);
 
 // Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);

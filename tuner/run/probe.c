@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/worker.h"
@@ -13,8 +14,8 @@ enum { PROBE_TIMEOUT = 120 };
 
 static json_t *ask_new(const char *variable, const char *program, char *device, json_t *request, struct error *err)
 {
-    struct worker w = {.to = -1, .from = -1, .errors = -1};
-    char *path = worker_program(variable, program), *argv[] = {path, device ? "--device" : NULL, device, NULL};
+    struct worker w = WORKER_NONE;
+    char *path = installation_worker(variable, program), *argv[] = {path, device ? "--device" : NULL, device, NULL};
     json_t *answer = NULL;
     if (worker_start(&w, program, argv, err))
         json_decref(request);

@@ -214,6 +214,7 @@ size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
 // which is then on its way, or the answer is now that of all of them.
 bool run_final_goes_on(struct run *);
 void run_final_reset(struct run *);
+void run_final_move(struct run *);            // its GPU was lost with its node
 int64_t run_final_rounds(const struct run *); // of the present process
 bool run_final_stands(const struct run *, const struct task *);
 // The process of each round of the whole answer (caller frees) and their number; NULL where one took all.

@@ -14,7 +14,11 @@ void run_compile(struct run *r, struct task *t, size_t compiler)
         json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
         deadline *= 2; // NVRTC goes first
     }
-    if (pool_send_compiler(&r->pool, compiler, request, deadline, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (!pool_send_compiler(&r->pool, compiler, request, deadline, &err)) return;
+    if (pool_compiler_usable(&r->pool, compiler))
+        run_fail(r, EXIT_ENVIRONMENT, &err);
+    else
+        policy_compiler_gone(&r->policy, &t->queued);
 }
 
 static struct task *task_of(const struct run *r, size_t compiler)
@@ -80,7 +84,10 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
         run_fail(r, EXIT_USAGE, &err);
         break;
     case COMPILE_IMPOSSIBLE:
-        run_fail(r, EXIT_ENVIRONMENT, &err);
+        if (pool_refuse_compiler(&r->pool, compiler, err.message)) // another node compiles it
+            policy_compiler_gone(&r->policy, &t->queued);
+        else
+            run_fail(r, EXIT_ENVIRONMENT, &err);
         break;
     }
 }
@@ -89,6 +96,10 @@ void run_take_compiler_loss(struct run *r, const struct pool_event *event)
 {
     run_log(r, "%s", event->why.message);
     if (!event->busy) return;
+    if (event->node) {
+        policy_compiler_gone(&r->policy, &task_of(r, event->worker)->queued);
+        return;
+    }
     if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued)) return;
     char *reason =
         event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);

@@ -132,9 +132,12 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
 void run_take_gpu_loss(struct run *r, const struct pool_event *event)
 {
     if (!event->announced) run_log(r, "%s", event->why.message);
-    bool was_over = r->policy.final_over;
-    struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, event->announced);
-    if (!was_over && r->policy.final_over && event->outside && !r->final_again) {
+    bool was_over = r->policy.final_over,
+         innocent = event->announced || (event->node && policy_lost_with_node(&r->policy, event->worker));
+    struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, innocent);
+    if (!was_over && r->policy.final_over && event->node) {
+        run_final_move(r);
+    } else if (!was_over && r->policy.final_over && event->outside && !r->final_again) {
         r->final_again = true;
         policy_continue_final(&r->policy);
     } else if (!was_over && r->policy.final_over) {

@@ -19,6 +19,11 @@ static void on_worker_text(void *user, const char *text)
     run_log(user, "%s", text);
 }
 
+static void on_worker_message(void *user, const char *text)
+{
+    run_message(user, "%s", text);
+}
+
 static void on_progress(void *user, const char *worker, const char *what, double share)
 {
     struct run *r = user;
@@ -199,7 +204,9 @@ static void measure_ceilings(struct run *r)
         r->ceilings = document;
         log_ceilings(r);
     } else {
-        if (!answer) pool_stop_gpu(&r->pool, 0); // it died, is late or sends invalid messages: another one is started
+        if (!answer)
+            pool_stop_gpu(&r->pool,
+                          r->pool.first_gpu); // it died, is late or sends invalid messages: another one is started
         run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
     }
     json_decref(answer);
@@ -266,7 +273,11 @@ static int meet(struct run *r, struct error *err)
                                      .compilers = o->workers ? o->workers : r->job->compile_workers,
                                      .counters = counts(r),
                                      .nvcc = r->job->compiler == JOB_NVCC,
+                                     .nodes = o->pool,
+                                     .keep = o->cache,
+                                     .witness = r->job->source,
                                      .user = r,
+                                     .say = on_worker_message,
                                      .log = on_worker_text,
                                      .progress = on_progress};
     r->seed = o->seed >= 0 ? (uint64_t)o->seed : r->job->seed;
@@ -277,7 +288,7 @@ static int meet(struct run *r, struct error *err)
         status = EXIT_USAGE;
     }
     if (status) return status;
-    policy_init(&r->policy, &(struct policy_settings){.lockstep = r->pool.replay,
+    policy_init(&r->policy, &(struct policy_settings){.lockstep = r->pool.lockstep,
                                                       .compilers = r->pool.compiler_count,
                                                       .gpus = r->pool.gpu_count,
                                                       .time = o->time,
@@ -311,7 +322,7 @@ int run_setup(struct run *r)
     read_least(r);
     read_baselines(r);
     measure_ceilings(r);
-    if (r->pool.gpus[0].state == GPU_READY) policy_gpu_ready(&r->policy, 0);
+    if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) policy_gpu_ready(&r->policy, r->pool.first_gpu);
     run_event_ceilings(r);
     run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;

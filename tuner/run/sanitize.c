@@ -179,7 +179,7 @@ static size_t list_symbols(const json_t *problems, size_t problem, const char *s
 static void start(struct sanitizer *s, struct tool_run *run, const struct sanitizer_tool *tool, const char *folder,
                   const json_t *job, json_t *request)
 {
-    run->worker = (struct worker){.to = -1, .from = -1, .errors = -1};
+    run->worker = WORKER_NONE;
     run->log = text_format("%s/%s.log", folder, tool->name);
     run->begun = clock_now();
     char *argv[] = {s->program,

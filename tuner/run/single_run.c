@@ -92,7 +92,7 @@ bool single_run_counts(const struct single_run *single)
 }
 bool single_run_died(const struct single_run *single)
 {
-    return single->pool.gpus[0].worker.failure == WORKER_DIED;
+    return single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_DIED;
 }
 const char *single_run_compiler(const struct single_run *single)
 {
@@ -108,7 +108,7 @@ json_t *single_run_set_up(const struct single_run *single)
 }
 struct sanitizer *single_run_sanitizer(const struct single_run *single, struct error *why)
 {
-    return sanitizer_open(single->pool.gpu_program, single->pool.gpus[0].device, why);
+    return sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, why);
 }
 const struct device_limits *single_run_limits(const struct single_run *single)
 {
@@ -190,7 +190,7 @@ json_t *single_run_ask(struct single_run *single, json_t *request, double second
     }
     json_t *answer = pool_ask_gpu(&single->pool, request, seconds, err);
     single->ended = json_get_bool(answer, "restart", false);
-    if (late) *late = !answer && single->pool.gpus[0].worker.failure == WORKER_LATE;
+    if (late) *late = !answer && single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_LATE;
     if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return answer;
     error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker failed"));
     json_decref(answer);

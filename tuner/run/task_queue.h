@@ -37,6 +37,7 @@ struct queued_task {
     bool guided;   // it has been
     bool alone;    // to be counted alone: it may have killed a worker
     bool again;    // its worker was ended from outside, and it had its second chance
+    int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
     double spent;  // s of a GPU, on the guide

@@ -101,6 +101,19 @@ static void take(struct run *r, const struct pool_event *event)
     }
 }
 
+// Nodes come and go.
+static void tell_workers(struct run *r)
+{
+    if (!r->pool.node_count) return;
+    policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count);
+    for (size_t i = 0; i < r->pool.compiler_count; i++)
+        policy_compiler_there(&r->policy, i, pool_compiler_usable(&r->pool, i));
+    const struct policy *p = &r->policy;
+    if (p->deciding && !p->final_sent && !p->final_over && p->final_gpu != POLICY_NOBODY &&
+        !pool_gpu_usable(&r->pool, p->final_gpu))
+        run_final_move(r);
+}
+
 static void wait_for_workers(struct run *r, double until)
 {
     struct pool_event event;
@@ -115,12 +128,14 @@ static void wait_for_workers(struct run *r, double until)
         take(r, &event);
         json_decref(event.answer);
     }
+    tell_workers(r);
 }
 
 // Until the policy is done, the run fails, or a second interrupt ends it.
 static void follow_policy(struct run *r)
 {
     enum search_end end = r->policy.end;
+    tell_workers(r);
     while (!r->fatal && interrupt_count() < 2) {
         if (interrupt_count()) policy_interrupt(&r->policy);
         struct policy_action action = policy_next(&r->policy, clock_now());
@@ -245,6 +260,7 @@ static int finish(struct run *r)
         if (r->store && r->statistics.new_trials && !store_rescued_copy(r->store))
             fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
                     r->options->store_path);
+        if (r->pool.node_count && r->store) fprintf(stderr, "To go on: %s\n", r->options->again);
         return r->fatal_status;
     }
     if (interrupt_count()) {
@@ -323,7 +339,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         r->fatal_status = status;
     } else {
         // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
-        bool in_turn = r->pool.replay && !run_knows_all(r);
+        bool in_turn = r->pool.lockstep && !run_knows_all(r);
         if (!in_turn) run_tell_stored(r);
         run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space),
                 run_evaluations(r));

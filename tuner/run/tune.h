@@ -14,14 +14,15 @@ enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with,
 struct event_stream;
 
 struct tune_options {
-    const char *device;     // "0", "0,1", or "replay:FILE"
-    const char *store_path; // SQLite file
-    const char *again;      // the command line that goes on, for advice
-    const char *log_path;   // the history of all runs, appended to
-    const char *cache;      // folder of the compile cache
-    bool cache_given;       // on the command line
-    double time;            // s from the start of the search; 0: no limit
-    int64_t evaluations;    // in all, earlier runs included; 0: no limit
+    const struct pool_request *pool; // the nodes whose workers are used; NULL: those of `device`, here
+    const char *device;              // "0", "0,1", or "replay:FILE"
+    const char *store_path;          // SQLite file
+    const char *again;               // the command line that goes on, for advice
+    const char *log_path;            // the history of all runs, appended to
+    const char *cache;               // folder of the compile cache
+    bool cache_given;                // on the command line
+    double time;                     // s from the start of the search; 0: no limit
+    int64_t evaluations;             // in all, earlier runs included; 0: no limit
     struct stop_rules stop;
     int64_t workers;        // compilers; 0: one a core
     const char *start_from; // a recorded space whose best configurations are measured first; NULL: none

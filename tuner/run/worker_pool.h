@@ -2,13 +2,19 @@
 // The pool starts them, sets GPU workers up for a job, keeps deadlines (a request's runs from when it is at the head of
 // its worker's queue), kills what is late or sends something invalid, and restarts what died. What happens is reported
 // as events. It knows requests as JSON, and nothing about tasks, strategies or stores.
+//
+// Workers are here, or on nodes (pool_nodes.h), which come and go: slots are added when a node joins, and stay when it
+// leaves. Its requests are then lost without blame.
 #ifndef SWEETSPOT_WORKER_POOL_H
 #define SWEETSPOT_WORKER_POOL_H
 
 #include "tuner/job/job.h"
+#include "tuner/run/node_spec.h"
 #include "tuner/run/worker.h"
 
 enum { POOL_SETUP_TIMEOUT = 600 }; // s
+
+#define POOL_HERE ((size_t)-1) // the node of a worker that the driver itself starts
 
 enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 
@@ -20,7 +26,9 @@ struct gpu_request {
 
 struct gpu_slot {
     struct worker worker;
+    size_t node;                // its number, or POOL_HERE
     char *name, *device, *uuid; // "gpu 0", "0"; uuid: of the device, once it was met
+    bool aside;                 // it is of another kind, or does not work: it is not started any more
     enum gpu_state state;
     int64_t setup_id;
     double deadline; // of the set-up or of the head of the queue
@@ -36,8 +44,10 @@ struct gpu_slot {
 
 struct compile_slot {
     struct worker worker;
+    size_t node; // as a GPU worker's
     char *name;
     bool busy;
+    bool greeting; // busy with the question which compiler it is, before any request goes to its node
     int64_t id;
     json_t *request; // the newest one
     double deadline;
@@ -52,14 +62,21 @@ struct pool_settings {
     int64_t compilers;                         // 0: one a core
     bool counters;                             // GPU workers load what counts
     bool nvcc;                                 // candidates are compiled by nvcc
-    void *user;                                // of both
+    const struct pool_request *nodes;          // NULL: workers are here
+    const char *keep, *witness;                // for nodes: the compile cache, and a file by which they prove that they
+                                               // see the driver's files
+    void *user;                                // of all of these
+    void (*say)(void *user, const char *text); // what a person should know; NULL: dropped
     void (*log)(void *user, const char *text); // gets what workers write on stderr; NULL: dropped
     void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: dropped
 };
 
+struct pool_node;
+
 struct worker_pool {
     struct pool_settings settings;
     bool replay;
+    bool lockstep; // a recording answers here: one thing after the other, the same way every time
     char *replay_file, *gpu_program, *compile_program;
     size_t gpu_count, compiler_count;
     struct gpu_slot *gpus;
@@ -68,9 +85,17 @@ struct worker_pool {
     json_t *hello, *compiler_hello;
     const char *device_name, *arch, *driver, *compiler;
     struct device_limits limits;
-    int64_t memory;      // free on the device, bytes
-    json_t *job_request; // what every GPU worker is set up with
-    double looked;       // when workers were last looked at; 0: never
+    int64_t memory;                   // free on the device, bytes
+    json_t *job_request;              // what every GPU worker is set up with
+    double looked;                    // when workers were last looked at; 0: never
+    size_t first_gpu, first_compiler; // that are asked while a run is set up
+    size_t node_count;
+    struct pool_node **nodes;
+    struct node_links links;
+    struct node_link_settings link_settings;
+    char *token;     // a file beside the compile cache
+    double reread;   // when the list of nodes is read again
+    double deserted; // since when there has been no GPU; 0: there is one
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
@@ -80,7 +105,7 @@ void pool_stop(struct worker_pool *, double seconds); // gives GPU workers this 
 void pool_release(struct worker_pool *);              // kills all, frees
 
 // Set-up: blocking questions to the first compiler and the first GPU worker. They take the request. NULL with a message
-// when the worker died, was late (pool->gpus[0].worker.failure says which) or sent something invalid.
+// when the worker died, was late (its worker.failure says which) or sent something invalid.
 json_t *pool_ask_compiler(struct worker_pool *, json_t *request, double seconds, struct error *);
 // Several at the same time, spread over the idle compilers, each to be answered within `seconds`. Takes the requests;
 // answers[i] is a new reference. -1 with a message when one cannot be had: then there are no answers, what is still
@@ -94,6 +119,12 @@ int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct e
 
 // Replaces the first GPU worker by one that is set up likewise, and waits for it. 0, or an exit status with a message.
 int pool_set_up_again(struct worker_pool *, struct error *);
+
+// Whether requests can go to this compiler: its node is there, and compiles as the others do.
+bool pool_compiler_usable(const struct worker_pool *, size_t compiler);
+bool pool_gpu_usable(const struct worker_pool *, size_t gpu); // or will be, when its worker is set up
+// A compiler cannot work where it is (a full disk): its node compiles no more. False for one that is here.
+bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *reason);
 
 // Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
 int pool_start_gpus(struct worker_pool *, struct error *);
@@ -123,6 +154,7 @@ struct pool_event {
     bool busy;        // LOST: it had a request
     bool late;        // LOST: it missed a deadline
     bool outside;     // LOST: somebody else killed or stopped it, so that its request may be innocent
+    bool node;        // LOST: with its node: whatever it had is innocent
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
     int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown
     int exit_status;  // FAILED

@@ -1,0 +1,192 @@
+#!/bin/bash
+# A Slurm of one machine, and a pool on it: a controller and two slurmd that stand for nodes, without systemd, with a
+# munged of its own. Root may install Debian's packages. Recorded candidates are searched on it while workers, agents
+# and the driver are killed, a node is drained and another one joins.
+# Usage: BIN=out/bin tests/slurm.sh
+set -u
+BIN=$(realpath "${BIN:?}")
+cd "$(dirname "$0")/.." || exit 1
+passed=0 failed=0
+result() { # STATUS NAME
+    if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    echo "slurm: $([ "$1" = 0 ] && echo ok || echo FAILED): $2, ${SECONDS} s"
+}
+skip() {
+    echo "slurm: $1"
+    echo "0 passed, 0 failed, $tests skipped"
+    exit 0
+}
+tests=7
+[ "$(id -u)" = 0 ] || skip "needs root, to install and start slurmd"
+if ! command -v slurmd munged srun >/dev/null; then
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge >/dev/null 2>&1
+    command -v slurmd munged srun >/dev/null || skip "there is no slurm-wlm here, and it cannot be installed"
+fi
+
+at=$(mktemp -d /tmp/sweetspot-slurm-XXXXXX)
+pids=
+stop() {
+    # shellcheck disable=SC2086
+    kill -9 $pids 2>/dev/null
+    wait 2>/dev/null
+    rm -rf "$at"
+}
+trap stop EXIT
+chmod 755 "$at"
+export MUNGE_SOCKET=$at/munge.socket SLURM_CONF=$at/slurm.conf
+head -c 64 /dev/urandom >"$at/key"
+chmod 600 "$at/key"
+port=$((20000 + $$ % 20000))
+cat >"$SLURM_CONF" <<EOF
+ClusterName=sweetspot
+SlurmctldHost=$(hostname)(127.0.0.1)
+SlurmctldPort=$port
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$at/munge.socket
+CryptoType=crypto/munge
+StateSaveLocation=$at/state
+SlurmdSpoolDir=$at/spool-%n
+SlurmctldPidFile=$at/ctld.pid
+SlurmdPidFile=$at/%n.pid
+SlurmctldLogFile=$at/ctld.log
+SlurmdLogFile=$at/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+ReturnToService=2
+SwitchType=switch/none
+MpiDefault=none
+KillWait=2
+InactiveLimit=0
+NodeName=n1 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=2 RealMemory=1000
+NodeName=n2 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + 2)) CPUs=2 RealMemory=1000
+NodeName=n3 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + 3)) CPUs=2 RealMemory=1000
+PartitionName=all Nodes=n[1-3] Default=YES MaxTime=10 State=UP OverSubscribe=YES
+EOF
+mkdir "$at/state"
+munged --force --foreground --socket="$MUNGE_SOCKET" --key-file="$at/key" --log-file="$at/munge.log" \
+    --pid-file="$at/munge.pid" --seed-file="$at/munge.seed" >/dev/null 2>&1 &
+pids="$pids $!"
+slurmctld -D -i >/dev/null 2>&1 &
+pids="$pids $!"
+for node in n1 n2 n3; do
+    mkdir "$at/spool-$node"
+    slurmd -D -N $node >/dev/null 2>&1 &
+    pids="$pids $!"
+done
+for _ in $(seq 100); do
+    [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 3 ] && break
+    sleep .2
+done
+[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 3 ] || {
+    sinfo
+    tail -5 "$at"/*.log
+    skip "slurmctld and slurmd do not come up here"
+}
+
+export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker
+export SWEETSPOT_NODE_BEAT=200ms SWEETSPOT_NODE_PATIENCE=3s SWEETSPOT_POOL_REREAD=500ms FAKE_DELAY=50000
+cat >"$at/job.cfg" <<EOF
+name = "fake";
+kernel = { template = "x.cu"; entry = "x"; };
+parameters = ( { name = "X"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = "MODE"; values = ["good"]; },
+  { name = "Y"; values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]; } );
+problems = ( { N = 1024; } );
+launch = { grid = ["N"]; block = [32]; };
+arguments = ( { buffer = "y"; type = "f32"; shape = ["N"]; direction = "out"; } );
+verification = { enabled = false; };
+measure = { timeout = "5s"; final = { candidates = 3; rounds = 10; }; };
+search = { strategy = "exhaustive"; };
+EOF
+echo 'extern "C" __global__ void x(float *y) {}' >"$at/x.cu"
+store=$at/job.db
+tune() { "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --node-cache "$at/cache" "$@"; }
+# Whether all 80 configurations have a result, and none is blamed.
+whole() {
+    grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
+        ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"
+}
+# The agents of this run, and their workers: by the folder that nobody else has.
+agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
+workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
+fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }
+measuring() { for _ in $(seq 100); do [ -s "$FAKE_LOG" ] && return; sleep .1; done; }
+allocate() { # NODES SECONDS: prints the job's number
+    sbatch --parsable -N1 -w "$1" --overcommit --output=/dev/null --wrap "sleep $2"
+}
+running() { for _ in $(seq 50); do [ "$(squeue -h -j "$1" -o %T)" = RUNNING ] && return; sleep .1; done; }
+
+# Inside of an allocation, as a user's batch script does.
+fresh
+salloc -Q -N2 -w n1,n2 "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --pool slurm --node-cache "$at/cache" \
+    >"$at/out" 2>"$at/err" && whole && grep -q 'node n1 joins' "$at/err" && grep -q 'node n2 joins' "$at/err"
+result $? 'an allocation is found and used'
+
+env -u SLURM_JOB_ID "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" --pool slurm >"$at/out" 2>"$at/err"
+[ $? = 2 ] && grep -q 'salloc --nodes' "$at/err"
+result $? 'without an allocation it says how to get one'
+
+# Jobs of others' making, by their numbers.
+a=$(allocate n1 100) b=$(allocate n2 100)
+running "$a"
+running "$b"
+fresh
+tune --pool "slurm:$a,$b" >"$at/out" 2>"$at/err" &
+tuner=$!
+measuring
+kill -9 "$(workers | tail -1)"
+sleep .3
+kill -9 "$(agents | head -1)"
+wait $tuner && whole && grep -q 'is lost' "$at/err"
+result $? 'a worker and an agent that are killed cost no candidate'
+
+fresh
+tune --pool "slurm:$a,$b" >"$at/out" 2>"$at/err" &
+tuner=$!
+measuring
+left=$(workers)
+kill -9 $tuner
+wait $tuner 2>/dev/null
+for _ in $(seq 50); do # shellcheck disable=SC2086
+    ps -o stat= -p "$(echo $left | tr ' ' ,)" | grep -qv Z || break
+    sleep .1
+done
+[ -n "$left" ] && ! ps -o stat= -p "$(echo $left | tr ' ' ,)" | grep -qv Z
+result $? 'workers end with a driver that is killed'
+before=$(wc -l <"$FAKE_LOG")
+tune --pool "slurm:$a,$b" >"$at/out" 2>"$at/err" && whole &&
+    [ $(($(wc -l <"$FAKE_LOG") - 80)) -le 4 ] && [ "$before" -gt 0 ] # what was under way with the two GPUs
+result $? 'the same command goes on, and measures nothing twice'
+
+# A node whose job ends, and one that joins.
+fresh
+cat >"$at/nodes.cfg" <<EOF
+nodes = ( { name = "first"; command = "srun --jobid=$a --overlap --unbuffered"; gpus = 1; cores = 1; } );
+EOF
+tune --pool "$at/nodes.cfg" >"$at/out" 2>"$at/err" &
+tuner=$!
+measuring
+c=$(allocate n3 100)
+running "$c"
+cat >"$at/n" <<EOF
+nodes = ( { name = "first"; command = "srun --jobid=$a --overlap --unbuffered"; gpus = 1; cores = 1; },
+  { name = "late"; command = "srun --jobid=$c --overlap --unbuffered"; gpus = 2; cores = 2; } );
+EOF
+mv "$at/n" "$at/nodes.cfg"
+sleep 1
+scontrol update nodename=n1 state=drain reason=test
+scancel "$a"
+wait $tuner && whole && grep -q 'node late joins' "$at/err" && grep -q 'node first is lost' "$at/err"
+result $? 'a node that is drained leaves, and one that joins takes over'
+
+scancel "$b" "$c"
+for _ in $(seq 50); do [ -z "$(squeue -h)" ] && break; sleep .1; done
+for _ in $(seq 30); do [ -z "$(agents)" ] && break; sleep .1; done
+[ -z "$(agents)" ]
+result $? 'no agent is left'
+[ $failed = 0 ] || tail -n 20 "$at/out" "$at/err"
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

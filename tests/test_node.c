@@ -1,0 +1,328 @@
+// The agent of a node alone, spoken to in frames: its greeting, its workers, files that it is sent, and its end.
+#include "tests/e2e.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+
+#include "tuner/base/child_process.h"
+#include "tuner/base/installation.h"
+#include "tuner/base/memory.h"
+#include "tuner/node/node_file.h"
+#include "tuner/node/node_frame.h"
+#include "tuner/node/node_identity.h"
+#include "tuner/run/pool_slurm.h"
+
+struct agent {
+    struct child child;
+    struct frame_reader in;
+    struct frame_writer out;
+    char *folder;
+};
+
+// Writes what is to be written, and waits for something to read.
+static void turn(struct agent *a)
+{
+    assert_int_equal(frame_flush(&a->out, a->child.to), 0);
+    struct pollfd p[2] = {{.fd = a->child.from, .events = POLLIN},
+                          {.fd = a->child.to, .events = frame_pending(&a->out) ? POLLOUT : 0}};
+    assert_true(poll(p, 2, 10000) > 0);
+    if (p[0].revents) frame_read(&a->in, a->child.from);
+}
+
+// The next frame of a type that is no beat; others fail the test.
+static struct frame expect(struct agent *a, enum frame_type type)
+{
+    struct frame f;
+    struct error err;
+    for (;;) {
+        int got = frame_next(&a->in, &f, &err);
+        assert_true(got >= 0);
+        if (got && f.type == FRAME_BEAT) continue;
+        if (got && f.type != type) fail_msg("frame '%c' in place of '%c': %s", f.type, type, f.data);
+        if (got) return f;
+        turn(a);
+    }
+}
+
+static struct agent start(const char *option)
+{
+    struct agent a = {.folder = e2e_folder("node")};
+    struct error err;
+    char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = text_format("%s/cache", a.folder), *line;
+    char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
+    assert_int_equal(child_start(&a.child, argv, NULL, &err), 0);
+    for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
+        if (!(got = frame_next_line(&a.in, &line))) turn(&a);
+    json_t *identity = node_identity_read(line, "here", &err);
+    if (!identity) fail_msg("%s", err.message);
+    assert_true(json_get_integer(identity, "cores", 0) >= 1);
+    json_decref(identity);
+    free(program);
+    free(cache);
+    return a;
+}
+
+// Returns what the agent answers; a new reference.
+static json_t *welcome(struct agent *a, const char *probe, const char *hash)
+{
+    char *folder = text_join_path(".", ".");
+    frame_put_json(&a->out, FRAME_WELCOME, 0,
+                   json_pack("{s:s, s:{s:s}, s:f, s:[{s:s, s:s}]}", "folder", folder, "env", "SWEETSPOT_GPU_WORKER",
+                             "/bin/cat", "beat", 0.05, "probes", "path", probe, "hash", hash));
+    free(folder);
+    return json_parse(expect(a, FRAME_READY).data, NULL);
+}
+
+static void begin_worker(struct agent *a, uint32_t channel)
+{
+    frame_put_json(&a->out, FRAME_START, channel, json_pack("{s:[s]}", "argv", "sweetspot-gpu"));
+}
+
+static void finish(struct agent *a)
+{
+    int status = -1;
+    child_close(&a->child.to);
+    for (int i = 0; i < 2000 && !child_ended(&a->child, &status); i++) {
+        frame_read(&a->in, a->child.from);
+        usleep(1000);
+    }
+    assert_int_equal(status, 0);
+    child_close_all(&a->child);
+    frame_reader_release(&a->in);
+    frame_writer_release(&a->out);
+    e2e_remove(a->folder);
+}
+
+static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
+{
+    (void)state;
+    enum { SIZE = 8 << 20 };
+    struct agent a = start("--private");
+    json_decref(welcome(&a, "/nowhere", ""));
+    char *line = memory_new(SIZE, 1);
+    for (size_t i = 0; i < SIZE; i++) line[i] = (char)('a' + i % 26);
+    line[SIZE - 1] = '\n';
+    begin_worker(&a, 7);
+    frame_put(&a.out, FRAME_INPUT, 7, line, SIZE);
+    size_t got = 0, beats = 0;
+    while (frame_pending(&a.out)) { // the agent waits with what it has to say, for long enough that a beat is due
+        assert_int_equal(frame_flush(&a.out, a.child.to), 0);
+        usleep(1000);
+    }
+    usleep(200000);
+    while (got < SIZE) {
+        struct frame f;
+        struct error err;
+        while (frame_next(&a.in, &f, &err) > 0) {
+            beats += f.type == FRAME_BEAT;
+            if (f.type != FRAME_OUTPUT) continue;
+            assert_int_equal(f.channel, 7);
+            assert_memory_equal(f.data, line + got, f.size);
+            got += f.size;
+        }
+        if (got < SIZE) turn(&a);
+    }
+    assert_true(beats);
+    frame_put(&a.out, FRAME_END_INPUT, 7, NULL, 0);
+    json_t *exit = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    assert_int_equal(json_get_integer(exit, "status", -1), 0);
+    json_decref(exit);
+    free(line);
+    finish(&a);
+}
+
+static void workers_end_with_the_pipe_and_a_cut_frame_is_none(void **state)
+{
+    (void)state;
+    struct agent a = start("--private");
+    json_decref(welcome(&a, "/nowhere", ""));
+    begin_worker(&a, 1);
+    begin_worker(&a, 2);
+    frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
+    assert_string_equal(expect(&a, FRAME_OUTPUT).data, "ready\n");
+    char *command = text_format("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
+    struct outcome_of_command r = e2e_run(a.folder, "%s", command);
+    assert_string_equal(r.out, "2\n");
+    e2e_done(&r);
+    free(command);
+    // The beginning of a line for worker 2, and then the end of the pipe.
+    frame_put(&a.out, FRAME_INPUT, 2, "never\n", 6);
+    struct frame_writer cut = a.out;
+    a.out = (struct frame_writer){0};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    frame_flush(&cut, ends[1]);
+    char bytes[64];
+    ssize_t n = read(ends[0], bytes, sizeof bytes);
+    assert_int_equal(write(a.child.to, bytes, (size_t)n - 3), n - 3);
+    frame_writer_release(&cut);
+    close(ends[0]);
+    close(ends[1]);
+    pid_t agent = a.child.pid;
+    child_close(&a.child.to);
+    int status = -1;
+    struct frame f;
+    struct error err;
+    for (int i = 0; i < 2000 && !child_ended(&a.child, &status); i++) {
+        frame_read(&a.in, a.child.from);
+        while (frame_next(&a.in, &f, &err) > 0) assert_int_not_equal(f.type, FRAME_OUTPUT);
+        usleep(1000);
+    }
+    assert_int_equal(status, 0);
+    r = e2e_run(a.folder, "pgrep -P %ld | wc -l", (long)agent);
+    assert_string_equal(r.out, "0\n");
+    e2e_done(&r);
+    child_close_all(&a.child);
+    frame_reader_release(&a.in);
+    e2e_remove(a.folder);
+}
+
+static void how_a_worker_ended_or_stopped_is_told(void **state)
+{
+    (void)state;
+    struct agent a = start("--private");
+    json_decref(welcome(&a, "/nowhere", ""));
+    begin_worker(&a, 1);
+    frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
+    expect(&a, FRAME_OUTPUT);
+    char *line = text_format("pkill -STOP -P %ld", (long)a.child.pid);
+    assert_int_equal(system(line), 0);
+    free(line);
+    json_t *told = json_parse(expect(&a, FRAME_STATE).data, NULL);
+    assert_true(json_get_bool(told, "stopped", false));
+    json_decref(told);
+    line = text_format("pkill -KILL -P %ld", (long)a.child.pid);
+    assert_int_equal(system(line), 0);
+    free(line);
+    told = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    int status = (int)json_get_integer(told, "status", 0);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    assert_false(json_get_bool(told, "killed", true));
+    json_decref(told);
+    // A program that is none of an agent's.
+    frame_put_json(&a.out, FRAME_START, 2, json_pack("{s:[s]}", "argv", "/bin/sh"));
+    e2e_expect(expect(&a, FRAME_ERRORS).data, "'/bin/sh' is not one of the programs of an agent");
+    told = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    assert_int_equal(WEXITSTATUS((int)json_get_integer(told, "status", 0)), 3);
+    json_decref(told);
+    finish(&a);
+}
+
+static void send_file(struct agent *a, const char *name, const char *hash, const char *bytes, int64_t size)
+{
+    frame_put_json(&a->out, FRAME_FILE, 0,
+                   json_pack("{s:s, s:s, s:I}", "name", name, "hash", hash, "size", (json_int_t)size));
+    frame_put_data(&a->out, bytes, strlen(bytes));
+}
+
+static void files_have_their_name_when_their_content_is_right(void **state)
+{
+    (void)state;
+    char hash[HASH_TEXT_SIZE], right[HASH_TEXT_SIZE];
+    hash_content("abc", 3, right);
+    static const struct {
+        const char *name, *bytes, *trouble;
+        int64_t size;
+    } cases[] = {
+        {"files/ab/x.cubin", "abc", NULL, 3},
+        {"trees/1/a/b/x.h", "abc", NULL, 3},
+        {"files/ab/y", "abd", "did not arrive as it was sent", 3},
+        {"files/../../y", "abc", "outside of the cache", 3},
+        {"/etc/y", "abc", "outside of the cache", 3},
+        {"files/..", "abc", "outside of the cache", 3},
+        {"files/z", "abcd", "bytes of no file", 3},
+        {"files/z", "abc", "without size or hash", -1},
+    };
+    struct agent a = start("--private");
+    json_decref(welcome(&a, "/nowhere", ""));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *path = text_format("%s/cache/%s", a.folder, cases[i].name);
+        int64_t size;
+        send_file(&a, cases[i].name, right, cases[i].bytes, cases[i].size);
+        if (cases[i].trouble) {
+            e2e_expect(expect(&a, FRAME_TROUBLE).data, cases[i].trouble);
+            assert_int_not_equal(node_file_hash(path, hash, &size, NULL), 0);
+        } else {
+            // The answer to something behind it: then the file is there.
+            begin_worker(&a, (uint32_t)i + 1);
+            frame_put(&a.out, FRAME_INPUT, (uint32_t)i + 1, "\n", 1);
+            expect(&a, FRAME_OUTPUT);
+            assert_int_equal(node_file_hash(path, hash, &size, NULL), 0);
+            assert_string_equal(hash, right);
+        }
+        free(path);
+    }
+    finish(&a);
+}
+
+static void who_sees_the_drivers_files_is_told_by_their_content(void **state)
+{
+    (void)state;
+    char hash[HASH_TEXT_SIZE];
+    hash_content("token", 5, hash);
+    static const struct {
+        const char *option, *text;
+        bool shared;
+    } cases[] = {{NULL, "token", true}, {NULL, "another", false}, {"--private", "token", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct agent a = start(cases[i].option);
+        e2e_write(a.folder, "token", cases[i].text);
+        char *here = text_join_path(".", a.folder), *path = text_format("%s/token", here);
+        json_t *ready = welcome(&a, path, hash);
+        assert_int_equal(json_get_bool(ready, "shared", !cases[i].shared), cases[i].shared);
+        json_decref(ready);
+        free(here);
+        free(path);
+        finish(&a);
+    }
+}
+
+static void greetings_of_others_are_refused_with_what_they_are(void **state)
+{
+    (void)state;
+    char own[HASH_TEXT_SIZE];
+    node_identity_programs(own);
+    const struct {
+        const char *line, *message;
+    } cases[] = {
+        {NODE_GREETING "2 {}", "node gpu07 speaks version 2 of the protocol, this program speaks version 1"},
+        {NODE_GREETING "1 {\"version\":\"0.0\",\"program\":\"abcdefghij\"}",
+         "node gpu07 runs sweetspot 0.0 (program abcdefgh), this is sweetspot " SWEETSPOT_VERSION " (program "},
+        {NODE_GREETING "1 nonsense", "node gpu07"},
+        {NODE_GREETING "1 {\"version\":\"" SWEETSPOT_VERSION "\"}", "(program ?), this is"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error err;
+        assert_null(node_identity_read(cases[i].line, "gpu07", &err));
+        e2e_expect(err.message, cases[i].message);
+    }
+}
+
+static void slurms_lists_of_numbers_are_read(void **state)
+{
+    (void)state;
+    assert_int_equal(pool_slurm_count("32(x2),16", 0), 32);
+    assert_int_equal(pool_slurm_count("32(x2),16", 1), 32);
+    assert_int_equal(pool_slurm_count("32(x2),16", 2), 16);
+    assert_int_equal(pool_slurm_count("32(x2),16", 3), 0);
+    assert_int_equal(pool_slurm_count("4", 0), 4);
+    assert_int_equal(pool_slurm_count(NULL, 0), 0);
+    assert_int_equal(pool_slurm_count("x", 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_lines_arrive_whole_and_beats_go_before_them),
+        cmocka_unit_test(workers_end_with_the_pipe_and_a_cut_frame_is_none),
+        cmocka_unit_test(how_a_worker_ended_or_stopped_is_told),
+        cmocka_unit_test(files_have_their_name_when_their_content_is_right),
+        cmocka_unit_test(who_sees_the_drivers_files_is_told_by_their_content),
+        cmocka_unit_test(greetings_of_others_are_refused_with_what_they_are),
+        cmocka_unit_test(slurms_lists_of_numbers_are_read),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

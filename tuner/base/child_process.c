@@ -1,0 +1,106 @@
+// See child_process.h.
+#include "tuner/base/child_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void child_close(int *fd)
+{
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+void child_close_all(struct child *c)
+{
+    child_close(&c->to);
+    child_close(&c->from);
+    child_close(&c->errors);
+}
+
+int child_start(struct child *c, char *const argv[], const char *folder, struct error *err)
+{
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, errors[2] = {-1, -1};
+    *c = CHILD_NONE;
+    if (strchr(argv[0], '/') && access(argv[0], X_OK))
+        return error_set(err, "cannot run '%s': %s", argv[0], strerror(errno));
+    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
+        error_set(err, "cannot create a pipe: %s", strerror(errno));
+        goto fail;
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid < 0) {
+        error_set(err, "cannot start '%s': %s", argv[0], strerror(errno));
+        goto fail;
+    }
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(127);
+        setpgid(0, 0);
+        if (dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0 || dup2(errors[1], STDERR_FILENO) < 0)
+            _exit(127);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGPIPE, SIG_DFL);
+        if (!folder || !chdir(folder)) execvp(argv[0], argv);
+        fprintf(stderr, "cannot run '%s': %s\n", argv[0], strerror(errno));
+        _exit(127);
+    }
+    setpgid(pid, pid); // in both processes: either may come first
+    close(in[0]);
+    close(out[1]);
+    close(errors[1]);
+    *c = (struct child){pid, in[1], out[0], errors[0]};
+    for (int i = 0; i < 3; i++) {
+        int fd = i == 0 ? c->to : i == 1 ? c->from : c->errors;
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    }
+    return 0;
+fail:
+    for (int i = 0; i < 2; i++) {
+        child_close(&in[i]);
+        child_close(&out[i]);
+        child_close(&errors[i]);
+    }
+    return -1;
+}
+
+bool child_ended(struct child *c, int *status)
+{
+    if (!c->pid || waitpid(c->pid, status, WNOHANG) != c->pid) return false;
+    c->pid = 0;
+    return true;
+}
+
+void child_kill(struct child *c, int *status)
+{
+    if (!c->pid) return;
+    if (kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
+    while (waitpid(c->pid, status, 0) < 0 && errno == EINTR) {
+    }
+    c->pid = 0;
+}
+
+bool child_stopped(const struct child *c)
+{
+    char path[64], state = 0;
+    if (!c->pid) return false;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)c->pid);
+    FILE *file = fopen(path, "r");
+    // "pid (name) state ...", and our programs' names have no parenthesis.
+    if (file && fscanf(file, "%*d %*[^)]) %c", &state) != 1) state = 0;
+    if (file) fclose(file);
+    return state == 'T' || state == 't';
+}
+
+void child_describe(int status, char *out, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(out, size, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(out, size, "ended with status %d", WEXITSTATUS(status));
+}

@@ -1,0 +1,379 @@
+// See node_agent.h. One thread around one poll(2). Nothing here depends on the node's clock agreeing with another's.
+#include "tuner/node/node_agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/node/node_file.h"
+#include "tuner/node/node_identity.h"
+#include "tuner/node/node_worker.h"
+
+enum {
+    WAITING_MOST = 16 << 20, // bytes that wait for a slow driver; beyond, workers wait
+    TOLD_FROM = 1 << 20,     // files from this size on are told at the beginning, so that they are not sent again
+    LONGEST_SLEEP = 1000,    // ms
+};
+static const double look_every = 1; // s between looks for workers that are stopped
+
+struct agent {
+    char *cache, *folder; // folder: in which workers run; NULL before the welcome
+    bool private, shared;
+    double beat, patience; // s between beats; s of silence after which the driver is gone
+    double heard, beaten, looked;
+    struct frame_reader in;
+    struct frame_writer out;
+    struct node_arrival arrival;
+    size_t worker_count;
+    struct node_worker *workers;
+    json_t *sent; // files of this node that the driver has: path -> hash
+    bool over;
+};
+
+static volatile sig_atomic_t signalled;
+
+static void on_signal(int number)
+{
+    signalled = number;
+}
+
+char *node_agent_cache(void)
+{
+    const char *home = getenv("XDG_CACHE_HOME"), *temporary = getenv("TMPDIR");
+    if (home && *home) return text_format("%s/sweetspot-node", home);
+    return text_format("%s/sweetspot-node-%ld", temporary && *temporary ? temporary : "/tmp", (long)getuid());
+}
+
+// The node cannot go on: the driver is told why, and ends the agent.
+static void tell_trouble(struct agent *a, const char *reason)
+{
+    frame_put_json(&a->out, FRAME_TROUBLE, 0, json_pack("{s:s}", "reason", reason));
+}
+
+// The folder is this user's own: in /tmp somebody else could have made it.
+static int make_cache(const char *path, struct error *err)
+{
+    struct stat about;
+    char *below = text_format("%s/x", path);
+    int failed = output_make_folders(below, err);
+    free(below);
+    if (failed) return -1;
+    if (stat(path, &about) || !S_ISDIR(about.st_mode) || access(path, W_OK))
+        return error_set(err, "cannot write to the node's cache '%s'", path);
+    if (about.st_uid != getuid()) return error_set(err, "the node's cache '%s' belongs to another user", path);
+    return 0;
+}
+
+// The welcome --------------------------------------------------------------------------------------------------------
+
+static json_t *told; // nftw has no argument for it
+static size_t told_behind;
+
+static int tell_file(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)where;
+    if (kind == FTW_F && about->st_size >= TOLD_FROM) json_array_append_new(told, json_string(path + told_behind));
+    return 0;
+}
+
+static json_t *list_files(const struct agent *a)
+{
+    char *files = text_format("%s/files", a->cache);
+    told = json_array();
+    told_behind = strlen(a->cache) + 1;
+    nftw(files, tell_file, 16, FTW_PHYS);
+    free(files);
+    return told;
+}
+
+// Whether the driver's files are seen here under the same paths.
+static bool sees_all(const json_t *probes)
+{
+    const json_t *probe;
+    size_t i;
+    json_array_foreach(probes, i, probe)
+    {
+        char hash[HASH_TEXT_SIZE];
+        int64_t size;
+        if (node_file_hash(json_get_string(probe, "path", ""), hash, &size, NULL) ||
+            strcmp(hash, json_get_string(probe, "hash", "")))
+            return false;
+    }
+    return i > 0;
+}
+
+static void take_environment(const json_t *env)
+{
+    static const char prefix[] = "SWEETSPOT_";
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)env, name, value)
+    {
+        if (!strncmp(name, prefix, sizeof prefix - 1) && json_is_string(value))
+            setenv(name, json_string_value(value), 1);
+    }
+}
+
+static void take_welcome(struct agent *a, const json_t *welcome)
+{
+    struct stat about;
+    const char *folder = json_get_string(welcome, "folder", "");
+    a->beat = json_get_number(welcome, "beat", a->beat);
+    a->patience = json_get_number(welcome, "patience", a->patience);
+    take_environment(json_object_get(welcome, "env"));
+    a->shared =
+        !a->private && !stat(folder, &about) && S_ISDIR(about.st_mode) && sees_all(json_object_get(welcome, "probes"));
+    free(a->folder);
+    a->folder = text_copy(a->shared ? folder : a->cache);
+    frame_put_json(&a->out, FRAME_READY, 0,
+                   json_pack("{s:b, s:s, s:o}", "shared", (int)a->shared, "cache", a->cache, "have",
+                             a->shared ? json_array() : list_files(a)));
+}
+
+// Files --------------------------------------------------------------------------------------------------------------
+
+// A name below the cache's folder, without a way out of it.
+static bool name_is_good(const char *name)
+{
+    bool below = !strncmp(name, "files/", 6) || !strncmp(name, "trees/", 6);
+    return below && !strstr(name, "/../") && !(strlen(name) > 2 && !strcmp(name + strlen(name) - 3, "/.."));
+}
+
+static void begin_file(struct agent *a, const json_t *file)
+{
+    struct error err;
+    const char *name = json_get_string(file, "name", "");
+    char *path = text_format("%s/%s", a->cache, name);
+    if (!name_is_good(name)) {
+        tell_trouble(a, "a file is to be written outside of the cache");
+    } else if (node_arrival_begin(&a->arrival, path, json_get_string(file, "hash", ""),
+                                  json_get_integer(file, "size", -1), &err) ||
+               node_arrival_end(&a->arrival, &err) < 0) {
+        tell_trouble(a, err.message);
+    }
+    free(path);
+}
+
+static void take_data(struct agent *a, const struct frame *f)
+{
+    struct error err;
+    if (!a->arrival.path) return; // it is refused already
+    if (node_arrival_take(&a->arrival, f->data, f->size, &err) || node_arrival_end(&a->arrival, &err) < 0)
+        tell_trouble(a, err.message);
+}
+
+// A compiler's answer names a cubin, which the driver gets before the line. It is kept under its content's name, too,
+// where a GPU worker of this node finds it.
+static void send_cubin(void *user, const char *line)
+{
+    struct agent *a = user;
+    char hash[HASH_TEXT_SIZE];
+    int64_t size;
+    struct error err;
+    if (!strstr(line, "\"cubin\"")) return;
+    json_t *answer = json_parse(line, NULL);
+    const char *path = json_get_string(answer, "cubin", NULL);
+    if (path && !access(path, R_OK) && !node_file_hash(path, hash, &size, &err) &&
+        strcmp(json_get_string(a->sent, path, ""), hash)) {
+        char *name = node_file_name(path, hash), *kept = text_format("%s/%s", a->cache, name);
+        if (access(kept, R_OK) && !output_make_folders(kept, NULL) && link(path, kept) && errno != EEXIST)
+            tell_trouble(a, "cannot link a cubin into the node's cache");
+        json_object_set_new(a->sent, path, json_string(hash));
+        if (node_file_send(&a->out, path, "path", path, hash, size, &err)) tell_trouble(a, err.message);
+        free(name);
+        free(kept);
+    }
+    json_decref(answer);
+}
+
+// Workers ------------------------------------------------------------------------------------------------------------
+
+static struct node_worker *find(struct agent *a, uint32_t channel)
+{
+    for (size_t i = 0; i < a->worker_count; i++)
+        if (a->workers[i].channel == channel && !a->workers[i].dying) return &a->workers[i];
+    return NULL;
+}
+
+static void start(struct agent *a, uint32_t channel, const json_t *order)
+{
+    struct error err;
+    const json_t *argv = json_object_get(order, "argv");
+    struct node_worker w;
+    if (!a->folder || find(a, channel) || node_worker_start(&w, channel, argv, a->folder, &err)) {
+        char *line = text_format("%s\n", a->folder ? err.message : "there was no welcome");
+        frame_put(&a->out, FRAME_ERRORS, channel, line, strlen(line));
+        frame_put_json(&a->out, FRAME_EXIT, channel,
+                       json_pack("{s:i, s:b}", "status", EXIT_ENVIRONMENT << 8, "killed", 0));
+        free(line);
+        return;
+    }
+    w.lines = !a->shared;
+    a->workers = memory_grow(a->workers, a->worker_count + 1, sizeof *a->workers);
+    a->workers[a->worker_count++] = w;
+}
+
+static void drop_ended(struct agent *a)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < a->worker_count; i++) {
+        if (a->workers[i].ended)
+            node_worker_release(&a->workers[i]);
+        else
+            a->workers[kept++] = a->workers[i];
+    }
+    a->worker_count = kept;
+}
+
+static void take_frame(struct agent *a, const struct frame *f)
+{
+    struct node_worker *w = f->channel ? find(a, f->channel) : NULL;
+    json_t *object =
+        f->type == FRAME_WELCOME || f->type == FRAME_START || f->type == FRAME_FILE ? json_parse(f->data, NULL) : NULL;
+    switch (f->type) {
+    case FRAME_WELCOME:
+        take_welcome(a, object);
+        break;
+    case FRAME_START:
+        start(a, f->channel, object);
+        break;
+    case FRAME_INPUT:
+        if (w) node_worker_input(w, f->data, f->size);
+        break;
+    case FRAME_END_INPUT:
+        if (w) node_worker_end_input(w);
+        break;
+    case FRAME_KILL:
+        if (w) node_worker_kill(w);
+        break;
+    case FRAME_FILE:
+        begin_file(a, object);
+        break;
+    case FRAME_DATA:
+        take_data(a, f);
+        break;
+    default: // a beat
+        break;
+    }
+    json_decref(object);
+}
+
+// The loop -----------------------------------------------------------------------------------------------------------
+
+static void hear(struct agent *a, double now)
+{
+    struct frame f;
+    struct error err;
+    bool open = frame_read(&a->in, STDIN_FILENO);
+    int got;
+    a->heard = now;
+    while ((got = frame_next(&a->in, &f, &err)) > 0) take_frame(a, &f);
+    if (got < 0) fprintf(stderr, "sweetspot-node: %s\n", err.message);
+    if (got < 0 || !open) a->over = true; // what was cut is not a frame
+}
+
+static void keep_time(struct agent *a, double now)
+{
+    if (now - a->beaten >= a->beat) {
+        frame_put_first(&a->out, FRAME_BEAT);
+        a->beaten = now;
+    }
+    if (now - a->looked >= look_every) {
+        for (size_t i = 0; i < a->worker_count; i++) node_worker_look(&a->workers[i], &a->out);
+        a->looked = now;
+    }
+    if (now - a->heard < a->patience) return;
+    fprintf(stderr, "sweetspot-node: the driver has been silent for %.0f s\n", now - a->heard);
+    a->over = true;
+}
+
+static void turn(struct agent *a)
+{
+    struct pollfd *polled = memory_new(3 * a->worker_count + 2, sizeof *polled);
+    bool reads = a->out.waiting < WAITING_MOST;
+    int n = 0, sleep = LONGEST_SLEEP;
+    polled[n++] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+    if (frame_pending(&a->out)) polled[n++] = (struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT};
+    for (size_t i = 0; i < a->worker_count; i++) {
+        n += node_worker_poll(&a->workers[i], reads, polled + n);
+        if (a->workers[i].closed_at > 0 || a->workers[i].dying) sleep = 10;
+    }
+    double before = clock_now();
+    if (a->beat < 1) sleep = (int)fmin(sleep, 1e3 * a->beat);
+    poll(polled, (nfds_t)n, sleep);
+    double now = clock_now();
+    // Time for which the agent itself was suspended is not the driver's silence.
+    if (now - before > 2e-3 * LONGEST_SLEEP) a->heard += now - before;
+    if (polled[0].revents) hear(a, now);
+    free(polled);
+    for (size_t i = 0; i < a->worker_count; i++) node_worker_io(&a->workers[i], &a->out, reads, now, send_cubin, a);
+    drop_ended(a);
+    keep_time(a, now);
+    if (frame_flush(&a->out, STDOUT_FILENO) || signalled) a->over = true;
+}
+
+static int greet(const struct agent *a)
+{
+    // A newline first: a banner may have ended without one.
+    char *line = node_identity_line(a->cache), *text = text_format("\n%s\n", line);
+    size_t done = 0, size = strlen(text);
+    while (done < size) {
+        ssize_t n = write(STDOUT_FILENO, text + done, size - done);
+        if (n < 0 && errno != EINTR) break;
+        if (n > 0) done += (size_t)n;
+    }
+    free(text);
+    free(line);
+    return done == size ? 0 : -1;
+}
+
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int node_agent(const struct node_agent_options *options)
+{
+    struct error err;
+    struct agent a = {.private = options->private, .beat = 5, .patience = 600, .arrival = {.fd = -1}};
+    char *wanted = options->cache ? text_copy(options->cache) : node_agent_cache();
+    a.cache = text_join_path(".", wanted);
+    free(wanted);
+    watch_signals();
+    int status = EXIT_ENVIRONMENT;
+    a.heard = a.beaten = a.looked = clock_now();
+    if (make_cache(a.cache, &err)) {
+        fprintf(stderr, "sweetspot-node: %s\n", err.message);
+    } else if (!greet(&a)) {
+        status = EXIT_DONE;
+        a.sent = json_object();
+        fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
+        fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+        while (!a.over) turn(&a);
+    }
+    for (size_t i = 0; i < a.worker_count; i++) node_worker_kill(&a.workers[i]); // all before one is waited for
+    for (size_t i = 0; i < a.worker_count; i++) node_worker_release(&a.workers[i]);
+    free(a.workers);
+    node_arrival_drop(&a.arrival);
+    frame_reader_release(&a.in);
+    frame_writer_release(&a.out);
+    json_decref(a.sent);
+    free(a.cache);
+    free(a.folder);
+    return status;
+}

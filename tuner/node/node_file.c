@@ -1,0 +1,131 @@
+// See node_file.h.
+#include "tuner/node/node_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/input_file.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
+#include "tuner/base/text.h"
+
+enum { IN_MEMORY = 1 << 20 }; // a smaller file is copied when it is sent, so that it needs no descriptor
+
+char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE])
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return text_format("files/%.2s/%s%s", hash, hash, dot ? dot : "");
+}
+
+int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *err)
+{
+    enum { BYTES = 1 << 18 };
+    int fd = input_file_open(path, err);
+    if (fd < 0) return -1;
+    char *bytes = memory_new(BYTES, 1);
+    struct hash *h = hash_new();
+    ssize_t n;
+    *size = 0;
+    while ((n = read(fd, bytes, BYTES)) > 0 || (n < 0 && errno == EINTR)) {
+        if (n < 0) continue;
+        hash_bytes(h, bytes, (size_t)n);
+        *size += n;
+    }
+    hash_finish(h, hash);
+    if (n < 0) error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    free(bytes);
+    close(fd);
+    return n < 0 ? -1 : 0;
+}
+
+int node_file_send(struct frame_writer *w, const char *path, const char *key, const char *value, const char *hash,
+                   int64_t size, struct error *err)
+{
+    int fd = size < IN_MEMORY ? -1 : input_file_open(path, err);
+    size_t there = (size_t)size;
+    char *bytes = size < IN_MEMORY ? input_file_read(path, IN_MEMORY, &there, err) : NULL;
+    if (fd < 0 && !bytes) return -1;
+    if ((int64_t)there != size) {
+        free(bytes);
+        return error_set(err, "'%s' changes while it is sent", path);
+    }
+    json_t *header = json_pack("{s:s, s:I}", "hash", hash, "size", (json_int_t)size);
+    json_object_set_new(header, key, json_string(value));
+    frame_put_json(w, FRAME_FILE, 0, header);
+    if (bytes)
+        frame_put_data(w, bytes, there);
+    else
+        frame_put_descriptor(w, fd, there);
+    free(bytes);
+    return 0;
+}
+
+int node_arrival_begin(struct node_arrival *a, const char *path, const char *hash, int64_t size, struct error *err)
+{
+    node_arrival_drop(a);
+    if (size < 0 || strlen(hash) != HASH_TEXT_SIZE - 1) return error_set(err, "a file without size or hash arrives");
+    if (output_make_folders(path, err)) return -1;
+    *a = (struct node_arrival){
+        .path = text_copy(path), .temporary = text_format("%s.%ld", path, (long)getpid()), .left = size};
+    memcpy(a->hash, hash, sizeof a->hash);
+    a->fd = open(a->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    a->sum = hash_new();
+    if (a->fd >= 0) return 0;
+    error_set(err, "cannot write '%s': %s", a->temporary, strerror(errno));
+    node_arrival_drop(a);
+    return -1;
+}
+
+int node_arrival_take(struct node_arrival *a, const void *data, size_t size, struct error *err)
+{
+    if (!a->path || (int64_t)size > a->left) return error_set(err, "bytes of no file arrive");
+    hash_bytes(a->sum, data, size);
+    a->left -= (int64_t)size;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = write(a->fd, (const char *)data + done, size - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            error_set(err, "cannot write '%s': %s", a->path, strerror(errno));
+            node_arrival_drop(a);
+            return -1;
+        }
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+int node_arrival_end(struct node_arrival *a, struct error *err)
+{
+    char hash[HASH_TEXT_SIZE];
+    if (a->left) return 0;
+    hash_finish(a->sum, hash);
+    a->sum = NULL;
+    int result = 1;
+    if (strcmp(hash, a->hash))
+        result = error_set(err, "'%s' did not arrive as it was sent", a->path);
+    else if (rename(a->temporary, a->path))
+        result = error_set(err, "cannot write '%s': %s", a->path, strerror(errno));
+    if (result > 0) { // it has its name: there is nothing to take away
+        free(a->temporary);
+        a->temporary = NULL;
+    }
+    node_arrival_drop(a);
+    return result;
+}
+
+void node_arrival_drop(struct node_arrival *a)
+{
+    char ignored[HASH_TEXT_SIZE];
+    if (!a->path) return;
+    if (a->fd >= 0) close(a->fd);
+    if (a->temporary) unlink(a->temporary);
+    if (a->sum) hash_finish(a->sum, ignored);
+    free(a->path);
+    free(a->temporary);
+    *a = (struct node_arrival){.fd = -1};
+}

@@ -1,0 +1,79 @@
+// What driver and agent write to each other over the one pipe between them: frames, after the agent's greeting
+// (node_identity.h). A frame has a type, the number of a worker (a channel; 0: the agent itself) and bytes. A frame
+// counts when all of it has arrived, so that what a dying connection cuts is never taken for a whole message.
+//
+// Frames keep their order, files among them: a request that is sent behind the files that it names finds them. Only a
+// beat goes before everything that waits. Files go in pieces, so that a large one delays a beat by one piece.
+#ifndef SWEETSPOT_NODE_FRAME_H
+#define SWEETSPOT_NODE_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+
+enum frame_type {
+    FRAME_BEAT = 'b', // nothing but a sign of life
+    // From the driver.
+    FRAME_WELCOME = 'w',   // JSON: {"env":{..},"folder":"..","probes":[{"path":..,"hash":..}],"beat":5,"patience":600}
+    FRAME_START = 's',     // JSON: {"argv":["sweetspot-gpu","--device","0"]}: the channel's worker
+    FRAME_INPUT = 'i',     // bytes for its stdin
+    FRAME_END_INPUT = 'e', // its stdin is closed
+    FRAME_KILL = 'k',      // the worker and its group; nothing more is sent of it
+    // From the agent.
+    FRAME_READY = 'r',   // JSON: {"shared":true,"cache":"/..","have":["files/ab/..",..]}, the answer to the welcome
+    FRAME_OUTPUT = 'o',  // bytes of a worker's stdout
+    FRAME_ERRORS = 'm',  // of its stderr
+    FRAME_EXIT = 'x',    // JSON: {"status":waitpid's,"killed":false}; behind all that it wrote
+    FRAME_STATE = 't',   // JSON: {"stopped":true}
+    FRAME_TROUBLE = '!', // JSON: {"reason":".."}: the node cannot go on
+    // From both: a file, whose bytes follow as FRAME_DATA.
+    FRAME_FILE = 'f', // JSON: {"name":"files/ab/..","hash":"..","size":n}, from the agent "path" in place of "name"
+    FRAME_DATA = 'd',
+};
+
+struct frame {
+    enum frame_type type;
+    uint32_t channel;
+    const char *data; // NUL behind it; lives until the next call
+    size_t size;
+};
+
+struct frame_reader {
+    char *bytes;
+    size_t size, room, used; // used: of frames that were handed out
+    char kept;               // the byte that the NUL stands in for
+    bool covered;
+};
+
+// Reads what there is. 1; or 0 when the pipe is at its end.
+int frame_read(struct frame_reader *, int fd);
+// The next whole frame: 1; 0 none yet; -1 what came is not a frame.
+int frame_next(struct frame_reader *, struct frame *, struct error *);
+// The next line, before there are frames: 1 with a text that lives until the next call; 0 none yet; -1 without end.
+int frame_next_line(struct frame_reader *, char **line);
+void frame_reader_release(struct frame_reader *);
+
+struct frame_item;
+
+struct frame_writer {
+    char *bytes; // on their way
+    size_t size, room;
+    struct frame_item *first, *last; // what waits behind them
+    size_t waiting;                  // bytes of it that are in memory
+};
+
+void frame_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *data, size_t size);
+void frame_put_json(struct frame_writer *, enum frame_type, uint32_t channel, json_t *value); // takes the reference
+void frame_put_first(struct frame_writer *, enum frame_type);                                 // before all that waits
+// The bytes of a file as FRAME_DATA: copied, or read when their turn comes from a descriptor, which is taken.
+void frame_put_data(struct frame_writer *, const void *data, size_t size);
+void frame_put_descriptor(struct frame_writer *, int fd, size_t size);
+bool frame_pending(const struct frame_writer *);
+// Writes what the pipe takes. -1 when the pipe is closed.
+int frame_flush(struct frame_writer *, int fd);
+void frame_writer_release(struct frame_writer *);
+
+#endif

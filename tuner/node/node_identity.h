@@ -1,0 +1,26 @@
+// What an agent says of itself, and its node, before anything else: one line that begins with a word which no banner
+// has, the protocol's version behind it, and an object.
+//
+//     sweetspot-node 1 {"version":"0.1","program":"<hash of all
+//     programs>","host":"gpu07","cores":32,"free":..,"clock":..}
+#ifndef SWEETSPOT_NODE_IDENTITY_H
+#define SWEETSPOT_NODE_IDENTITY_H
+
+#include "tuner/base/error.h"
+#include "tuner/base/hash.h"
+#include "tuner/base/json.h"
+
+#define NODE_GREETING "sweetspot-node "
+enum { NODE_PROTOCOL = 1 };
+
+// The line of this node, without a newline. `cache`: the folder whose disk's free bytes are told. malloc'ed.
+char *node_identity_line(const char *cache);
+// The object of such a line (new reference); NULL with a message where it is not one, or of another version of the
+// protocol, the program or its programs. `node` is for the message.
+json_t *node_identity_read(const char *line, const char *node, struct error *);
+// The hash of the programs that run on nodes, as they lie beside this one.
+void node_identity_programs(char hash[HASH_TEXT_SIZE]);
+// The cores that this process may use.
+int64_t node_identity_cores(void);
+
+#endif

@@ -1,0 +1,177 @@
+// See node_worker.h.
+#include "tuner/node/node_worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/installation.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+static const double end_patience = 0.2; // s that a worker has to end after it closed its stdout
+
+// The programs that an agent starts, and nothing else.
+static const struct {
+    const char *name, *variable;
+} programs[] = {
+    {"sweetspot-compile", "SWEETSPOT_COMPILE_WORKER"},
+    {"sweetspot-gpu", "SWEETSPOT_GPU_WORKER"},
+    {"sweetspot-replay", "SWEETSPOT_REPLAY_WORKER"},
+};
+
+int node_worker_start(struct node_worker *w, uint32_t channel, const json_t *argv, const char *folder,
+                      struct error *err)
+{
+    const char *name = json_string_value(json_array_get(argv, 0));
+    char *path = NULL;
+    *w = (struct node_worker){.channel = channel, .child = CHILD_NONE};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs && name; i++)
+        if (!strcmp(name, programs[i].name)) path = installation_worker(programs[i].variable, name);
+    if (!path) return error_set(err, "'%s' is not one of the programs of an agent", name ? name : "");
+    char **words = memory_new(json_array_size(argv) + 1, sizeof *words);
+    for (size_t i = 0; i < json_array_size(argv); i++) {
+        const char *word = json_string_value(json_array_get(argv, i));
+        words[i] = i ? text_copy(word ? word : "") : path;
+    }
+    int failed = child_start(&w->child, words, folder, err);
+    for (size_t i = 0; i < json_array_size(argv); i++) free(words[i]);
+    free(words);
+    return failed;
+}
+
+void node_worker_input(struct node_worker *w, const void *data, size_t size)
+{
+    w->input = memory_grow(w->input, w->input_size + size + 1, 1);
+    memcpy(w->input + w->input_size, data, size);
+    w->input_size += size;
+}
+
+void node_worker_end_input(struct node_worker *w)
+{
+    w->end_input = true;
+}
+
+int node_worker_poll(const struct node_worker *w, bool reads, struct pollfd *p)
+{
+    int n = 0;
+    if (w->child.from >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.from, .events = POLLIN};
+    if (w->child.errors >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.errors, .events = POLLIN};
+    if (w->child.to >= 0 && w->input_size) p[n++] = (struct pollfd){.fd = w->child.to, .events = POLLOUT};
+    return n;
+}
+
+static void write_input(struct node_worker *w)
+{
+    size_t done = 0;
+    while (w->child.to >= 0 && done < w->input_size) {
+        ssize_t n = write(w->child.to, w->input + done, w->input_size - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) child_close(&w->child.to);
+        if (n < 0) break;
+        done += (size_t)n;
+    }
+    if (done) memmove(w->input, w->input + done, w->input_size - done);
+    w->input_size -= done;
+    if (w->child.to < 0) w->input_size = 0;
+    if (w->end_input && !w->input_size) child_close(&w->child.to);
+}
+
+// Whole lines; what was begun waits.
+static void carry_lines(struct node_worker *w, struct frame_writer *out, const char *bytes, size_t size,
+                        node_line_visitor *visit, void *user)
+{
+    if (w->line_size + size + 1 > w->line_room) {
+        w->line_room = 2 * w->line_room + size + 1;
+        w->line = memory_grow(w->line, w->line_room, 1);
+    }
+    memcpy(w->line + w->line_size, bytes, size);
+    w->line_size += size;
+    char *at = w->line, *end;
+    while ((end = memchr(at, '\n', (size_t)(w->line + w->line_size - at)))) {
+        *end = 0;
+        visit(user, at);
+        *end = '\n';
+        frame_put(out, FRAME_OUTPUT, w->channel, at, (size_t)(end + 1 - at));
+        at = end + 1;
+    }
+    w->line_size -= (size_t)(at - w->line);
+    memmove(w->line, at, w->line_size);
+}
+
+// One of its pipes; closed at its end.
+static void carry(struct node_worker *w, int *fd, enum frame_type type, struct frame_writer *out,
+                  node_line_visitor *visit, void *user)
+{
+    char bytes[1 << 16];
+    ssize_t n = 0;
+    for (int i = 0; i < 16 && *fd >= 0; i++) { // others want to be heard, too
+        n = read(*fd, bytes, sizeof bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+        if (n <= 0)
+            child_close(fd);
+        else if (w->lines && type == FRAME_OUTPUT)
+            carry_lines(w, out, bytes, (size_t)n, visit, user);
+        else
+            frame_put(out, type, w->channel, bytes, (size_t)n);
+    }
+}
+
+static void tell_exit(struct node_worker *w, struct frame_writer *out, int status, bool killed)
+{
+    carry(w, &w->child.errors, FRAME_ERRORS, out, NULL, NULL);
+    frame_put_json(out, FRAME_EXIT, w->channel, json_pack("{s:i, s:b}", "status", status, "killed", (int)killed));
+    w->ended = true;
+}
+
+void node_worker_io(struct node_worker *w, struct frame_writer *out, bool reads, double now, node_line_visitor *visit,
+                    void *user)
+{
+    int status;
+    if (w->ended) return;
+    if (w->dying) {
+        w->ended = child_ended(&w->child, &status);
+        return;
+    }
+    write_input(w);
+    if (!reads) return;
+    carry(w, &w->child.from, FRAME_OUTPUT, out, visit, user);
+    carry(w, &w->child.errors, FRAME_ERRORS, out, visit, user);
+    if (w->child.from >= 0) return;
+    if (w->closed_at <= 0) w->closed_at = now;
+    if (child_ended(&w->child, &status)) {
+        tell_exit(w, out, status, false);
+    } else if (now - w->closed_at > end_patience) {
+        child_kill(&w->child, &status);
+        tell_exit(w, out, status, true);
+    }
+}
+
+void node_worker_look(struct node_worker *w, struct frame_writer *out)
+{
+    bool stopped = child_stopped(&w->child);
+    if (stopped == w->stopped || w->ended || w->dying) return;
+    w->stopped = stopped;
+    frame_put_json(out, FRAME_STATE, w->channel, json_pack("{s:b}", "stopped", (int)stopped));
+}
+
+void node_worker_kill(struct node_worker *w)
+{
+    if (w->child.pid && kill(-w->child.pid, SIGKILL)) kill(w->child.pid, SIGKILL);
+    child_close_all(&w->child);
+    w->dying = true;
+    w->input_size = 0;
+}
+
+void node_worker_release(struct node_worker *w)
+{
+    int status;
+    child_kill(&w->child, &status);
+    child_close_all(&w->child);
+    free(w->input);
+    free(w->line);
+    *w = (struct node_worker){.child = CHILD_NONE};
+}

@@ -1,0 +1,44 @@
+// A worker of the agent's: a child process, whose bytes are carried as frames of its channel.
+#ifndef SWEETSPOT_NODE_WORKER_H
+#define SWEETSPOT_NODE_WORKER_H
+
+#include <poll.h>
+
+#include "tuner/base/child_process.h"
+#include "tuner/node/node_frame.h"
+
+struct node_worker {
+    uint32_t channel;
+    struct child child;
+    bool lines;       // its stdout is handed out line by line, because files that lines name go before them
+    bool end_input;   // close its stdin when all is written
+    bool stopped;     // as it was told
+    bool ended;       // all is told
+    bool dying;       // killed: of no interest any more, but not yet reaped
+    double closed_at; // when it closed its stdout; 0: not yet
+    char *input;      // for its stdin
+    size_t input_size;
+    char *line; // begun
+    size_t line_size, line_room;
+};
+
+// Gets a line, without its newline, before it is carried.
+typedef void node_line_visitor(void *user, const char *line);
+
+// Starts the program that argv[0] names ("sweetspot-gpu"): where an environment variable says, or beside the agent.
+int node_worker_start(struct node_worker *, uint32_t channel, const json_t *argv, const char *folder, struct error *);
+void node_worker_input(struct node_worker *, const void *data, size_t size);
+void node_worker_end_input(struct node_worker *);
+// poll(2) entries, at most 3. `reads`: its output is wanted.
+int node_worker_poll(const struct node_worker *, bool reads, struct pollfd *);
+// Reads and writes what is possible, and carries it. When the process has ended, FRAME_EXIT is carried, and `ended` is
+// set.
+void node_worker_io(struct node_worker *, struct frame_writer *, bool reads, double now, node_line_visitor *,
+                    void *user);
+// Carries FRAME_STATE where the process was stopped or goes on.
+void node_worker_look(struct node_worker *, struct frame_writer *);
+// Kills it and its group, without waiting: a process in a driver may take long to go. `ended` follows.
+void node_worker_kill(struct node_worker *);
+void node_worker_release(struct node_worker *); // kills it, and waits
+
+#endif

@@ -1,0 +1,93 @@
+// The driver's end of the pipe to a node's agent (tuner/node): started by a command prefix, spoken to in frames.
+// Workers of the node are channels of the link. A link that is silent for too long, or whose pipe ends, is down, and
+// all its channels are lost at once; whether it is started again is its owner's matter.
+#ifndef SWEETSPOT_NODE_LINK_H
+#define SWEETSPOT_NODE_LINK_H
+
+#include <poll.h>
+
+#include "tuner/base/child_process.h"
+#include "tuner/node/node_file.h"
+#include "tuner/node/node_frame.h"
+
+enum { NODE_LINK_POLLED = 3 };
+
+// What all links of a run share.
+struct node_link_settings {
+    double beat, patience, greeting; // s between beats, of silence, until the agent's first word
+    json_t *probes;                  // files by which an agent proves that it sees the driver's; NULL: none
+    char *keep;                      // folder for files that nodes send
+    void (*log)(void *user, const char *text);
+    void *user;
+};
+
+struct node_bytes {
+    char *bytes;
+    size_t size, room;
+};
+
+struct node_channel {
+    struct node_link *link;
+    uint32_t number;
+    struct node_bytes output, errors; // what has arrived and was not yet taken
+    bool ended, killed;               // the process has ended, `status` says how; the agent had to kill it
+    bool lost;                        // with the link
+    bool stopped;
+    int status;
+};
+
+enum node_link_state { LINK_DOWN, LINK_GREETING, LINK_WELCOMED, LINK_UP };
+
+struct node_link {
+    const char *name; // of the node; borrowed
+    const struct node_link_settings *settings;
+    enum node_link_state state;
+    struct child child;
+    struct frame_reader in;
+    struct frame_writer out;
+    double started, heard, beaten, served;
+    json_t *identity; // what the agent says of its node; NULL before it does
+    bool shared;      // files are used in place
+    char *cache;      // folder of the node for what is sent
+    json_t *have;     // names of files there: name -> true
+    json_t *trees;    // sources there: what was to be compiled -> folder
+    json_t *brought;  // files of the node that are here: path there -> path here
+    struct node_arrival arrival;
+    char *arriving;          // its path there
+    struct node_bytes words; // a line of stderr that is begun
+    size_t channel_count;
+    struct node_channel **channels;
+    uint32_t next_channel;
+    char *last_words; // on stderr, of what stands before the agent
+    char *why;        // it is down
+    bool refused;     // trying again is useless: another program, a full disk
+};
+
+struct node_links {
+    size_t count;
+    struct node_link **list; // borrowed
+};
+
+// Runs a command whose last word is the agent. What argv[0] writes before the agent's greeting is skipped, and logged.
+int node_link_start(struct node_link *, char *const argv[], struct error *);
+int node_link_poll(const struct node_link *, struct pollfd *); // at most NODE_LINK_POLLED
+void node_link_io(
+    struct node_link *); // reads and writes what is possible, keeps the time; `state` says what came of it
+const char *node_link_why(const struct node_link *); // it is down
+// Takes the link down, for this reason.
+void node_link_stop(struct node_link *, bool refused, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Ends its agent in order: it is told by the end of the pipe, and has until `limit` (clock_now) to end its workers.
+void node_link_end(struct node_link *);
+void node_link_end_wait(struct node_link *, double limit);
+void node_link_release(struct node_link *);
+
+// A worker there, of which argv[0] is a name. NULL with a message when the link is not up.
+struct node_channel *node_link_open(struct node_link *, char *const argv[], struct error *);
+void node_link_close(struct node_link *, struct node_channel *); // kills the worker if there still is one
+void node_channel_send(struct node_channel *, const char *bytes, size_t size);
+void node_channel_end_input(struct node_channel *);
+
+// Waits until one of them has something to say, and sees to all.
+void node_links_wait(const struct node_links *, int milliseconds);
+
+#endif

@@ -1,0 +1,50 @@
+// Private to the pool: the nodes of `--pool`. Each has an agent, which is started, greeted, and started again with
+// growing delays when it was lost. A node that refuses (another program, a full disk) or that failed too often is set
+// aside, and named. The list is read again now and then: nodes join, and leave. What an agent says of clocks is of no
+// use to anybody.
+#ifndef SWEETSPOT_POOL_NODES_H
+#define SWEETSPOT_POOL_NODES_H
+
+#include "tuner/run/pool_slots.h"
+
+enum node_compilers { COMPILERS_UNKNOWN, COMPILERS_GREETED, COMPILERS_GOOD, COMPILERS_REFUSED };
+
+struct pool_node {
+    struct node_spec spec;
+    struct node_link link;
+    bool joined;  // it has slots
+    bool began;   // its agent was started, and the end of it has not been seen to
+    bool listed;  // in the list when it was read last
+    bool aside;   // for good
+    int64_t gpus; // how many it has; 0: its first GPU's worker has not yet said
+    int failures; // in a row
+    double again; // when to start it
+    double up;    // since when it is up
+    enum node_compilers compilers;
+    int greetings; // of its compilers that failed
+};
+
+// Reads the list and starts all. -1 with a message.
+int pool_nodes_open(struct worker_pool *, struct error *);
+void pool_nodes_release(struct worker_pool *); // after the slots
+// Sees to what has changed: to be called often. Slots may be added.
+void pool_nodes_serve(struct worker_pool *);
+// Whether the node is there.
+bool pool_node_is_up(const struct worker_pool *, size_t node);
+// Whether no node can ever be of use, with all reasons; only where no list can change that.
+bool pool_nodes_hopeless(const struct worker_pool *, struct error *why);
+void pool_node_set_aside(struct worker_pool *, size_t node, const char *why);
+// A GPU worker's hello says how many GPUs there are: the others get slots later, in pool_nodes_serve.
+void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello);
+// A compiler has said what it is. Whether it compiles as the first one does.
+bool pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
+// It did not say it. It is asked again, or refused.
+void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
+// Whether a GPU of a node is of another kind than the first one, or has another driver. It is set aside then.
+bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
+// Seconds that a run waits for a GPU when it has none.
+double pool_patience(void);
+// A GPU is not used any more.
+void pool_gpu_set_aside(struct worker_pool *, size_t gpu, const char *why);
+
+#endif
