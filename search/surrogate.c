@@ -54,7 +54,7 @@ static void make_room(struct surrogate *s, size_t rows)
     s->points = memory_grow(s->points, rows * d, sizeof *s->points);
     s->targets = memory_grow(s->targets, rows, sizeof *s->targets);
     s->awaited_variance = memory_grow(s->awaited_variance, rows, sizeof *s->awaited_variance);
-    if (s->trust.count) s->features = memory_grow(s->features, rows * s->trust.count, sizeof *s->features);
+    s->features = memory_grow(s->features, rows * s->trust.count + 1, sizeof *s->features);
 }
 
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
