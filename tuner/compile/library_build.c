@@ -5,13 +5,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "tuner/base/child.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/shared_library.h"
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
@@ -43,8 +43,8 @@ static bool ends_with(const char *text, const char *end)
 static int ask_version(struct library_source *b, struct error *err)
 {
     char option[] = "--version", *argv[] = {b->program, option, NULL};
-    struct child_end end = {0};
-    if (child_run(&(struct child){.argv = argv, .deadline = version_deadline}, &end, err)) return -1;
+    struct program_end end = {0};
+    if (run_program(&(struct program_run){.argv = argv, .deadline = version_deadline}, &end, err)) return -1;
     size_t length = strcspn(end.output, "\n");
     if (length >= sizeof b->version) length = sizeof b->version - 1;
     memcpy(b->version, end.output, length);
@@ -129,7 +129,7 @@ static json_t *check_functions(const json_t *request, const char *path)
 static json_t *build_anew(const struct library_source *b, const json_t *request, const char *cache, const char *key)
 {
     struct error err;
-    struct child_end end = {0};
+    struct program_end end = {0};
     char folder[PATH_MAX], output[] = "-o", hash[HASH_TEXT_SIZE];
     size_t i, size, count = 0;
     json_t *each, *answer = NULL;
@@ -141,8 +141,9 @@ static json_t *build_anew(const struct library_source *b, const json_t *request,
     argv[count++] = output;
     argv[count++] = library;
     argv[count++] = source;
-    const struct child child = {.argv = argv, .temporary = folder, .deadline = json_get_number(request, "deadline", 0)};
-    if (child_run(&child, &end, &err)) {
+    const struct program_run child = {
+        .argv = argv, .temporary = folder, .deadline = json_get_number(request, "deadline", 0)};
+    if (run_program(&child, &end, &err)) {
         answer = refuse(PROTOCOL_ERROR, err.message);
     } else if (end.late) {
         answer = refuse(status_name(STATUS_COMPILE_TIMEOUT),

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "tuner/base/child.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/compile/nvcc_symbol.h"
@@ -20,9 +20,10 @@ static const double version_deadline = 20; // s
 static int read_version(struct nvcc *n, struct error *err)
 {
     char *argv[] = {n->program, "--version", NULL}, folder[PATH_MAX];
-    struct child_end end = {0};
+    struct program_end end = {0};
     if (work_folder_make("nvcc", folder, err)) return -1;
-    int failed = child_run(&(struct child){.argv = argv, .temporary = folder, .deadline = version_deadline}, &end, err);
+    int failed =
+        run_program(&(struct program_run){.argv = argv, .temporary = folder, .deadline = version_deadline}, &end, err);
     const char *at = failed ? NULL : strstr(end.output, ", V");
     size_t length = at ? strspn(at + 3, "0123456789.") : 0;
     if (length && length < sizeof n->version - 5)
@@ -93,12 +94,12 @@ int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, co
     char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
     size_t count = sizeof fixed / sizeof *fixed;
     char **argv = memory_new(count + option_count + 1, sizeof *argv);
-    struct child_end end = {0};
+    struct program_end end = {0};
     memcpy(argv, fixed, sizeof fixed);
     for (size_t i = 0; i < option_count; i++) argv[count++] = text_copy(options[i]);
     int result = write_unit(source, unit, err);
     if (!result)
-        result = child_run(&(struct child){.argv = argv, .temporary = folder, .deadline = deadline}, &end, err);
+        result = run_program(&(struct program_run){.argv = argv, .temporary = folder, .deadline = deadline}, &end, err);
     c->log = end.output ? end.output : text_copy("");
     c->warnings = compilation_warnings(c->log);
     c->seconds = end.seconds;

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "kernels/parallel.h"
-#include "tuner/base/child.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
+#include "tuner/base/run_program.h"
 #include "tuner/libraries/library.h"
 
 enum { PAGE = 4096, LAST_WORDS = 300 };
@@ -100,7 +100,7 @@ static void tell(void *user)
 }
 
 // What became of the call, where it did not return.
-static int explain(const struct child_end *end, const struct library_answer *answer, const char *path,
+static int explain(const struct program_end *end, const struct library_answer *answer, const char *path,
                    const char *function, double timeout, struct error *err)
 {
     const char *said = last_words(end->output);
@@ -125,11 +125,11 @@ int library_call_run(struct library_call *c, const json_t *reference, enum libra
     if (!program) return -1;
     json_t *request = describe(c, json_get_string(reference, "built", path), kind, function, values, seed);
     char *text = json_dumps(request, JSON_COMPACT), *argv[] = {program, option, text, NULL};
-    struct child_end end = {0};
+    struct program_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;
     *shared = (struct library_answer){0};
-    int failed =
-        child_run(&(struct child){.argv = argv, .file = c->file, .deadline = timeout, .watch = tell}, &end, err);
+    int failed = run_program(&(struct program_run){.argv = argv, .file = c->file, .deadline = timeout, .watch = tell},
+                             &end, err);
     *answer = *shared;
     answer->why.message[sizeof answer->why.message - 1] = 0;
     if (!failed && (answer->called != 2 || end.late)) failed = explain(&end, answer, path, function, timeout, err);
@@ -158,7 +158,7 @@ static int map_arrays(const json_t *list, struct sweetspot_array *array)
             json_get_integer(each, "rows", 0),
             json_get_integer(each, "cols", 0),
             json_get_integer(each, "ld", 0),
-            mmap(NULL, bytes, PROT_READ | PROT_WRITE, how, CHILD_FILE, (off_t)json_get_integer(each, "offset", 0))};
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, how, PROGRAM_FILE, (off_t)json_get_integer(each, "offset", 0))};
         if (array[i].data == MAP_FAILED) return -1;
     }
     return 0;
@@ -205,7 +205,7 @@ int library_call_serve(const char *text)
     const json_t *arrays = json_object_get(request, "arrays"), *values = json_object_get(request, "values");
     struct sweetspot_array *array = memory_try(json_array_size(arrays), sizeof *array, &err);
     struct sweetspot_value *value = memory_try(json_object_size(values), sizeof *value, &err);
-    struct library_answer *answer = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, CHILD_FILE, 0);
+    struct library_answer *answer = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, PROGRAM_FILE, 0);
     const char *key;
     size_t count = 0;
     int status = EXIT_FAILURE;

@@ -52,7 +52,7 @@ void library_call_release(struct library_call *);
 int library_call_run(struct library_call *, const json_t *reference, enum library_kind kind, const char *function,
                      const json_t *values, uint64_t seed, struct library_answer *answer, struct error *err);
 
-// The other side: makes the call that the text describes, on the file CHILD_FILE. Returns the exit status.
+// The other side: makes the call that the text describes, on the file PROGRAM_FILE. Returns the exit status.
 int library_call_serve(const char *text);
 
 #endif

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "kernels/parallel.h"
-#include "tuner/base/child.h"
 #include "tuner/base/command_files.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/npy.h"
@@ -139,12 +139,12 @@ static int run(const struct command_run *c, char **said, struct error *err)
 {
     double timeout = json_get_number(json_object_get(c->w->request, "reference"), "timeout", 600);
     char shell[] = "/bin/sh", option[] = "-c", *line = memory_try(strlen(c->text) + 8, 1, err);
-    struct child_end end = {0};
+    struct program_end end = {0};
     if (!line) return -1;
     sprintf(line, "%s \"$1\"", c->text);
     char *argv[] = {shell, option, line, shell, c->work, NULL};
-    const struct child child = {.argv = argv, .folder = c->folder, .deadline = timeout, .watch = tell};
-    int failed = child_run(&child, &end, err);
+    const struct program_run child = {.argv = argv, .folder = c->folder, .deadline = timeout, .watch = tell};
+    int failed = run_program(&child, &end, err);
     const char *last = failed ? "" : last_lines(end.output), *colon = *last ? ":\n" : "";
     if (!failed && end.late)
         failed = error_set(err, "the reference command '%s' did not end within %g s (reference.timeout)%s%s", c->text,

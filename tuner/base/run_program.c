@@ -1,5 +1,5 @@
-// See child.h.
-#include "tuner/base/child.h"
+// See run_program.h.
+#include "tuner/base/run_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 enum { STEP = 50 }; // ms between looks at whether it has ended
 
 // In the new process: joins a new group, so that its children die with it, and it with this worker.
-static void become(const struct child *c, int out, pid_t parent)
+static void become(const struct program_run *c, int out, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -29,7 +29,7 @@ static void become(const struct child *c, int out, pid_t parent)
     unsetenv("NVCC_APPEND_FLAGS");
     if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0) _exit(127);
     // dup2 of a descriptor onto itself would leave it to be closed by exec.
-    if (c->file && (c->file == CHILD_FILE ? fcntl(c->file, F_SETFD, 0) : dup2(c->file, CHILD_FILE)) < 0) _exit(127);
+    if (c->file && (c->file == PROGRAM_FILE ? fcntl(c->file, F_SETFD, 0) : dup2(c->file, PROGRAM_FILE)) < 0) _exit(127);
     if (c->folder && chdir(c->folder)) {
         dprintf(STDERR_FILENO, "cannot enter '%s': %s\n", c->folder, strerror(errno));
         _exit(127);
@@ -45,14 +45,14 @@ static bool read_some(int from, char *output, size_t *size)
     char chunk[4096];
     ssize_t n = read(from, chunk, sizeof chunk);
     if (n < 0) return errno == EINTR || errno == EAGAIN;
-    size_t room = CHILD_OUTPUT_MOST - *size, kept = (size_t)n < room ? (size_t)n : room;
+    size_t room = PROGRAM_OUTPUT_MOST - *size, kept = (size_t)n < room ? (size_t)n : room;
     memcpy(output + *size, chunk, kept);
     *size += kept;
     return n > 0;
 }
 
 // Waits until it has ended and its output is read, or until the deadline.
-static void follow(const struct child *c, pid_t pid, int from, double limit, struct child_end *end)
+static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end)
 {
     size_t size = 0;
     double told = clock_now();
@@ -62,7 +62,7 @@ static void follow(const struct child *c, pid_t pid, int from, double limit, str
         int ready = poll(&p, 1, STEP);
         if (ready > 0) open = read_some(from, end->output, &size);
         if (!ended) ended = waitpid(pid, &end->status, WNOHANG) == pid;
-        if (c->watch && clock_now() - told >= CHILD_QUIET) {
+        if (c->watch && clock_now() - told >= PROGRAM_QUIET) {
             told = clock_now();
             c->watch(c->user);
         }
@@ -75,11 +75,11 @@ static void follow(const struct child *c, pid_t pid, int from, double limit, str
     end->output[size] = 0;
 }
 
-int child_run(const struct child *c, struct child_end *end, struct error *err)
+int run_program(const struct program_run *c, struct program_end *end, struct error *err)
 {
     int pipes[2];
     double start = clock_now();
-    *end = (struct child_end){.output = memory_try(CHILD_OUTPUT_MOST + 1, 1, err)};
+    *end = (struct program_end){.output = memory_try(PROGRAM_OUTPUT_MOST + 1, 1, err)};
     if (!end->output) return -1;
     pid_t self = getpid(), pid = -1;
     bool piped = !pipe2(pipes, O_CLOEXEC);
