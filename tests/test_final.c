@@ -63,7 +63,7 @@ static void decide(size_t c, double rounds[MOST][ROUNDS], const size_t *order, i
                                         .code = cases[c].entries[from].code};
     }
     struct error why;
-    int64_t index = final_decide(entries, count, cases[c].tie, &why);
+    int64_t index = final_decide(entries, count, cases[c].tie, false, &why);
     *winner = index < 0 ? -1 : (int)order[index];
     *tied = 0;
     for (size_t from = 0; from < count; from++)
@@ -108,7 +108,7 @@ static void rounds_without_a_time_are_no_pairs(void **state)
     struct interval r;
     assert_int_equal(final_ratio(&entries[0], &entries[1], &r), 5);
     assert_true(fabs(r.value - 1 / 1.015) < 1e-12 && fabs(r.low - r.value) < 1e-12 && fabs(r.high - r.value) < 1e-12);
-    assert_int_equal(final_decide(entries, 2, 0.01, &why), 1); // its median is the lower one
+    assert_int_equal(final_decide(entries, 2, 0.01, false, &why), 1); // its median is the lower one
     assert_true(fabs(entries[1].median - 0.97 * 1.015) < 1e-12 && fabs(entries[0].median - 1) < 1e-12);
     assert_true(entries[0].tied); // at 0.985 of it
     // None in common: no ratio, no tie.
@@ -116,11 +116,11 @@ static void rounds_without_a_time_are_no_pairs(void **state)
     rounds[1][0] = 1;
     assert_int_equal(final_ratio(&entries[0], &entries[1], &r), 0);
     assert_true(isnan(r.value));
-    assert_int_equal(final_decide(entries, 2, 0.01, &why), entries[0].median < entries[1].median ? 0 : 1);
+    assert_int_equal(final_decide(entries, 2, 0.01, false, &why), entries[0].median < entries[1].median ? 0 : 1);
     assert_false(entries[0].tied || entries[1].tied);
     // None at all.
     for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = rounds[1][k] = NAN;
-    assert_int_equal(final_decide(entries, 2, 0.01, &why), FINAL_NOBODY);
+    assert_int_equal(final_decide(entries, 2, 0.01, false, &why), FINAL_NOBODY);
     assert_true(isnan(entries[0].median));
 }
 
@@ -153,11 +153,12 @@ static void a_wide_interval_decides_nothing(void **state)
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
     assert_int_equal(final_ratio(&entries[1], &entries[0], &r), ROUNDS);
     assert_true(r.value == 1.03 && r.low < 1 && r.high > 1.02);
-    assert_int_equal(final_decide(entries, 2, 0.01, &why), FINAL_UNDECIDED);
+    assert_int_equal(final_decide(entries, 2, 0.01, false, &why), FINAL_UNDECIDED);
     assert_false(entries[0].tied || entries[1].tied);
     e2e_expect(why.message, "cannot be told apart");
+    assert_int_equal(final_decide(entries, 2, 0.01, true, &why), FINAL_UNDECIDED); // it may be faster by much
     for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] += 0.2; // as wide, but slower in any case
-    assert_int_equal(final_decide(entries, 2, 0.01, &why), 0);
+    assert_int_equal(final_decide(entries, 2, 0.01, false, &why), 0);
 }
 
 // Above 1 with certainty, at most 3%: within the tie or not. It matters only where the tie would make it win.
@@ -168,9 +169,12 @@ static void a_doubtful_tie_matters_only_to_the_lighter_kernel(void **state)
     struct error why;
     for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = 1;
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
-    assert_int_equal(final_decide(entries, 2, 0.01, &why), FINAL_UNDECIDED);
+    assert_int_equal(final_decide(entries, 2, 0.01, false, &why), FINAL_UNDECIDED);
+    assert_int_equal(final_decide(entries, 2, 0.01, true, &why), 0);
+    assert_false(entries[1].tied);
+    e2e_expect(why.message, "cannot be told apart");
     entries[1].share = 0.75;
-    assert_int_equal(final_decide(entries, 2, 0.01, &why), 0);
+    assert_int_equal(final_decide(entries, 2, 0.01, false, &why), 0);
 }
 
 static void a_share_is_that_of_what_runs_out_first(void **state)

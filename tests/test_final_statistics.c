@@ -111,7 +111,7 @@ static void simulate(const struct model *m, uint64_t seed, struct simulated *s)
                                            .process = s->process,
                                            .share = e < KERNELS ? m->share[e] : 0,
                                            .code = 1000};
-    s->winner = final_decide(s->entries, ENTRIES, m->tie, &s->why);
+    s->winner = final_decide(s->entries, ENTRIES, m->tie, false, &s->why);
 }
 
 static int tied(const struct simulated *s)

@@ -223,7 +223,14 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
     struct contender *entries = memory_new(json_array_size(list), sizeof *entries);
     size_t used = read_contenders(r, list, finalists, entries, &process);
     bool each = r->job->objective == OBJECTIVE_EACH;
-    int64_t winner = each ? final_look(entries, used, open) : final_decide(entries, used, r->job->measure.tie, open);
+    bool last = r->final_open + 1 == FINALS_OPEN_MOST;
+    int64_t winner =
+        each ? final_look(entries, used, open) : final_decide(entries, used, r->job->measure.tie, last, open);
+    struct error doubt = winner >= 0 && !each ? *open : (struct error){""};
+    if (*doubt.message) {
+        run_message(r, "the winner may have an equal: %s", doubt.message);
+        *open = (struct error){""};
+    }
     note_processes(r, finalists, entries, used);
     if (each && winner >= 0) {
         document = run_final_decide_each(r, list);
@@ -234,6 +241,7 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
         summarise(r, finalists, entries, used, (size_t)winner, json_array_size(ties));
         document = json_pack("{s:I, s:I, s:o}", "rounds", (json_int_t)entries[winner].rounds, "winner",
                              (json_int_t)finalists[winner].trial, "ties", ties);
+        if (*doubt.message) json_object_set_new(document, "doubt", json_string(doubt.message));
     }
     for (size_t i = 0; i < used; i++) free(finalists[i].objectives);
     free(finalists);

@@ -158,9 +158,14 @@ static struct contender *choose(struct contender *entries, size_t count, double 
     return light;
 }
 
+static double tie_limit(double tie)
+{
+    return 1 + fmax(2 * tie, least_width);
+}
+
 enum final_standing final_stand(const struct interval *ratio, double tie)
 {
-    double limit = 1 + fmax(2 * tie, least_width);
+    double limit = tie_limit(tie);
     if (ratio->value > 1 + tie && ratio->low > 1) return FINAL_SLOWER;
     return ratio->low >= 1 / limit && ratio->high <= limit ? FINAL_TIED : FINAL_DOUBTFUL;
 }
@@ -173,10 +178,11 @@ static enum final_standing stand(const struct contender *e, const struct contend
     return ratio_with(e, fastest, confidence, ratio) ? final_stand(ratio, tie) : FINAL_SLOWER;
 }
 
-int64_t final_decide(struct contender *entries, size_t count, double tie, struct error *why)
+int64_t final_decide(struct contender *entries, size_t count, double tie, bool last, struct error *why)
 {
     const struct contender *fastest = NULL;
     struct interval ratio;
+    *why = (struct error){""};
     int troubled = final_look(entries, count, why);
     size_t racing = 0;
     for (size_t i = 0; i < count; i++) {
@@ -198,14 +204,16 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, struct
     for (size_t i = 0; i < count; i++)
         entries[i].tied = entries[i].candidate && stand(&entries[i], fastest, tie, confidence, &ratio) == FINAL_TIED;
     struct contender *winner = choose(entries, count, confidence);
+    double least = 1 / tie_limit(tie); // no tie would let a slower one win
     for (size_t i = 0; i < count; i++) {
         const struct contender *e = &entries[i];
         if (!e->candidate || e->tied || stand(e, fastest, tie, confidence, &ratio) != FINAL_DOUBTFUL) continue;
         if (ratio.low > 1 && lighter(e, winner) <= 0) continue; // it loses in any case
-        for (size_t k = 0; k < count; k++) entries[k].tied = false;
         error_set(why, "two of the fastest cannot be told apart, nor called equal: their ratio is %.3f to %.3f%s",
                   ratio.low, ratio.high,
                   e->by_process || fastest->by_process ? ", since it depends on the process that runs them" : "");
+        if (last && ratio.low >= least) continue;
+        for (size_t k = 0; k < count; k++) entries[k].tied = false;
         return FINAL_UNDECIDED;
     }
     winner->tied = false;

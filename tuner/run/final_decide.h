@@ -13,7 +13,8 @@
 // correction).
 //
 // Nothing is decided where a candidate may win or not within its interval, as when it is faster in some processes and
-// slower in others; nor where launches of most entries took much longer in many rounds than in others, because
+// slower in others. In the last final of a run that is no hindrance where such a candidate is, with certainty, no faster
+// than the fastest by more than a tie allows: then it only may be tied. Nothing is decided either where launches of most entries took much longer in many rounds than in others, because
 // something else uses the device.
 #ifndef SWEETSPOT_FINAL_DECIDE_H
 #define SWEETSPOT_FINAL_DECIDE_H
@@ -51,7 +52,8 @@ enum { FINAL_NOBODY = -1, FINAL_UNDECIDED = -2 };
 int final_look(struct contender *, size_t count, struct error *why);
 
 // The winner's index; FINAL_NOBODY when no candidate has a time; FINAL_UNDECIDED with a reason. Calls final_look.
-int64_t final_decide(struct contender *, size_t count, double tie, struct error *why);
+// `last`: there will be no other final. *why is empty unless something is doubtful, which may be so of a winner, too.
+int64_t final_decide(struct contender *, size_t count, double tie, bool last, struct error *why);
 
 // What the interval of a ratio to the fastest says: more than 1 + tie; a tie; or neither.
 enum final_standing { FINAL_SLOWER, FINAL_TIED, FINAL_DOUBTFUL };

@@ -123,6 +123,8 @@ struct run {
     struct error failure;
 };
 
+enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
+
 // The gain whose chance is shown where the user has not set one (`until`).
 #define OUTLOOK_SHARE 0.01
 

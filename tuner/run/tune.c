@@ -19,7 +19,6 @@
 
 enum { LONGEST_WAIT = 200 };   // ms: progress is drawn, deadlines are looked at
 enum { FINALS_MOST = 10 };     // tried at most, until candidates pass
-enum { FINALS_OPEN_MOST = 3 }; // undecided ones among these; each takes four times the rounds
 
 static void propose(struct run *r)
 {
