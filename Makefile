@@ -19,6 +19,7 @@ ifdef SANITIZE
 BUILD := out/obj-sanitize
 BIN := out/bin-sanitize
 MAN := out/man-sanitize
+CFLAGS := -O1 -g
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
@@ -104,7 +105,12 @@ charts:
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "cc $<"
-	@$(CC) $(CFLAGS) $(EXTRA) -c $< -o $@
+	@$(CC) $(CFLAGS) $(LEVEL) $(EXTRA) -c $< -o $@
+
+# Tests are compiled more often than they run for long.
+ifndef FUZZ
+$(BUILD)/tests/%.o: LEVEL = -O0
+endif
 
 # cxx holds an empty <string>, which a header of CUPTI's includes even in C.
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)

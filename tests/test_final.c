@@ -98,7 +98,7 @@ static void rounds_without_a_time_are_no_pairs(void **state)
 {
     (void)state;
     // The light one lacks the rounds that went slowly: by medians it would be far ahead, paired it is a tie.
-    double rounds[2][ROUNDS];
+    double rounds[2][ROUNDS] = {0};
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
     struct error why;
     for (size_t k = 0; k < ROUNDS; k++) {
