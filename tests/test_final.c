@@ -157,7 +157,7 @@ static void a_wide_interval_decides_nothing(void **state)
     assert_false(entries[0].tied || entries[1].tied);
     e2e_expect(why.message, "cannot be told apart");
     assert_int_equal(final_decide(entries, 2, 0.01, true, &why), FINAL_UNDECIDED); // it may be faster by much
-    for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] += 0.2; // as wide, but slower in any case
+    for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] += 0.2;                       // as wide, but slower in any case
     assert_int_equal(final_decide(entries, 2, 0.01, false, &why), 0);
 }
 

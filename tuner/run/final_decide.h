@@ -13,9 +13,9 @@
 // correction).
 //
 // Nothing is decided where a candidate may win or not within its interval, as when it is faster in some processes and
-// slower in others. In the last final of a run that is no hindrance where such a candidate is, with certainty, no faster
-// than the fastest by more than a tie allows: then it only may be tied. Nothing is decided either where launches of most entries took much longer in many rounds than in others, because
-// something else uses the device.
+// slower in others. In the last final of a run that is no hindrance where such a candidate is, with certainty, no
+// faster than the fastest by more than a tie allows: then it only may be tied. Nothing is decided either where launches
+// of most entries took much longer in many rounds than in others, because something else uses the device.
 #ifndef SWEETSPOT_FINAL_DECIDE_H
 #define SWEETSPOT_FINAL_DECIDE_H
 

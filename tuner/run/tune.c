@@ -17,8 +17,8 @@
 #include "tuner/run/interrupt.h"
 #include "tuner/run/run.h"
 
-enum { LONGEST_WAIT = 200 };   // ms: progress is drawn, deadlines are looked at
-enum { FINALS_MOST = 10 };     // tried at most, until candidates pass
+enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
+enum { FINALS_MOST = 10 };   // tried at most, until candidates pass
 
 static void propose(struct run *r)
 {
