@@ -7,7 +7,7 @@
 enum { MOST_WORDS = 12 };
 
 // The end of what is written in the place of an argument that `init` cannot know.
-#define WINDOW_END "}, { name = \"end\"; type = \"i32\"; value = \"n\"; } ); },|"
+#define WINDOW_END "type = \"i32\"; value = 0; }, { name = \"end\"; type = \"i32\"; value = \"n\"; } ); },|"
 
 static const struct {
     const char *source, *options;
@@ -103,8 +103,7 @@ static const struct {
       "{ buffer = \"y\"; type = \"f32\"; shape = [ \"rows\" ]; direction = \"out\"; }"}},
     {"mixed",
      "-k blend",
-     "s|.*argument .window. of type.*|{ scalar = \"window\"; members = ( { name = \"begin\"; type = \"i32\"; value = 0; "
-     WINDOW_END,
+     "s|.*argument .window. of type.*|{ scalar = \"window\"; members = ( { name = \"begin\"; " WINDOW_END,
      {"entry = \"blend<float, TUNE_ITEMS, TUNE_CLAMP>\"; defines = { FILL_VALUE = 1; };",
       "{ buffer = \"out\"; type = \"f32\"; shape = [ \"n\", \"4\" ]; direction = \"out\"; }",
       "{ buffer = \"weights\"; type = \"f16\"; shape = [ \"n\" ]; direction = \"in\"; }",

@@ -24,6 +24,9 @@ void load_arguments(struct reader *, struct job *, const struct node *owner, str
 // Declares a buffer of a form of "arguments[]" ("buffer", "texture", "constant", ..), or finds the one of that name
 // that is known. Its number, or -1 after a mistake.
 int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
+// A stage that a library computes, and the reference's operation.
+void load_library_stage(struct reader *, struct job *, const struct node *, struct stage *);
+void load_operation(struct reader *, struct job *, const struct node *);
 void load_constants(struct reader *, struct job *, const struct node *root); // before launches
 // Reads what the first argument that names a texture or surface says of its memory; image_free frees it.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
