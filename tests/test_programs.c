@@ -370,7 +370,8 @@ static void arrays_of_every_type_are_written_and_read_back(void **state)
         assert_int_equal(npy_read(&npy, path, &err), 0);
         assert_int_equal(npy.dimensions, 2);
         assert_true(npy.shape[0] == 2 && npy.shape[1] == 3);
-        assert_true(npy_number(&npy, 2) == 2 && npy_number(&npy, 3) == 4); // the padding is left out
+        for (size_t i = 2; i <= 3; i++) // the padding is left out
+            assert_true(npy_value(&npy, i, (enum element)type) == (double)(2 * i - 2));
         npy_release(&npy);
     }
     free(path);
