@@ -178,6 +178,9 @@ static void what_cannot_be_repeated_is_refused_with_its_line(void **state)
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\" ]", "one to 8 pairs of buffers");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"x\", \"t\" ]", "'x' is an input");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"u\" ]", "not u");
+    refused("{ buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
+            "{ surface = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
+            "'t' is a texture or surface, which is a place of its own");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"y\" ]", "cannot be exchanged with itself");
     refused("{ buffer = \"t\"; type = \"f32\"", "{ buffer = \"t\"; type = \"i32\"",
             "type, shape and ld must be the same");

@@ -115,7 +115,7 @@ static int place_variable(struct places *p, unsigned i, struct module_unit *unit
         missing = failed ? failed : missing;
         in += found;
     }
-    if (in > 1 && b->direction != DIRECTION_IN) {
+    if (in > 1 && (b->direction != DIRECTION_IN || b->restored)) {
         error_set(err,
                   "constant '%s' is written, but %zu parts of the candidate that are compiled with different macros "
                   "have a variable of that name each",

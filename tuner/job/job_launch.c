@@ -207,7 +207,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         if (job_add_derived(job, "shared_bytes", expr_text(job->stages[0].shared), &err))
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);
     }
-    check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count);
+    check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count, true);
     check_compared(r, job, root);
     bool output = false;
     for (size_t i = 0; i < job->buffer_count; i++)
@@ -275,7 +275,7 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
         load_launch(r, job, n, &job->reference.stage);
         if (node_member(n, "arguments")) {
             load_arguments(r, job, n, &job->reference.stage);
-            check_views(r, job, n, &job->reference.stage, 1);
+            check_views(r, job, n, &job->reference.stage, 1, true);
         } else if (job->stage_count != 1) {
             reader_mistake(r, n, "'reference' needs 'arguments', because the job has several stages");
         } // otherwise the job's own arguments: job_reference_stage

@@ -57,6 +57,11 @@ static json_t *describe_compared(const struct buffer *b, const int64_t *values, 
         json_array_append_new(firsts, json_integer(first));
         json_array_append_new(counts, json_integer(count));
     }
+    if (c->rank && b->image && b->image->about.channels > 1) { // all elements of a texel
+        json_array_append_new(sizes, json_integer(b->image->about.channels));
+        json_array_append_new(firsts, json_integer(0));
+        json_array_append_new(counts, json_integer(b->image->about.channels));
+    }
     json_t *compared = json_pack("{s:o, s:o, s:o}", "sizes", sizes, "first", firsts, "count", counts);
     if (!failed) return compared;
     json_decref(compared);
