@@ -38,9 +38,9 @@ static int check_source(const struct host_fill *f, const struct operand *to, str
         return error_set(err, "fill \"%s\" of %lld x %lld elements gives %lld x %lld, not %lld x %lld", word,
                          (long long)of->rows, (long long)of->cols, (long long)of->cols, (long long)of->rows,
                          (long long)to->rows, (long long)to->cols);
-    if (to->rows * to->cols != of->rows * of->cols)
-        return error_set(err, "fill \"%s\" needs as many elements as there are: %lld, not %lld", word,
-                         (long long)(of->rows * of->cols), (long long)(to->rows * to->cols));
+    long long given = of->rows * of->cols, wanted = to->rows * to->cols;
+    if (wanted != given)
+        return error_set(err, "fill \"%s\" needs as many elements as there are: %lld, not %lld", word, given, wanted);
     return 0;
 }
 

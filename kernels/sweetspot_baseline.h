@@ -3,8 +3,9 @@
  *
  * The function enqueues its work on a CUDA stream and returns; it does not wait. `stream` is a cudaStream_t.
  * `arguments` are those of the job in its order, as cudaLaunchKernel takes them: arguments[i] is the address of the
- * value of argument i, a pointer to device memory or a scalar of the job's type. `sizes` are the problem's sizes in the
- * order of the job file. The device's primary context is current, which the CUDA runtime uses, too.
+ * value of argument i: a pointer to device memory, a scalar of the job's type, a struct, a CUtensorMap, or a texture's
+ * or surface's object. `sizes` are the problem's sizes in the order of the job file. The device's primary context is
+ * current, which the CUDA runtime uses, too.
  *
  * The first call for a problem is not timed and may allocate memory. Later ones may be captured into a graph: they must
  * not allocate, free or wait. Calls differ in the addresses of the buffers. A function named by `init` has the same

@@ -1,5 +1,6 @@
 // A shared library with references, as a job's `reference = { library; function; }` names them, functions that make
 // inputs and judge outputs, and ones that fail in every way: for the GPU tests and test_programs.c.
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +146,7 @@ int crash(int arrays, const struct sweetspot_array *array, int values, const str
     (void)arrays, (void)array, (void)values, (void)value, (void)message, (void)room;
     printf("about to crash\n");
     fflush(stdout);
-    *(volatile int *)(uintptr_t)(sizeof array - sizeof array) = 1;
+    raise(SIGSEGV);
     return 0;
 }
 
@@ -166,6 +167,7 @@ int hang(int arrays, const struct sweetspot_array *array, int values, const stru
 // Baselines on a device that is host memory: N, a, x, y.
 static long long begun;
 sweetspot_baseline scale_begin, scale, scale_wrongly, scale_refuse, scale_crash, scale_hang;
+sweetspot_baseline scale_placed_begin, scale_placed;
 
 int scale_begin(void *stream, void **arguments, const long long *sizes)
 {
@@ -205,8 +207,9 @@ int scale_refuse(void *stream, void **arguments, const long long *sizes)
 int scale_crash(void *stream, void **arguments, const long long *sizes)
 {
     (void)stream;
+    (void)arguments;
     (void)sizes;
-    *(volatile int *)(uintptr_t)(sizeof arguments - sizeof arguments) = 1;
+    raise(SIGSEGV);
     return 0;
 }
 
@@ -216,4 +219,28 @@ int scale_hang(void *stream, void **arguments, const long long *sizes)
     (void)arguments;
     (void)sizes;
     for (;;) pause();
+}
+
+// With a struct and a texture, whose object is the address of its texels.
+struct size_and_factor {
+    int n;
+    float a;
+};
+
+int scale_placed_begin(void *stream, void **arguments, const long long *sizes)
+{
+    (void)stream;
+    begun = ((const struct size_and_factor *)arguments[0])->n;
+    return begun != sizes[0] || !*(const float **)arguments[1] || !*(float **)arguments[2];
+}
+
+int scale_placed(void *stream, void **arguments, const long long *sizes)
+{
+    const struct size_and_factor *by = arguments[0];
+    const float *texels = *(const float **)arguments[1];
+    float *y = *(float **)arguments[2];
+    (void)stream;
+    if (begun != sizes[0]) return 3;
+    for (int i = 0; i < by->n; i++) y[i] = by->a * texels[i];
+    return 0;
 }

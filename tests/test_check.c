@@ -402,7 +402,7 @@ static void files_of_values_and_libraries_are_read(void **state)
          NULL,
          "",
          2,
-         {"job.cfg:20: '", "broken.c' cannot be built: ", "broken.c:1:"}},
+         {"job.cfg:20: '", "broken.c' cannot be built:", "broken.c:1:"}},
         {"a command", COMMAND_OF("sh ref.sh"), NULL, "--compile 0", 0, {NULL}},
         {"a command whose program is not there",
          COMMAND_OF("pyhton3 ref.py"),

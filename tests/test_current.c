@@ -188,6 +188,16 @@ static void mistaken_programs_are_refused_with_file_and_line(void **state)
         {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { scalar = \"X\"; type = \"i32\"; } ); "
          "}",
          "job.cfg:6: 'a' depends on 'X', but another kernel has no parameters of the job: \"X\"\n"},
+        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"y\"; }, { buffer = \"c\"; "
+         "} "
+         "); } ); constants = ( { name = \"c\"; type = \"i32\"; direction = \"out\"; }",
+         NULL},
+        {PROGRAM("mine", "f") " ); constants = ( { name = \"c\"; type = \"i32\"; direction = \"out\"; }",
+         "job.cfg:6: baseline 'mine' is not given the output 'c': add { buffer = \"c\"; } to its 'arguments'\n"},
+        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"y\"; }, { surface = "
+         "\"s\"; "
+         "type = \"f32\"; shape = [8]; direction = \"scratch\"; }, { buffer = \"s\"; } ); }",
+         "job.cfg:6: 's' is written, so kernels cannot see it both by its address in memory and as a surface"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *baselines = text_format("baselines = ( %s );", cases[i].baselines), *folder = write_job(baselines);

@@ -96,8 +96,8 @@ static void offsets_ascend_from_0_to_the_total_with_some_rows_empty(void **state
 {
     (void)state;
     for (int64_t n = 2; n <= 4097; n += n < 8 ? 1 : 1000) {
-        for (double total = 0; total <= 100000; total = total > 0 ? total * 100 : 10) {
-            struct host_fill f = {FILL_OFFSETS, 0, total, NULL};
+        for (int total = 0; total <= 100000; total = total > 0 ? total * 100 : 10) {
+            struct host_fill f = {FILL_OFFSETS, 0, (double)total, NULL};
             struct operand a = filled(f, ELEMENT_I32, 1, n, 1), b = filled(f, ELEMENT_I32, 1, n, 2);
             int empty = 0;
             assert_true(at(&a, 0) == 0 && at(&a, n - 1) == total);

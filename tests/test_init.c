@@ -6,6 +6,9 @@
 
 enum { MOST_WORDS = 12 };
 
+// The end of what is written in the place of an argument that `init` cannot know.
+#define WINDOW_END "type = \"i32\"; value = 0; }, { name = \"end\"; type = \"i32\"; value = \"n\"; } ); },|"
+
 static const struct {
     const char *source, *options;
     const char *replace; // what a comment leaves to fill in, done by sed; or NULL
@@ -100,14 +103,11 @@ static const struct {
       "{ buffer = \"y\"; type = \"f32\"; shape = [ \"rows\" ]; direction = \"out\"; }"}},
     {"mixed",
      "-k blend",
-     "s|.*argument .window. of type.*|{ scalar = \"window\"; members = ( { name = \"begin\"; type = \"i32\"; value = "
-     "0; "
-     "}, { name = \"end\"; type = \"i32\"; value = \"n\"; } ); },|",
+     "s|.*argument .window. of type.*|{ scalar = \"window\"; members = ( { name = \"begin\"; " WINDOW_END,
      {"entry = \"blend<float, TUNE_ITEMS, TUNE_CLAMP>\"; defines = { FILL_VALUE = 1; };",
       "{ buffer = \"out\"; type = \"f32\"; shape = [ \"n\", \"4\" ]; direction = \"out\"; }",
       "{ buffer = \"weights\"; type = \"f16\"; shape = [ \"n\" ]; direction = \"in\"; }",
-      "// fill in: the source's argument 'window' of type 'Window', if that is a struct: { scalar = \"window\"; "
-      "members = (",
+      "source's argument 'window' of type 'Window', if that is a struct: { scalar = \"window\"; members = (",
       "{ scalar = \"eps\"; type = \"f32\"; value = 1e-5; }",
       "{ scalar = \"argument_7\"; type = \"f32\"; value = 1.0; }",
       "{ scalar = \"tint\"; type = \"float3\"; value = 1; }"}},

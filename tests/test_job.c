@@ -227,6 +227,8 @@ static const struct {
     {12, "constants = ( { name = \"c\"; type = \"f16\"; value = 1e6; } );", 12, "'c' is 1e+06, more than an f16 holds"},
     {12, "constants = ( { name = \"c\"; type = \"f32\"; ld = 5; } );", 12, "unknown setting 'ld' in a constant"},
     {12, "constants = ( { name = \"c\"; type = \"f32\"; shape = [ \"Q\" ]; } );", 12, "unknown name 'Q'"},
+    {12, "constants = ( { name = \"c\"; type = \"i32\"; direction = \"out\"; compare = { count = [1]; }; } );", 12,
+     "'first' and 'count' have no meaning for a single number, which 'c' is"},
     {12, "cmem_args = ( );", 12, "it is 'constants' here"},
     {12, "texmem_args = ( );", 12, "a texture is an argument here"},
     {8, "arguments = ( { texture = \"x\"; } );", 8, "buffer 'x' needs 'type' and 'shape' where it is first named"},

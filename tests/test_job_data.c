@@ -94,6 +94,13 @@ static void fills_and_parts_are_asked_for_in_numbers(void **state)
          "count = (2, \"M - 2\", 10); }; }",
          "{\"type\":\"f32\",\"rows\":16,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[2,8,1000],\"first\":[0,1,8],\"count\":[2,6,10]}}"},
+        {"{ surface = \"a\"; type = \"f16\"; shape = [\"M\", \"N\"]; channels = 4; direction = \"out\"; compare = { "
+         "first = "
+         "[1, 2]; count = [3, 5]; }; }",
+         "{\"type\":\"f16\",\"rows\":8,\"cols\":4000,\"ld\":4000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
+         "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[8,1000,4],\"first\":[1,2,0],\"count\":[3,5,4]},"
+         "\"image\":{\"memory\":\"array\",\"size\":[1000,8],\"channels\":4,\"surface\":true,\"filter\":\"point\","
+         "\"address\":[\"clamp\",\"clamp\"],\"normalized\":false,\"read\":\"element\"}}"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; compare = { count_in = \"n\"; }; }, "
          "{ buffer = \"n\"; type = \"u32\"; shape = [1]; direction = \"out\"; }",
          "{\"type\":\"f32\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","

@@ -85,7 +85,7 @@ static const struct mistake job_mistakes[] = {
     {"a parameter that the header could not name", "s/MODE/KERNEL/g"},
     {"two stages that the header could not tell apart", STAGES},
     {"a file of values with another shape", FILES},
-    {"a library that is none", LIBRARY("kernel.cu")},
+    {"a library that is none", LIBRARY("y.npy")},
     {"a library without the function", LIBRARY("lib.so")},
     {"an argument too many", "s/{ scalar = \"N\"; type = \"i32\"; }/&, &/"},
     {"Python's operator", "s/X < 8 ||/X < 8 and/"},

@@ -64,19 +64,47 @@ static json_t *parse(char *text)
     return value;
 }
 
-static int bench_open(struct bench *b, const char *buffers, const char *arguments)
+// Takes the candidate.
+static int bench_begin(struct bench *b, const char *buffers, char *candidate)
 {
     memset(b, 0, sizeof *b);
     b->buffers = parse(text_copy(buffers));
-    b->candidate = parse(text_format("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k','grid':[1,1,1],"
-                                     "'block':[32,1,1],'cluster':[1,1,1],'args':%s}]}]}",
-                                     cubin, arguments));
+    b->candidate = parse(candidate);
     b->workload.cuda = &fake_device;
     b->workload.problem_count = 1;
     b->workload.problems = &b->problem;
     int failed = buffers_open(&b->problem.buffers, &fake_device, NULL, b->buffers, 64, &b->err);
     if (!failed) failed = buffers_second(&b->problem.buffers, &b->err);
     return failed ? failed : pipeline_open(&b->pipeline, &b->workload, b->candidate, &b->err);
+}
+
+#define LAUNCH "'grid':[1,1,1],'block':[32,1,1],'cluster':[1,1,1],'args':%s"
+
+static int bench_open(struct bench *b, const char *buffers, const char *arguments)
+{
+    return bench_begin(b, buffers,
+                       text_format("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k'," LAUNCH "}]}]}",
+                                   cubin, arguments));
+}
+
+// Two stages, each of a unit of its own, with the same variables.
+static int bench_open_units(struct bench *b, const char *buffers, const char *arguments)
+{
+    struct error err;
+    size_t size, bytes;
+    char *one = text_read_file(cubin, &size), *path = text_format("%s.units", cubin);
+    void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
+    FILE *file = fopen(path, "wb");
+    assert_true(both && file && fwrite(both, bytes, 1, file) == 1 && !fclose(file));
+    int failed =
+        bench_begin(b, buffers,
+                    text_format("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k','unit':0," LAUNCH
+                                "},{'symbol':'k','unit':1," LAUNCH "}]}]}",
+                                path, arguments, arguments));
+    free(both);
+    free(one);
+    free(path);
+    return failed;
 }
 
 static void bench_close(struct bench *b)
@@ -278,6 +306,79 @@ static void a_variable_that_is_missing_or_too_small_is_refused_by_name(void **st
     }
 }
 
+static void multiply(void **args)
+{
+    ++**(int **)args[2];
+}
+
+static void an_input_is_placed_in_every_unit_and_its_texture_is_shared(void **state)
+{
+    struct bench b;
+    (void)state;
+    if (bench_open_units(&b, "[" COEF "," IMAGE "," OUT "," SCRATCH "]", ARGUMENTS)) fail_msg("%s", b.err.message);
+    for (int copy = 1; copy >= 0; copy--) {
+        float *coef = buffer(&b, "coef", copy);
+        int *launches = buffer(&b, "p", copy);
+        for (int i = 0; i < 4; i++) coef[i] = (float)(7 * i + copy);
+        *launches = 0;
+        fake_kernel = multiply;
+        launch(&b, copy);
+        assert_int_equal(*launches, 2);
+        assert_memory_equal(fake_variable("coef"), coef, 16);
+        assert_memory_equal(fake_variable("coef of 1"), coef, 16);
+    }
+    bench_close(&b);
+}
+
+static void what_several_units_would_write_each_for_itself_is_refused_by_name(void **state)
+{
+    static const struct {
+        const char *buffer, *words; // NULL: it is fine
+    } cases[] = {
+        {TOTAL, "constant 'total' is written, but 2 parts of the candidate"},
+        {"{'name':'total','type':'i32','cols':1,'direction':'scratch','symbol':'required'}", "2 parts"},
+        {"{'name':'total','type':'i32','cols':1,'restore':true,'symbol':'required'}", "2 parts"},
+        {"{'name':'total','type':'i32','cols':1,'symbol':'required'}", NULL},
+        {"{'name':'nothing','type':'i32','cols':1,'symbol':'required'}", "has no variable 'nothing'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bench b;
+        char *buffers = text_format("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer);
+        int failed = bench_open_units(&b, buffers, ARGUMENTS);
+        if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
+            fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
+        bench_close(&b);
+        free(buffers);
+    }
+}
+
+static void change_all(void **args)
+{
+    ((float *)fake_variable("_ZN2ns5scaleE"))[0] = 9;
+    for (int i = 0; i < 24; i++) (*(float **)args[1])[i] = 5;
+}
+
+static void an_input_that_is_restored_is_put_back_into_its_variable(void **state)
+{
+    static const char scale[] = "{'name':'ns::scale','type':'f32','cols':2,'symbol':'required','restore':true}";
+    struct bench b;
+    (void)state;
+    char *buffers = text_format("[" IMAGE "," OUT "," SCRATCH ",%s]", scale);
+    if (bench_open(&b, buffers, ARGUMENTS)) fail_msg("%s", b.err.message);
+    float *at = buffer(&b, "ns::scale", 0);
+    at[0] = at[1] = 3;
+    fake_kernel = change_all;
+    launch(&b, 0);
+    assert_true(at[0] == 9 && b.problem.buffers.list[3].restored);
+    at[0] = 3; // as buffers_restore does
+    fake_kernel = NULL;
+    launch(&b, 0);
+    assert_true(((float *)fake_variable("_ZN2ns5scaleE"))[0] == 3 && at[0] == 3);
+    bench_close(&b);
+    free(buffers);
+}
+
 static void symbols_have_the_names_of_their_variables(void **state)
 {
     static const struct {
@@ -313,6 +414,9 @@ int main(void)
         cmocka_unit_test(other_variables_of_the_module_are_watched_and_placed_ones_are_not),
         cmocka_unit_test(a_texture_over_the_buffers_own_memory_is_that_of_the_copy),
         cmocka_unit_test(a_variable_that_is_missing_or_too_small_is_refused_by_name),
+        cmocka_unit_test(an_input_is_placed_in_every_unit_and_its_texture_is_shared),
+        cmocka_unit_test(what_several_units_would_write_each_for_itself_is_refused_by_name),
+        cmocka_unit_test(an_input_that_is_restored_is_put_back_into_its_variable),
         cmocka_unit_test(symbols_have_the_names_of_their_variables),
     };
     return cmocka_run_group_tests(tests, compile, clean);

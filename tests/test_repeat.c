@@ -136,13 +136,18 @@ static void a_stage_runs_while_its_condition_holds_and_its_buffers_change_names(
     job_free(j);
 }
 
+// The text with one part replaced. malloc'ed.
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    return text_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
 // A stage in which `from`, `to` stand for a part of its text.
 static void refused(const char *from, const char *to, const char *message)
 {
-    const char *at = strstr(stages_text, from);
-    assert_non_null(at);
-    char *stages = text_format("%.*s%s%s", (int)(at - stages_text), stages_text, to, at + strlen(from)),
-         *text = job_with(stages);
+    char *stages = replaced(stages_text, from, to), *text = job_with(stages);
     struct mistakes mistakes = {0};
     struct job *out = NULL;
     struct error err = {""};
@@ -178,6 +183,9 @@ static void what_cannot_be_repeated_is_refused_with_its_line(void **state)
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\" ]", "one to 8 pairs of buffers");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"x\", \"t\" ]", "'x' is an input");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"u\" ]", "not u");
+    refused("{ buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
+            "{ surface = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
+            "'t' is a texture or surface, which is a place of its own");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"y\" ]", "cannot be exchanged with itself");
     refused("{ buffer = \"t\"; type = \"f32\"", "{ buffer = \"t\"; type = \"i32\"",
             "type, shape and ld must be the same");
@@ -255,25 +263,24 @@ static const char program[] =
     "int main(void)\n{\n    embedded(1000, 77);\n    functions(1000, 77);\n    embedded(4096, 4096);\n"
     "    functions(4096, 4096);\n    return 0;\n}\n";
 
-static void the_header_launches_what_the_driver_launched(void **state)
+// The header with an embedded binary of the job that was written last.
+static void write_header(void)
 {
-    (void)state;
-    struct job *j = load(stages_text);
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    struct error error;
     char *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     keep_binary();
-    assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=4,REDUCTION=shared", config, &error), 0);
-    char *large = launches_of(j, config, 0), *small = launches_of(j, config, 1),
-         *expected = text_format("%s%s%s%s", small, small, large, large);
     int status = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                               "--embed", NULL);
     if (status) fail_msg("status %d: %s", status, err);
     free(err);
+}
+
+// What a program prints that includes the header, compiled as C and as C++, must be this.
+static void expect_printed(const char *text, const char *expected)
+{
     char *main_c = text_format("%s/main.c", job.folder);
-    finished_write(main_c, program);
+    finished_write(main_c, text);
     static const char *const compilers[] = {"gcc -std=c99", "g++ -std=c++11 -x c++"};
     for (size_t i = 0; i < 2; i++) {
         char *command = text_format("%s -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem "
@@ -288,10 +295,48 @@ static void the_header_launches_what_the_driver_launched(void **state)
         free(command);
     }
     free(main_c);
+}
+
+static void the_header_launches_what_the_driver_launched(void **state)
+{
+    (void)state;
+    struct job *j = load(stages_text);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct error error;
+    write_header();
+    assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=4,REDUCTION=shared", config, &error), 0);
+    char *large = launches_of(j, config, 0), *small = launches_of(j, config, 1),
+         *expected = text_format("%s%s%s%s", small, small, large, large);
+    expect_printed(program, expected);
     free(expected);
     free(small);
     free(large);
     job_free(j);
+}
+
+// The launches of "sort": its buffer, K, the texture's object, and the struct's first member.
+static const char object_program[] =
+    "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+    "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    int i, j;\n"
+    "    for (i = 0; i < 64; i++) fake_sizes[i][0] = fake_sizes[i][1] = 8, fake_sizes[i][2] = 4;\n"
+    "    fake_sizes[0][2] = 0;\n"
+    "    for (i = 13; i < 16; i++) fake_sizes[i][1] = 4, fake_sizes[i][2] = 8, fake_sizes[i][3] = 8;\n"
+    "    if (mini_gemm_load(&k) || mini_gemm_launch(&k, 0, 4096, 4096, 0x1000, 0x2000, 0x3000, 0x77)) return 1;\n"
+    "    for (i = 13; i < fake_launches; i++) {\n        printf(\"%s\", fake_launch[i].symbol);\n"
+    "        for (j = 0; j < 4; j++) printf(\" %llx\", (unsigned long long)fake_launch[i].arguments[j]);\n"
+    "        printf(\"\\n\");\n    }\n    return 0;\n}\n";
+
+static void repeated_stages_take_textures_and_structs(void **state)
+{
+    (void)state;
+    char *stages = replaced(stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
+                            "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { "
+                            "name = \"half\"; type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; "
+                            "value = \"M + K\"; } ); }");
+    job_free(load(stages));
+    write_header();
+    expect_printed(object_program, "sort 2000 2 77 1\nsort 2000 4 77 2\nsort 2000 4 77 1\n");
+    free(stages);
 }
 
 int main(void)
@@ -302,6 +347,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown),
         cmocka_unit_test_setup_teardown(the_loops_that_never_run_leave_the_stage_out, setup, teardown),
         cmocka_unit_test_setup_teardown(the_header_launches_what_the_driver_launched, setup, teardown),
+        cmocka_unit_test_setup_teardown(repeated_stages_take_textures_and_structs, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

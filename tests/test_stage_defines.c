@@ -180,7 +180,6 @@ static void refused(const char *from, const char *to, const char *message)
 static void macros_that_would_clash_are_refused(void **state)
 {
     (void)state;
-    refused("PHASE = 1", "BLOCK_M = 1", "macro 'BLOCK_M' is also a parameter");
     refused("PHASE = 1", "ALPHA = 1", "macro 'ALPHA' is also a macro of all stages");
     refused("PHASE = 1", "while = 1", "macro 'while' cannot be the name of a macro: it is a keyword");
     refused("PHASE = 1", "PHASE = true", "the value of macro 'PHASE' must be a string or a number");
@@ -258,6 +257,42 @@ static void a_header_loads_every_unit_and_launches_from_each(void **state)
     free(main_c);
 }
 
+static void a_stage_may_have_another_value_of_a_parameter(void **state)
+{
+    (void)state;
+    const char *at = strstr(stages_text, "PHASE = 2;");
+    char *said, *stages = text_format("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
+    struct job *j = load(stages);
+    struct compiled c;
+    finished_write(job.template,
+                   "#if (PHASE == 2) != (BLOCK_M == 7) || PHASE == 1 && BLOCK_M != 64\n#error wrong\n#endif\n"
+                   "extern \"C\" __global__ void scan(const float *x, float *y) { y[0] = x[0]; }\n");
+    json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
+    assert_int_equal(c.entry_count, 2);
+    json_decref(answer);
+    compiled_release(&c);
+    job_free(j);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    int status = finished_run(cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
+    if (status) fail_msg("status %d: %s", status, said);
+    free(said);
+    char *main_c = text_format("%s/main.c", job.folder);
+    finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
+                           "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"
+                           "#include \"include/mini_best.h\"\n#ifdef BLOCK_M\n#error left\n#endif\n"
+                           "int main(void) { return MINI_GEMM_BLOCK_M != 64; }\n");
+    struct outcome_of_command r =
+        e2e_run(job.folder,
+                "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
+                "-I%s %s -o %s/program && %s/program || exit 1; done",
+                job.folder, main_c, job.folder, job.folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    free(main_c);
+    free(stages);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +302,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(launches_name_the_unit_of_their_kernel, setup, teardown),
         cmocka_unit_test_setup_teardown(macros_that_would_clash_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_header_loads_every_unit_and_launches_from_each, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stage_may_have_another_value_of_a_parameter, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

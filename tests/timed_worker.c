@@ -17,7 +17,7 @@ static void take_lines(struct timed_answers *t, char *input, size_t *size)
         *end = 0;
         json_t *request = json_parse(line, &err);
         bool trial = !strcmp(json_get_string(request, "op", ""), "trial");
-        if (trial && (double)rand() / RAND_MAX < timed_setting("TIMED_FAULTS", 0)) raise(SIGKILL);
+        if (trial && drand48() < timed_setting("TIMED_FAULTS", 0)) raise(SIGKILL);
         if (request) timed_take(t, 0, request, clock_now());
         json_decref(request);
         line = end + 1;
@@ -32,7 +32,7 @@ int main(void)
     char *input = NULL;
     size_t size = 0, room = 0, gpu;
     timed_init(&t, 1);
-    srand((unsigned)getpid());
+    srand48(getpid());
     for (;;) {
         json_t *answer;
         struct error err;

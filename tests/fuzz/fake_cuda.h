@@ -5,6 +5,7 @@
 #ifndef SWEETSPOT_TESTS_FAKE_CUDA_H
 #define SWEETSPOT_TESTS_FAKE_CUDA_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,13 +160,16 @@ int cuda_sync(struct cuda *c, struct error *err)
     return 0;
 }
 
-// Handles: anything but NULL.
-static char fake_handle;
+// Handles: anything but NULL; of modules, one for each that is loaded.
+enum { FAKE_MODULES = 16 };
+static char fake_handle, fake_module[FAKE_MODULES];
+static int fake_module_count;
 
 int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out, struct error *err)
 {
     (void)c;
-    *out = (struct cuda_module *)&fake_handle;
+    *out = (struct cuda_module *)&fake_module[fake_module_count % FAKE_MODULES];
+    fake_module_count++;
     if (!memcmp(image,
                 "\x7f"
                 "ELF",
@@ -178,7 +182,7 @@ int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out
 void cuda_module_unload(struct cuda *c, struct cuda_module *module)
 {
     (void)c;
-    (void)module;
+    fake_module_count -= module != NULL;
 }
 
 // Kernels whose name begins with an underscore are missing.
@@ -191,7 +195,7 @@ int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *s
     return *symbol == '_' || !*symbol ? error_set(err, "no kernel '%s'", symbol) : 0;
 }
 
-// Every module has the same variables.
+// Every module has the same variables; those of the second one that is loaded are "NAME of 1".
 enum { FAKE_VARIABLES = 8, FAKE_VARIABLE = 64 };
 static struct {
     char name[64];
@@ -202,17 +206,19 @@ static void *fake_variable(const char *name)
 {
     size_t i = 0;
     while (i + 1 < FAKE_VARIABLES && *fake_variables[i].name && strcmp(fake_variables[i].name, name) != 0) i++;
-    strncpy(fake_variables[i].name, name, sizeof fake_variables[i].name - 1);
+    snprintf(fake_variables[i].name, sizeof fake_variables[i].name, "%s", name);
     return fake_variables[i].words;
 }
 
 int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
                        struct error *err)
 {
+    char name[64];
+    long number = (const char *)module - fake_module;
     (void)c;
-    (void)module;
     (void)err;
-    *address = (uint64_t)(uintptr_t)fake_variable(symbol);
+    snprintf(name, sizeof name, number ? "%s of %ld" : "%s", symbol, number);
+    *address = (uint64_t)(uintptr_t)fake_variable(name);
     *bytes = FAKE_VARIABLE;
     return 0;
 }

@@ -25,7 +25,7 @@ int image_check(const struct image_layout *image, const struct image_limits *lim
                           : image->memory == IMAGE_PITCH ? limits->pitch_size
                           : image->surface               ? limits->surface[image->rank - 1]
                                                          : limits->array[image->rank - 1];
-    for (int i = 0; i < image->rank; i++)
+    for (int i = 0; i < image->rank && i < IMAGE_DIMENSIONS; i++)
         if (image->size[i] < 1 || image->size[i] > most[i])
             return error_set(err, "its %s is %" PRId64 "; the device takes 1 to %" PRId64 " for a %s of %d dimension%s",
                              names[i], image->size[i], most[i],

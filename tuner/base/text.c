@@ -259,7 +259,8 @@ char *text_of_number(double value)
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    for (double rest = value < 0 ? -value : value; rest >= 1 && whole < 16; rest /= 10) whole++;
+    double rest = value < 0 ? -value : value;
+    for (; rest >= 1 && whole < 16; whole++) rest /= 10;
     if (whole > digits && whole < 16) snprintf(text, sizeof text, "%.*g", whole, value); // no exponent
     return text_format("%s%s", text, text[strcspn(text, ".en")] ? "" : ".0");
 }

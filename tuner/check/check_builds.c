@@ -18,7 +18,9 @@ static int build(struct check *c, struct worker *w, json_t *request, const char 
     if (!answer) return -1;
     if (status_find(json_get_string(answer, "status", "")) != STATUS_OK) {
         char *first = compile_first_error(json_get_string(answer, "reason", "no reason given"), source);
-        check_add(&c->mistakes, job_place(c->job, "%s", setting), "'%s' cannot be built: %s", source, first);
+        size_t length = strlen(first);
+        if (length && first[length - 1] == '\n') first[length - 1] = 0;
+        check_add(&c->mistakes, job_place(c->job, "%s", setting), "'%s' cannot be built:\n%s", source, first);
         free(first);
     }
     json_decref(answer);

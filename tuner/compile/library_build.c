@@ -177,9 +177,7 @@ json_t *library_build(const json_t *request, const char *home)
     json_t *answer = NULL;
     if (!cache || !json_object_get(request, "source")) {
         answer = refuse(PROTOCOL_ERROR, "a build needs 'source' and 'cache'");
-    } else if (compile_job_read(&b.job, request, home, &err)) {
-        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
-    } else if (choose_compiler(&b, request, home, &err)) {
+    } else if (compile_job_read(&b.job, request, home, &err) || choose_compiler(&b, request, home, &err)) {
         answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     } else {
         char key[HASH_TEXT_SIZE];

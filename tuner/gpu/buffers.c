@@ -265,14 +265,15 @@ static int upload_rows(struct buffers *s, const struct operand *v, const char *f
 
 static int fill_on_host(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
 {
-    const struct device_buffer *source = fill_has_source(b->fill) ? &s->list[b->of] : NULL;
-    struct operand to = b->view, of = source ? source->view : (struct operand){0};
-    const struct host_fill f = {b->fill, b->low, b->high, source ? &of : NULL};
+    bool copies = fill_has_source(b->fill);
+    const struct device_buffer *source = &s->list[copies ? b->of : 0];
+    struct operand to = b->view, of = source->view;
+    const struct host_fill f = {b->fill, b->low, b->high, copies ? &of : NULL};
     int failed = -1;
     to.host = memory_try((size_t)(to.rows * to.cols), element_size(to.type), err);
-    if (source) of.host = memory_try(source->bytes, 1, err);
-    if (!to.host || (source && !of.host)) goto out;
-    failed = source ? cuda_download(s->cuda, of.host, of.device, source->bytes, err) : 0;
+    of.host = copies ? memory_try(source->bytes, 1, err) : NULL;
+    if (!to.host || (copies && !of.host)) goto out;
+    failed = copies ? cuda_download(s->cuda, of.host, of.device, source->bytes, err) : 0;
     if (!failed) failed = cuda_sync(s->cuda, err);
     if (!failed) failed = host_fill_compute(&f, &to, seed, err);
     if (!failed) failed = upload_rows(s, &b->view, to.host, err);

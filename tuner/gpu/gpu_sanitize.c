@@ -62,7 +62,7 @@ static int open_apart(struct sanitized *s, struct error *err)
 
 static void close_apart(struct sanitized *s, bool lost)
 {
-    for (size_t i = 0; s->problem && i < s->problem->buffers.count; i++) {
+    for (size_t i = 0; i < s->problem->buffers.count; i++) {
         struct apart *a = &s->apart[i];
         if (a->home) s->problem->buffers.list[i].view.device = a->home;
         if (!lost) cuda_free(s->w->cuda, a->memory);

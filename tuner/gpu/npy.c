@@ -107,14 +107,14 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
 int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
               struct error *err)
 {
-    // By type; bf16 is widened.
+    // By type; bf16 is widened, FP8 are bits as ml_dtypes writes them.
     static const char *const types[ELEMENT_COUNT] = {
-        [ELEMENT_F32] = "<f4", [ELEMENT_F64] = "<f8", [ELEMENT_F16] = "<f2", [ELEMENT_BF16] = "<f4",
-        [ELEMENT_I8] = "|i1",  [ELEMENT_U8] = "|u1",  [ELEMENT_I16] = "<i2", [ELEMENT_U16] = "<u2",
-        [ELEMENT_I32] = "<i4", [ELEMENT_U32] = "<u4", [ELEMENT_I64] = "<i8", [ELEMENT_U64] = "<u8"};
+        [ELEMENT_F32] = "<f4",  [ELEMENT_F64] = "<f8", [ELEMENT_F16] = "<f2", [ELEMENT_BF16] = "<f4",
+        [ELEMENT_I8] = "|i1",   [ELEMENT_U8] = "|u1",  [ELEMENT_I16] = "<i2", [ELEMENT_U16] = "<u2",
+        [ELEMENT_I32] = "<i4",  [ELEMENT_U32] = "<u4", [ELEMENT_I64] = "<i8", [ELEMENT_U64] = "<u8",
+        [ELEMENT_E4M3] = "|V1", [ELEMENT_E5M2] = "|V1"};
     char shape[64], head[128];
     size_t size = element_size(type);
-    if (!types[type]) return error_set(err, "'%s': elements of type %s cannot be written", path, element_name(type));
     if (rows > 1)
         snprintf(shape, sizeof shape, "%lld, %lld", (long long)rows, (long long)cols);
     else

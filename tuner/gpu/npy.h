@@ -27,7 +27,7 @@ int npy_read(struct npy *, const char *path, struct error *err);
 // The same, with the size of the whole file, which lies in `memory`.
 int npy_read_bytes(struct npy *, const char *path, size_t *size, struct error *err);
 // Writes an array of rows x cols elements, of one dimension where there is one row, `ld` elements from row to row.
-// bf16, which NumPy does not have, becomes f4.
+// bf16, which NumPy does not have, becomes f4, and FP8 bytes without a type (V1), as ml_dtypes writes them.
 int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
               struct error *err);
 // Kind, size and shape alone, without the elements, which must be there all the same.

@@ -80,7 +80,7 @@ static int place_in_unit(struct places *p, unsigned i, struct module_unit *unit,
     size_t bytes;
     int failed = find_symbol(&unit->symbols, b->name, &symbol, err);
     *found = symbol != NULL;
-    if (failed) return failed;
+    if (!symbol || failed) return failed;
     if (b->bytes > symbol->bytes) {
         error_set(err, "constant '%s' has %zu bytes, but the variable of the compiled code %zu", b->name, b->bytes,
                   symbol->bytes);
@@ -115,7 +115,7 @@ static int place_variable(struct places *p, unsigned i, struct module_unit *unit
         missing = failed ? failed : missing;
         in += found;
     }
-    if (in > 1 && b->direction != DIRECTION_IN) {
+    if (in > 1 && (b->direction != DIRECTION_IN || b->restored)) {
         error_set(err,
                   "constant '%s' is written, but %zu parts of the candidate that are compiled with different macros "
                   "have a variable of that name each",

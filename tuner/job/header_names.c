@@ -170,8 +170,10 @@ char *header_refuse_stage_define(const struct job *job, size_t stage, size_t def
 {
     const struct stage *s = &job->stages[stage];
     const char *name = s->defines[define].name;
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) { // a parameter's macro has another value here
+        if (strcmp(space_parameter(job->space, i)->name, name) != 0) continue;
+        return job->parameter_options[i] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
+    }
     for (size_t i = 0; i < job->macro_count; i++)
         if (!strcmp(symbols_name(job->symbols, job->derived[job->macros[i]].slot), name))
             return text_copy("is also a macro of all stages ('kernel.macros')");

@@ -36,6 +36,22 @@ struct stage job_baseline_stage(const struct job *job, size_t baseline)
     return stage;
 }
 
+// A program has no variables of the module, and writes what it is given.
+static void check_outputs_given(struct reader *r, const struct job *job, const struct node *n, const char *name,
+                                const struct stage *stage)
+{
+    for (size_t i = 0; i < job->buffer_count && stage->argument_count; i++) {
+        const struct buffer *b = &job->buffers[i];
+        size_t k = 0;
+        if (b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT) continue;
+        while (k < stage->argument_count && stage->arguments[k].buffer != (int)i) k++;
+        if (k == stage->argument_count)
+            reader_mistake(r, n,
+                           "baseline '%s' is not given the output '%s': add { buffer = \"%s\"; } to its 'arguments'",
+                           name, b->name, b->name);
+    }
+}
+
 static void load_baseline(struct reader *r, struct job *job, const struct node *n)
 {
     struct job_baseline b = {0};
@@ -68,6 +84,8 @@ static void load_baseline(struct reader *r, struct job *job, const struct node *
     check_own_outputs(r, job, n, b.name, known);
     struct stage stage = job_baseline_stage(job, job->baseline_count - 1);
     check_own_stage(r, job, n, b.name, &stage);
+    check_views(r, job, n, &stage, 1, false);
+    check_outputs_given(r, job, n, b.name, &stage);
 }
 
 void load_baselines(struct reader *r, struct job *job, const struct node *root)

@@ -92,7 +92,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *gr
         reader_mistake(r, group, "'overlap' is not possible in 'current': there is no launch before it");
     if (node_member(group, "arguments")) {
         load_arguments(r, job, group, &c->stage);
-        check_views(r, job, group, &c->stage, 1);
+        check_views(r, job, group, &c->stage, 1, true);
     } else if (job->stage_count != 1) {
         reader_mistake(r, group, "'current' needs 'arguments', because the job has several stages");
     }

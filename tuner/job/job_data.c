@@ -258,6 +258,8 @@ struct compared *load_compared(struct reader *r, const struct job *job, const st
     } else if (count_in) {
         c->rank = 0;
         c->count_in = text_copy(count_in);
+    } else if (!c->rank) {
+        reader_mistake(r, n, "'first' and 'count' have no meaning for a single number, which '%s' is", buffer);
     } else if (c->rank > COMPARED_RANK_MAX) {
         reader_mistake(r, n, "'compare' is possible for at most %d dimensions", COMPARED_RANK_MAX);
     } else {

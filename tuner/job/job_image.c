@@ -159,12 +159,12 @@ static void look(const struct stage *stages, size_t count, int buffer, bool *poi
 }
 
 void check_views(struct reader *r, const struct job *job, const struct node *owner, const struct stage *stages,
-                 size_t count)
+                 size_t count, bool kernels)
 {
     for (size_t i = 0; i < job->buffer_count; i++) {
         const struct buffer *b = &job->buffers[i];
         bool pointer = false, object = false, surface = false;
-        bool elsewhere = b->symbol || (b->image && b->image->about.memory == IMAGE_ARRAY);
+        bool elsewhere = (b->symbol && kernels) || (b->image && b->image->about.memory == IMAGE_ARRAY);
         if (!elsewhere) continue;
         look(stages, count, (int)i, &pointer, &object, &surface);
         if (b->direction != DIRECTION_IN && pointer && (object || b->symbol))

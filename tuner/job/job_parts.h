@@ -24,6 +24,9 @@ void load_arguments(struct reader *, struct job *, const struct node *owner, str
 // Declares a buffer of a form of "arguments[]" ("buffer", "texture", "constant", ..), or finds the one of that name
 // that is known. Its number, or -1 after a mistake.
 int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
+// A stage that a library computes, and the reference's operation.
+void load_library_stage(struct reader *, struct job *, const struct node *, struct stage *);
+void load_operation(struct reader *, struct job *, const struct node *);
 void load_constants(struct reader *, struct job *, const struct node *root); // before launches
 // Reads what the first argument that names a texture or surface says of its memory; image_free frees it.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
@@ -31,8 +34,10 @@ struct buffer_image *load_image(struct reader *, struct job *, const struct node
 void image_free(struct buffer_image *); // NULL is fine
 // Adds an argument, the first one or a later one, to a buffer's image.
 void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
-// Refuses buffers that the stages of one kernel set see in two places.
-void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count);
+// Refuses buffers that the stages of one kernel set see in two places. `kernels`: they have variables, which a program
+// has not.
+void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
+                 bool kernels);
 // Reads an argument that is a struct or a vector; false where it is none.
 bool load_value_argument(struct reader *, const struct job *, const struct node *, struct argument *);
 // Reads a number: `value` (NULL: the size of that name) of `owner`. `what` names the kind in messages.

@@ -110,6 +110,11 @@ static int find_swapped(struct reader *r, const struct job *job, const struct no
         reader_mistake(r, n, "'%s' is an input, which the kernel may not write: let an earlier stage copy it", name);
         return -1;
     }
+    if (job->buffers[i].symbol || job->buffers[i].image) {
+        reader_mistake(r, n, "'%s' is a %s, which is a place of its own: only buffers in memory can be exchanged", name,
+                       job->buffers[i].symbol ? "variable of the module" : "texture or surface");
+        return -1;
+    }
     for (size_t k = 0; k < repeat->swap_count; k++)
         if (repeat->swaps[k][0] == (int)i || repeat->swaps[k][1] == (int)i) {
             reader_mistake(r, n, "'%s' is exchanged twice", name);

@@ -289,7 +289,16 @@ static bool is_option(const json_t *parameter)
     return !strcmp(json_get_string(parameter, "kind", ""), "option");
 }
 
-// The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
+static bool is_parameter(const json_t *section, const char *name)
+{
+    const json_t *item;
+    bool found = false;
+    size_t i;
+    json_array_foreach(json_object_get(section, "parameters"), i, item) found |=
+        !strcmp(json_get_string(item, "name", ""), name);
+    return found;
+}
+
 // Those of the stage that the user builds for: NAME_STAGE_<STAGE>.
 static void put_stage_macros(struct renderer *r, const json_t *section)
 {
@@ -301,12 +310,17 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
         char *name = header_upper(json_get_string(stage, "name", "?"));
         if (defines) fprintf(r->file, "#ifdef %s_STAGE_%s\n", r->upper, name);
         json_array_foreach(defines, k, item)
-            fprintf(r->file, "#define %s %s\n", json_get_string(item, "name", "?"), json_get_string(item, "value", ""));
+        {
+            const char *macro = json_get_string(item, "name", "?");
+            if (is_parameter(section, macro)) fprintf(r->file, "#undef %s\n", macro);
+            fprintf(r->file, "#define %s %s\n", macro, json_get_string(item, "value", ""));
+        }
         if (defines) fputs("#endif\n", r->file);
         free(name);
     }
 }
 
+// The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
 static void put_own_names(struct renderer *r)
 {
     const json_t *section, *item;

@@ -108,7 +108,7 @@ double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
     struct station compile = {.workers = a->compilers, .waiting = n}, gpu = {.workers = a->gpus};
     double now = 0, full = 0;
-    size_t path = path_of(a);
+    size_t path = path_of(a), start = path / 3;
     compile.times = times_of(&a->compile, compile.seconds);
     gpu.times = times_of(&a->gpu, gpu.seconds);
     compile.until = memory_new(a->compilers + a->gpus, sizeof *compile.until);
@@ -123,10 +123,10 @@ double look_ahead_throughput(const struct look_ahead *a, size_t n)
         gpu.waiting += compiled;
         compile.waiting += !compiled;
         ended += !compiled;
-        if (ended == path / 3 && !compiled) full = now;
+        if (ended == start && !compiled) full = now;
     }
     free(compile.until);
-    return (double)(path - path / 3) / fmax(now - full, 1e-9);
+    return (double)(path - start) / fmax(now - full, 1e-9);
 }
 
 static void renew(struct look_ahead *a)

@@ -25,7 +25,7 @@ static bool is_among(const char *key, const char *const *names, size_t count)
         if (!strcmp(key, names[i])) return true;
     return false;
 }
-#define IS_AMONG(key, names) is_among(key, names, sizeof names / sizeof *names)
+#define IS_AMONG(key, names) is_among(key, names, sizeof(names) / sizeof *(names))
 
 // Sends a file as `name`, unless it is there.
 static int send_as(struct node_link *l, const char *path, const char *name, const char *hash, int64_t size)

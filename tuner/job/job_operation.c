@@ -1,0 +1,166 @@
+// Reading operations, the reference's and those of stages that a library computes: roles bound to buffers and numbers.
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/operation.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+static void unknown_operation(struct reader *r, const struct node *n, const char *name)
+{
+    const char *const *names = operation_names();
+    char *text = text_unknown("operation", name, names);
+    reader_mistake(r, n, "%s", text);
+    free(text);
+}
+
+// The number that a word stands for, a compute class of the operation; -1 for words that are names.
+static int class_number(struct reader *r, const struct operation *op, const struct node *member)
+{
+    if (!op || !op->classes || strcmp(node_name(member), "compute") || !node_is_string(member)) return -1;
+    int number = operation_class(op, node_string(member));
+    if (number >= 0) return number;
+    char *text = text_unknown("compute class", node_string(member), op->classes);
+    reader_mistake(r, member, "%s", text);
+    free(text);
+    return 0;
+}
+
+// A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, roles as in `reference`, but
+// sizes and scalars may be expressions or numbers too. Its buffers are declared by the arguments of earlier stages.
+void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
+{
+    const char *given = reader_string(r, n, "stages[].operation"), *name = given ? given : "",
+               *shown = reader_string(r, n, "stages[].name");
+    const struct operation *op = operation_find(name, NULL);
+    stage->entry = text_copy("");
+    stage->operation = text_copy(name);
+    stage->name = text_copy(shown ? shown : name);
+    if (!op) {
+        unknown_operation(r, n, name);
+        return;
+    }
+    const char *by = reader_string(r, n, "stages[].by");
+    const struct operation_baseline *baseline = operation_baseline(op, by);
+    stage->by = text_copy(by);
+    if (!baseline || !baseline->same_result) reader_mistake(r, n, "no library computes '%s' by '%s'", name, by);
+    stage->roles = memory_new(node_count(n), sizeof *stage->roles);
+    for (size_t i = 0; i < node_count(n); i++) {
+        const struct node *member = node_at(n, i);
+        const char *role = node_name(member);
+        if (job_setting_has("stages[]", "library", role)) continue;
+        int found = operation_role(op, role);
+        struct stage_role *to = &stage->roles[stage->role_count];
+        int class = class_number(r, op, member);
+        *to = (struct stage_role){.buffer = -1};
+        if (found < 0) {
+            reader_mistake(r, member, "operation '%s' has no role '%s'", name, role);
+        } else if (op->roles[found].kind == ROLE_INPUT || op->roles[found].kind == ROLE_OUTPUT) {
+            to->buffer = node_is_string(member) ? job_find_buffer(job, node_string(member)) : -1;
+            if (to->buffer < 0)
+                reader_mistake(r, member, "'%s' must name a buffer that an earlier stage's arguments declare", role);
+        } else if (class >= 0) {
+            to->real = class;
+        } else if (node_is_number(member) && !node_is_integer(member)) {
+            to->real = node_real(member);
+        } else {
+            to->value = reader_expression(r, member, job->symbols);
+        }
+        to->role = text_copy(role);
+        stage->role_count++;
+    }
+    for (size_t k = 0; op->roles[k].name; k++) {
+        bool filled = op->roles[k].kind == ROLE_SIZE || op->roles[k].kind == ROLE_SCALAR;
+        for (size_t i = 0; i < stage->role_count; i++) filled |= !strcmp(stage->roles[i].role, op->roles[k].name);
+        if (!filled) reader_mistake(r, n, "operation '%s' needs the buffer '%s'", name, op->roles[k].name);
+    }
+}
+
+// Every role of the operation must be filled: buffers by name or binding, sizes and scalars among problem sizes and
+// scalar arguments.
+static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
+{
+    size_t count = 0, room = job->buffer_count + 1;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) room += 1 + job->stages[s].arguments[i].member_count;
+    const char **names = memory_new(room, sizeof *names);
+    for (size_t i = 0; i < job->buffer_count; i++) names[count++] = job->buffers[i].name;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
+            const struct argument *a = &job->stages[s].arguments[i];
+            if (a->buffer < 0 && !a->member_count) names[count++] = a->name;
+            for (size_t k = 0; k < a->member_count; k++) names[count++] = a->members[k].name;
+        }
+    names[count] = NULL;
+    for (size_t k = 0; op->roles[k].name; k++) {
+        const struct operation_role *role = &op->roles[k];
+        const char *bound = role->name;
+        bool is_buffer = role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT, constant = false;
+        for (size_t b = 0; b < job->reference.binding_count; b++)
+            if (!strcmp(job->reference.bindings[b].role, role->name)) {
+                constant = !job->reference.bindings[b].name;
+                if (!constant) bound = job->reference.bindings[b].name;
+            }
+        if (constant && role->kind != ROLE_SCALAR)
+            reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name,
+                           is_buffer ? "buffer" : "size or scalar");
+        if (constant) continue;
+        bool there = is_buffer ? job_find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
+        for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
+        if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
+        const char *nearest = text_nearest(bound, names);
+        reader_mistake(r, n, "operation '%s' needs the %s '%s'%s%s%s; name it in 'reference' as %s = \"...\"", op->name,
+                       is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "",
+                       nearest ? nearest : "", nearest ? "'?)" : "", role->name);
+    }
+    free(names);
+    for (size_t b = 0; b < job->reference.binding_count; b++) {
+        size_t k = 0;
+        while (op->roles[k].name && strcmp(op->roles[k].name, job->reference.bindings[b].role)) k++;
+        if (!op->roles[k].name)
+            reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, job->reference.bindings[b].role);
+    }
+}
+
+void load_operation(struct reader *r, struct job *job, const struct node *n)
+{
+    enum { CUBLAS, CPU }; // words of the table of settings
+    const char *name = reader_string(r, n, "reference.operation");
+    const struct operation *op = name ? operation_find(name, NULL) : NULL;
+    job->reference.kind = REFERENCE_OPERATION;
+    job->reference.operation = text_copy(name ? name : "");
+    int how = node_member(n, "by") ? reader_word(r, n, "reference.by") : op && !op->reference ? CPU : CUBLAS;
+    if (op && !op->reference && how == CUBLAS)
+        reader_mistake(r, n, "operation '%s' has a reference only on the CPU: write by = \"cpu\"", name);
+    job->reference.by = text_copy(job_setting_find("reference.by")->words[how]);
+    for (size_t i = 0; i < node_count(n); i++) {
+        const struct node *member = node_at(n, i);
+        const char *role = node_name(member);
+        if (job_setting_has("reference", "operation", role)) continue;
+        bool constant = node_is_bool(member) || node_is_number(member);
+        if (!constant && !node_is_string(member)) {
+            reader_mistake(r, member, "'%s' must name a buffer, size or scalar, or be true, false or a number", role);
+            continue;
+        }
+        int class = class_number(r, op, member);
+        if (!strcmp(role, "compute") && op && op->classes && class < 0) {
+            reader_mistake(r, member, "'compute' must be a word, e.g. \"%s\"", op->classes[0]);
+            continue;
+        }
+        if (class >= 0) constant = true;
+        size_t b = job->reference.binding_count++;
+        job->reference.bindings = memory_grow(job->reference.bindings, b + 1, sizeof *job->reference.bindings);
+        job->reference.bindings[b].role = text_copy(role);
+        job->reference.bindings[b].name = constant ? NULL : text_copy(node_string(member));
+        job->reference.bindings[b].value = class >= 0             ? class
+                                           : node_is_bool(member) ? node_bool(member)
+                                           : constant             ? node_real(member)
+                                                                  : 0;
+    }
+    if (op) {
+        check_roles(r, job, n, op);
+    } else if (name) {
+        unknown_operation(r, node_member(n, "operation"), name);
+    }
+}
