@@ -170,7 +170,7 @@ static void the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4(voi
 {
     (void)state;
     struct job *job;
-    struct mistakes mistakes;
+    struct mistakes mistakes = {0};
     struct error err;
     struct finding list[FINDINGS_MAX];
     json_t *eight = recorded(8), *four = recorded(4);
