@@ -206,7 +206,8 @@ FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --vers
 install: all
 	@echo "install into $(ROOT)"
 	@install -d $(ROOT)/bin $(ROOT)/libexec/sweetspot $(SHARE)/man/man1 $(SHARE)/doc/sweetspot $(SHARE)/pkgconfig \
-	  $(ROOT)/include/sweetspot $(SHARE)/cmake/sweetspot $(dir $(COMPLETIONS)) $(addprefix $(SHARE)/sweetspot/,$(sort $(dir $(DATA))))
+	  $(ROOT)/include/sweetspot \
+	  $(SHARE)/cmake/sweetspot $(dir $(COMPLETIONS)) $(addprefix $(SHARE)/sweetspot/,$(sort $(dir $(DATA))))
 	@install -m 755 $(BIN)/sweetspot $(ROOT)/bin
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
 	@install -m 644 $(USER_HEADERS) $(ROOT)/include/sweetspot
@@ -225,7 +226,8 @@ install: all
 
 .PHONY: uninstall
 uninstall:
-	rm -rf $(ROOT)/libexec/sweetspot $(ROOT)/include/sweetspot $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
+	rm -rf $(ROOT)/libexec/sweetspot $(ROOT)/include/sweetspot
+	rm -rf $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
 	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/man/man1/sweetspot-*.1 \
 	  $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
 

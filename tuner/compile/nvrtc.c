@@ -79,8 +79,8 @@ static int return_to(int here, struct error *err)
     return failed ? error_set(err, "the compiler cannot return to its folder") : 0;
 }
 
-// Whether a log has more than ptxas's notes. NVRTC leaves out why ptxas refuses code that compiles, such as __constant__
-// variables that take too much.
+// Whether a log has more than ptxas's notes. NVRTC leaves out why ptxas refuses code that compiles, such as
+// __constant__ variables that take too much.
 static bool says_why(const char *log)
 {
     for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {
