@@ -196,6 +196,8 @@ PREFIX ?= /usr/local
 # Everything lies under PREFIX, and the programs find it from where they are: the folder can be moved as a whole.
 ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
+# What users' own functions include.
+USER_HEADERS := kernels/sweetspot_reference.h kernels/sweetspot_baseline.h
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # With the same folders as here, so that they find each other.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json \
@@ -210,9 +212,11 @@ FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --vers
 install: all
 	@echo "install into $(ROOT)"
 	@install -d $(ROOT)/bin $(ROOT)/libexec/sweetspot $(SHARE)/man/man1 $(SHARE)/doc/sweetspot $(SHARE)/pkgconfig \
+	  $(ROOT)/include/sweetspot \
 	  $(SHARE)/cmake/sweetspot $(dir $(COMPLETIONS)) $(addprefix $(SHARE)/sweetspot/,$(sort $(dir $(DATA))))
 	@install -m 755 $(BIN)/sweetspot $(ROOT)/bin
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
+	@install -m 644 $(USER_HEADERS) $(ROOT)/include/sweetspot
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
 	@for file in dist/echarts.min.js LICENSE NOTICE; do [ ! -f $(ECHARTS)/$$file ] || \
 	  install -D -m 644 $(ECHARTS)/$$file $(SHARE)/sweetspot/report/$${file##*/} || exit 1; done
@@ -228,7 +232,8 @@ install: all
 
 .PHONY: uninstall
 uninstall:
-	rm -rf $(ROOT)/libexec/sweetspot $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
+	rm -rf $(ROOT)/libexec/sweetspot $(ROOT)/include/sweetspot
+	rm -rf $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
 	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/man/man1/sweetspot-*.1 \
 	  $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
 

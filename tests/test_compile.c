@@ -72,6 +72,21 @@ static void entries_have_symbols_and_what_ptxas_says(void **state)
     e2e_remove(folder);
 }
 
+static void what_ptxas_refuses_without_a_word_has_a_reason(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("refused");
+    e2e_write(folder, "x.cu",
+              "__constant__ float a[12000], b[12000];\n"
+              "extern \"C\" __global__ void plain(float *y) { y[0] = a[threadIdx.x] + b[threadIdx.x]; }\n");
+    json_t *answer = compile(folder, "\"entries\":[\"plain\"],\"defines\":{}");
+    expect_status(answer, "compile_error");
+    const char *reason = json_get_string(answer, "reason", "");
+    if (strncmp(reason, "error: ptxas refuses the code", 29) != 0 || !strstr(reason, "64 KiB")) fail_msg("%s", reason);
+    json_decref(answer);
+    e2e_remove(folder);
+}
+
 static void unroll_pragmas_reach_the_compiler(void **state)
 {
     (void)state;
@@ -314,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_have_symbols_and_what_ptxas_says),
+        cmocka_unit_test(what_ptxas_refuses_without_a_word_has_a_reason),
         cmocka_unit_test(unroll_pragmas_reach_the_compiler),
         cmocka_unit_test(the_same_request_comes_from_the_cache_until_an_included_file_changes),
         cmocka_unit_test(a_cubin_that_is_gone_is_compiled_again),

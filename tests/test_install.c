@@ -68,6 +68,8 @@ static void everything_is_where_others_look_for_it(void **state)
                                         "libexec/sweetspot/sweetspot-compile",
                                         "libexec/sweetspot/sweetspot-replay",
                                         "libexec/sweetspot/sweetspot-node",
+                                        "include/sweetspot/sweetspot_reference.h",
+                                        "include/sweetspot/sweetspot_baseline.h",
                                         "share/sweetspot/templates/gemm_simt.cu",
                                         "share/sweetspot/configs/sgemm.inc",
                                         "share/sweetspot/configs/suite/fp32_129.cfg",

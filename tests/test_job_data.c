@@ -330,6 +330,43 @@ static void members_that_cannot_be_are_refused_by_name(void **state)
     job_free(job);
 }
 
+// The "hash" of the reference in the request.
+static char *hash_of_reference(const struct job *job)
+{
+    struct error err;
+    json_t *request = request_job(job, 0, NULL, NULL, 1, &err);
+    if (!request) fail_msg("%s", err.message);
+    char *hash = text_copy(json_get_string(json_object_get(request, "reference"), "hash", ""));
+    json_decref(request);
+    return hash;
+}
+
+static void a_reference_library_counts_by_what_it_holds(void **state)
+{
+    (void)state;
+    char *bin = realpath(e2e_bin(), NULL);
+    struct job *job = sound_job("{ scalar = \"M\"; type = \"i32\"; }");
+    char *copy = text_format("%s/lib.so", folder), *command = text_format("cp %s/reference_library.so %s", bin, copy),
+         *longer = text_format("echo >>%s", copy);
+    assert_int_equal(system(command), 0);
+    job->reference.kind = REFERENCE_LIBRARY;
+    job->reference.library = copy;
+    job->reference.function = text_copy("scale_reference");
+    char *first = hash_of_reference(job), *same = hash_of_reference(job);
+    assert_int_equal(strlen(first), 32);
+    assert_string_equal(first, same);
+    assert_int_equal(system(longer), 0);
+    char *other = hash_of_reference(job);
+    assert_string_not_equal(first, other);
+    free(first);
+    free(same);
+    free(other);
+    free(command);
+    free(longer);
+    free(bin);
+    job_free(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +375,7 @@ int main(void)
         cmocka_unit_test(mistakes_that_involve_two_buffers_have_their_line),
         cmocka_unit_test(structs_are_laid_out_as_in_c),
         cmocka_unit_test(members_that_cannot_be_are_refused_by_name),
+        cmocka_unit_test(a_reference_library_counts_by_what_it_holds),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

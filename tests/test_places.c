@@ -95,7 +95,9 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
     char *one = text_read_file(cubin, &size), *path = text_format("%s.units", cubin);
     void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
     FILE *file = fopen(path, "wb");
-    assert_true(both && file && fwrite(both, bytes, 1, file) == 1 && !fclose(file));
+    assert_non_null(file);
+    bool good = both && fwrite(both, bytes, 1, file) == 1;
+    if (fclose(file) || !good) fail_msg("cannot write '%s'", path);
     int failed =
         bench_begin(b, buffers,
                     text_format("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k','unit':0," LAUNCH

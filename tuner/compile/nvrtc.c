@@ -79,6 +79,18 @@ static int return_to(int here, struct error *err)
     return failed ? error_set(err, "the compiler cannot return to its folder") : 0;
 }
 
+// Whether a log has more than ptxas's notes. NVRTC leaves out why ptxas refuses code that compiles, such as
+// __constant__ variables that take too much.
+static bool says_why(const char *log)
+{
+    for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        bool note = !strncmp(line, "ptxas info ", 11) || !strncmp(line, "ptxas     ", 10);
+        if (!note && strspn(line, " ") < length) return true;
+    }
+    return false;
+}
+
 int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)
 {
     nvrtcProgram program;
@@ -113,6 +125,12 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
     } else if (!*c->log) {
         free(c->log);
         c->log = text_copy(nvrtcGetErrorString(said));
+    } else if (!says_why(c->log)) {
+        char *notes = c->log;
+        c->log = text_format("error: ptxas refuses the code, and NVRTC does not pass on why: perhaps the __constant__ "
+                             "variables take more than 64 KiB. nvcc says it\n%s",
+                             notes);
+        free(notes);
     }
     nvrtcDestroyProgram(&program);
     if (result) compilation_release(c);

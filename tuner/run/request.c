@@ -7,7 +7,9 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/command_files.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/shared_library.h"
 #include "tuner/base/text.h"
 #include "tuner/run/request_parts.h"
 
@@ -98,6 +100,19 @@ static json_t *describe_current(const struct job *job, const struct compiled *co
     return baseline;
 }
 
+// What is at the path of a library, which may be built anew there. One that is given by its source has the hash of what
+// it is built from (job_setup.c).
+static void name_content(json_t *reference, const char *library)
+{
+    char hash[HASH_TEXT_SIZE];
+    size_t size;
+    char *content = shared_library_is_source(library) ? NULL : text_read_file(library, &size);
+    if (!content) return;
+    hash_content(content, size, hash);
+    json_object_set_new(reference, "hash", json_string(hash));
+    free(content);
+}
+
 // A reference in a library, or what is left of it where nothing is judged: the function that makes the inputs.
 static json_t *describe_functions(const struct reference *r, const char *kind)
 {
@@ -105,6 +120,7 @@ static json_t *describe_functions(const struct reference *r, const char *kind)
     json_t *out = json_pack("{s:s}", "kind", kind);
     if (judged || r->generate) {
         json_object_set_new(out, "path", json_string(r->library));
+        name_content(out, r->library);
         json_object_set_new(out, "timeout", json_real(r->timeout));
     }
     if (r->function && judged) json_object_set_new(out, "function", json_string(r->function));

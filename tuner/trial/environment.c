@@ -69,7 +69,7 @@ static const struct environment_setting settings[] = {
     {"reference.function", true, "the function in that library"},
     {"reference.generate", true, "the function in that library that makes the inputs"},
     {"reference.verify", true, "the function in that library that judges outputs"},
-    {"reference.hash", true, "hash of a library's source, or of a command and the files that it names"},
+    {"reference.hash", true, "hash of a library or of its source, or of a command and the files that it names"},
     {"reference.command", true, "the command that computes the reference"},
     {"reference.folder", false, "a path: the job file's own folder"},
     {"reference.built", false, "a path: of what was built from the library's source"},
