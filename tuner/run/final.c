@@ -72,8 +72,11 @@ void run_final_send(struct run *r, size_t gpu)
         if (json_array_size(json_object_get(value, "problems")) && !candidate)
             json_array_append(baselines, (json_t *)name);
     }
-    run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64,
-            r->builds.decision ? "race of builds" : "final", json_array_size(candidates), json_array_size(baselines),
+    run_log(r, "%s on %s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64,
+            r->builds.decision ? "race of builds"
+            : r->repeat.on     ? "final repeated"
+                               : "final",
+            r->pool.gpus[gpu].name, json_array_size(candidates), json_array_size(baselines),
             run_final_rounds(r), r->final_process + 1);
     json_t *request = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r),
                                 "process", (json_int_t)r->final_process, "rounds", (json_int_t)run_final_rounds(r),
@@ -235,6 +238,9 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
         document = json_pack("{s:I, s:I, s:o}", "rounds", (json_int_t)entries[winner].rounds, "winner",
                              (json_int_t)finalists[winner].trial, "ties", ties);
     }
+    json_t *repeated =
+        document ? run_final_repeat_document(r, list, json_get_integer(document, "winner", 0)) : NULL;
+    if (repeated) json_object_set_new(document, "repeated", repeated);
     for (size_t i = 0; i < used; i++) free(finalists[i].objectives);
     free(finalists);
     free(entries);
@@ -249,6 +255,8 @@ void run_final_put(struct run *r, const char *kind, json_t *decision, const json
     json_t *process = json_object_get(r->final_answer, "process");
     json_object_update(document, decision);
     if (process) json_object_set(document, "process", process);
+    if (r->policy.final_gpu != POLICY_NOBODY)
+        json_object_set_new(document, "gpu", pool_gpu_identity(&r->pool, r->policy.final_gpu));
     json_object_set_new(document, "replayed", json_boolean(r->pool.replay));
     if (r->pool.replay) json_object_set(document, "recording", json_object_get(r->pool.hello, "recording"));
     json_object_set(document, "entries", (json_t *)entries);

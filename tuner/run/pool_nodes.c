@@ -244,6 +244,26 @@ bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
     return true;
 }
 
+char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
+{
+    char here[256] = "";
+    size_t node = p->gpus[gpu].node;
+    if (node != POOL_HERE)
+        return text_copy(json_get_string(p->nodes[node]->link.identity, "host", p->nodes[node]->spec.name));
+    if (gethostname(here, sizeof here - 1)) *here = 0;
+    return text_copy(*here ? here : "localhost");
+}
+
+json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
+{
+    const struct gpu_slot *slot = &p->gpus[gpu];
+    char *host = pool_gpu_host(p, gpu);
+    json_t *identity = json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "",
+                                 "host", host, "node", slot->node == POOL_HERE ? NULL : p->nodes[slot->node]->spec.name);
+    free(host);
+    return identity;
+}
+
 double pool_patience(void)
 {
     return seconds_of("SWEETSPOT_POOL_PATIENCE", 600);

@@ -44,7 +44,5 @@ void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_patience(void);
-// A GPU is not used any more.
-void pool_gpu_set_aside(struct worker_pool *, size_t gpu, const char *why);
 
 #endif

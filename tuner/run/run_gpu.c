@@ -124,6 +124,8 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
         take_guide(r, (struct task *)request.tasks[0], answer);
     else if (request.kind == REQUEST_COUNT)
         take_counts(r, &request, answer);
+    else if (request.kind == REQUEST_CHECK)
+        run_take_check(r, gpu, answer);
     else
         r->final_answer = json_deep_copy(answer);
     free(request.tasks);
@@ -158,5 +160,6 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
             run_commit_counters(r, t, NULL);
         }
     }
+    if (blamed.kind == REQUEST_CHECK && !event->outside) run_check_failed(r, event->worker, event->why.message);
     free(blamed.tasks);
 }

@@ -322,7 +322,10 @@ int run_setup(struct run *r)
     read_least(r);
     read_baselines(r);
     measure_ceilings(r);
-    if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) policy_gpu_ready(&r->policy, r->pool.first_gpu);
+    if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) {
+        run_check_ready(r, r->pool.first_gpu);
+        policy_gpu_ready(&r->policy, r->pool.first_gpu);
+    }
     run_event_ceilings(r);
     run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
@@ -347,5 +350,6 @@ void run_release(struct run *r)
     json_decref(r->ceilings);
     run_final_reset(r);
     run_builds_reset(r);
+    run_check_release(r);
     if (r->display.log) fclose(r->display.log);
 }

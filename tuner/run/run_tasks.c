@@ -218,6 +218,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     tell(r, t->config, trial->status, objective, record.times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) {
+        run_check_note(r, t);
         note_best(r, trial->objective, record.times, t->text, trial->id, false);
         doubt_work(r, record.times);
     }
@@ -275,6 +276,26 @@ static int tell_stored(void *user, const struct trial *trial)
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (!was_told(&r->told, trial->id) && is_awake(r, trial, config)) tell_trial(r, config, trial);
     return 0;
+}
+
+static int take_best(void *user, const struct trial *trial)
+{
+    struct run *r = user;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double times[JOB_MAX_PROBLEMS];
+    size_t problem;
+    if (!is_awake(r, trial, config)) return 0;
+    for (size_t p = 0; p < r->job->tuned_count; p++)
+        times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
+    incumbent_take(&r->incumbent, r->job, trial->objective, times, trial->config, trial->id, &problem);
+    return r->job->objective != OBJECTIVE_EACH; // the first is the best
+}
+
+void run_find_best(struct run *r)
+{
+    struct error err;
+    incumbent_forget(&r->incumbent);
+    if (store_each(r->store, true, 0, take_best, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
 }
 
 struct awake_count {

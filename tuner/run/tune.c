@@ -63,6 +63,9 @@ static void carry_out(struct run *r, const struct policy_action *action)
     case POLICY_COUNT:
         run_count(r, action->request, action->worker);
         break;
+    case POLICY_CHECK:
+        run_check_send(r, action->worker);
+        break;
     case POLICY_FINAL:
         run_final_send(r, action->worker);
         break;
@@ -81,6 +84,7 @@ static void take(struct run *r, const struct pool_event *event)
     policy_clock(&r->policy, clock_now());
     switch (event->kind) {
     case POOL_GPU_READY:
+        run_check_ready(r, event->worker);
         policy_gpu_ready(&r->policy, event->worker);
         break;
     case POOL_GPU_ANSWER:
@@ -164,6 +168,13 @@ static void race(struct run *r)
     while (run_final_goes_on(r));
 }
 
+static void repeat(struct run *r)
+{
+    if (!run_final_repeat_begin(r)) return;
+    follow_policy(r);
+    run_final_repeat_end(r);
+}
+
 static enum final_outcome race_builds(struct run *r)
 {
     if (r->fatal || interrupt_count() || !run_builds_begin(r)) return FINAL_DECIDED;
@@ -182,6 +193,7 @@ static void final(struct run *r)
         }
         race(r);
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
+        repeat(r);
         outcome = run_final_finish(r);
         if (outcome == FINAL_DECIDED) outcome = race_builds(r);
         r->final_open += outcome == FINAL_OPEN;
@@ -205,6 +217,10 @@ static void put_run(struct run *r)
     json_object_set_new(document, "gpu_wall", json_real(r->statistics.gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->statistics.count_wall));
     json_object_set_new(document, "count_busy", json_real(r->statistics.count_busy));
+    json_object_set_new(document, "gpus", run_gpus_document(r));
+    if (r->checks.trial)
+        json_object_set_new(document, "reference",
+                            json_pack("{s:I, s:f}", "trial", (json_int_t)r->checks.trial, "gpu_wall", r->checks.wall));
     json_t *guide = run_guide_document(r);
     if (guide) json_object_set_new(document, "guide", guide);
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));

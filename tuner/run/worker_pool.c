@@ -90,26 +90,36 @@ void pool_read_compilers(struct worker_pool *p)
     }
 }
 
+// Reads a worker that has something to say. *at is at its entries of the poll, and then behind them. Links were read
+// before.
+static void read_worker(struct worker *w, const struct pollfd **at, bool *dead, struct error *death)
+{
+    const struct pollfd *end = *at + worker_polled(w);
+    bool news = worker_has_news(w);
+    for (; *at < end; ++*at) news |= (*at)->revents != 0;
+    if (news) *dead = worker_io(w, death) != 0;
+}
+
 void pool_wait(struct worker_pool *p, int milliseconds)
 {
-    struct pollfd *polled = memory_new(3 * (p->gpu_count + p->compiler_count + p->links.count), sizeof *polled);
+    size_t most = WORKER_POLLED * (p->gpu_count + p->compiler_count) + NODE_LINK_POLLED * p->links.count;
+    struct pollfd *polled = memory_new(most, sizeof *polled);
     int n = 0;
-    for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
     for (size_t i = 0; i < p->gpu_count; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
     for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
+    for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
     double before = clock_now();
-    int events = poll(polled, (nfds_t)n, milliseconds);
+    poll(polled, (nfds_t)n, milliseconds);
     double slept = clock_now() - before;
-    free(polled);
     if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) pool_allow_for_pause(p, slept);
     for (size_t i = 0; i < p->links.count; i++) node_link_io(p->links.list[i]); // it keeps the time, too
-    pool_nodes_serve(p);
-    if (events <= 0 && !p->links.count) return;
-    for (size_t i = 0; i < p->gpu_count; i++) {
-        struct gpu_slot *slot = &p->gpus[i];
-        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
-    }
-    pool_read_compilers(p);
+    const struct pollfd *at = polled;
+    for (size_t i = 0; i < p->gpu_count; i++)
+        read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
+    for (size_t i = 0; i < p->compiler_count; i++)
+        read_worker(&p->compilers[i].worker, &at, &p->compilers[i].dead, &p->compilers[i].death);
+    free(polled);
+    pool_nodes_serve(p); // it may start workers
 }
 
 // hello -> job -> ready. True where there is an event in it.
@@ -339,10 +349,15 @@ static bool is_deserted(struct worker_pool *p, double now, struct pool_event *ev
 bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 {
     *event = (struct pool_event){.exit_status = EXIT_DONE};
-    pool_look_for_stops(p, now);
-    for (event->worker = 0; event->worker < p->gpu_count; event->worker++)
+    if (!p->next_gpu && !p->next_compiler) pool_look_for_stops(p, now);
+    for (; p->next_gpu < p->gpu_count; p->next_gpu++) {
+        event->worker = p->next_gpu;
         if (next_of_gpu(p, event->worker, now, event)) return true;
-    for (event->worker = 0; event->worker < p->compiler_count; event->worker++)
+    }
+    for (; p->next_compiler < p->compiler_count; p->next_compiler++) {
+        event->worker = p->next_compiler;
         if (pool_next_of_compiler(p, event->worker, now, event)) return true;
+    }
+    p->next_gpu = p->next_compiler = 0;
     return is_deserted(p, now, event);
 }
