@@ -13,11 +13,13 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/node_files.h"
 #include "tuner/run/pool_spec.h"
 
 enum {
     TRIES_MOST = 8,   // of a node in a row
     GPUS_MOST = 4096, // of a node
+    FOREIGN_MOST = 2, // answers to others' requests, of a node
 };
 static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
 static const double end_patience = 2;                    // s that agents have to end in order
@@ -131,6 +133,16 @@ void pool_node_set_aside(struct worker_pool *p, size_t node, const char *why)
     pool_say(p, "node %s is set aside: %s", n->spec.name, why);
 }
 
+void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *event)
+{
+    if (node == POOL_HERE) return;
+    event->outside = true;
+    pool_log(p, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
+    if (++p->nodes[node]->foreign < FOREIGN_MOST) return;
+    event->node = true;
+    pool_node_set_aside(p, node, event->why.message);
+}
+
 static void start(struct worker_pool *p, struct pool_node *n)
 {
     struct error err;
@@ -241,6 +253,14 @@ bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
                             p->driver);
     pool_gpu_set_aside(p, gpu, why);
     free(why);
+    return true;
+}
+
+bool pool_gpu_refuses_job(struct worker_pool *p, size_t gpu)
+{
+    struct error why;
+    if (!node_files_refuse(p->gpus[gpu].worker.link, p->job_request, &why)) return false;
+    pool_gpu_set_aside(p, gpu, why.message);
     return true;
 }
 

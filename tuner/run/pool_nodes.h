@@ -22,6 +22,7 @@ struct pool_node {
     double up;    // since when it is up
     enum node_compilers compilers;
     int greetings; // of its compilers that failed
+    int foreign;   // answers of its workers that were another request's
 };
 
 // Reads the list and starts all. -1 with a message.
@@ -34,6 +35,11 @@ bool pool_node_is_up(const struct worker_pool *, size_t node);
 // Whether no node can ever be of use, with all reasons; only where no list can change that.
 bool pool_nodes_hopeless(const struct worker_pool *, struct error *why);
 void pool_node_set_aside(struct worker_pool *, size_t node, const char *why);
+// A worker of a node has given another's answer, for the reason in event->why: its request is innocent. The second time
+// the node is set aside. Nothing of a worker that is here: a candidate may have damaged it.
+void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
+// Whether the node cannot take the run's job: its GPU is set aside then.
+bool pool_gpu_refuses_job(struct worker_pool *, size_t gpu);
 // A GPU worker's hello says how many GPUs there are: the others get slots later, in pool_nodes_serve.
 void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello);
 // A compiler has said what it is. Whether it compiles as the first one does.

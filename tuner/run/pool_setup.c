@@ -266,6 +266,10 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
         json_decref(hello);
+        if (!other && pool_gpu_refuses_job(p, p->first_gpu)) {
+            i--; // it was not tried
+            continue;
+        }
         if (other || !worker_running(&slot->worker)) continue;
         *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
         if (*answer && pool_give_up_baseline(p, *answer)) {

@@ -156,6 +156,7 @@ static inline int64_t run_evaluations(const struct run *r) // configurations wit
 // run_setup.c: workers, device, support kernels, store, environment, job. 0 or an exit status with r->failure filled.
 int run_setup(struct run *);
 void run_release(struct run *);
+json_t *run_given_devices(const struct run *); // as the user named them: "device", "pool". A new reference
 
 // run_gpu.c: requests to GPU workers and their answers.
 void run_measure(struct run *, struct task *, size_t gpu);

@@ -141,6 +141,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     }
     if (slot->state == GPU_HELLO && device) {
         pool_set_uuid(slot, device);
+        if (pool_gpu_refuses_job(p, i)) return false;
         slot->state = GPU_JOB;
         slot->setup_id = worker_send(&slot->worker, json_deep_copy(p->job_request));
         pool_node_count_gpus(p, i, answer); // there may be more slots then
@@ -164,6 +165,15 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     }
     error_prefix(&event->why, "%s", slot->name);
     return true;
+}
+
+// Whether a message is an answer to a request that its worker does not have; `id`: of the one that it has.
+static bool is_foreign(const json_t *message, int64_t id, const json_t *request, struct error *why)
+{
+    int64_t told = json_get_integer(message, "id", -1);
+    if (told != id && !json_object_get(message, "progress"))
+        return error_set(why, "the worker answers request %lld, but was given %lld", (long long)told, (long long)id) != 0;
+    return told == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
 }
 
 // The worker is gone, for the reason in event->why.
@@ -193,7 +203,10 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
     bool progress = json_object_get(message, "progress") != NULL, happened = false,
          ready = slot->state == GPU_READY && slot->queued;
     const json_t *request = ready ? slot->queue[0].request : slot->state == GPU_JOB ? p->job_request : NULL;
-    if (id == (ready ? slot->queue[0].id : slot->setup_id) && answer_check(request, message, &event->why)) {
+    if (ready && is_foreign(message, slot->queue[0].id, request, &event->why)) {
+        pool_node_foreign(p, slot->node, event);
+        happened = lose_gpu(p, i, event);
+    } else if (id == (ready ? slot->queue[0].id : slot->setup_id) && answer_check(request, message, &event->why)) {
         happened = lose_gpu(p, i, event);
     } else if (slot->state != GPU_READY) {
         if (id == slot->setup_id && progress)
@@ -275,6 +288,11 @@ bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct p
     json_t *message;
     int got;
     while ((got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
+        if (slot->busy && is_foreign(message, slot->id, NULL, &event->why)) {
+            json_decref(message);
+            pool_node_foreign(p, slot->node, event);
+            return lose_compiler(p, i, event);
+        }
         if (slot->busy && json_get_integer(message, "id", -1) == slot->id) {
             if (answer_check(slot->request, message, &event->why)) {
                 json_decref(message);
