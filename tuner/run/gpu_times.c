@@ -62,14 +62,16 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
     return n > 1;
 }
 
-// By how much the logarithms of two times of one GPU differ; 0 without any.
-static double deviation(const struct gpu_times *t)
+// By how much the logarithms of two times of one GPU differ; 0 without any. Of the one that is judged only the times
+// count that differed: how it came to them is what is judged.
+static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
     double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);
     size_t n = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct gpu_times_of *g = &t->gpus[i];
-        for (size_t k = 1; is_compared(g) && k < g->count; k++)
+        size_t pairs = g == judged ? g->suspicious : g->count - 1;
+        for (size_t k = 1; is_compared(g) && k <= pairs; k++)
             apart[n++] = fabs(log(g->kept[k].value / g->kept[k - 1].value));
     }
     double median = n ? stats_median(apart, n) : 0;
@@ -85,7 +87,7 @@ enum gpu_verdict gpu_times_judge(struct gpu_times *t, size_t gpu, double tie, do
     const struct interval *newest = &g->kept[0];
     g->fresh = false;
     *ratio = newest->value / standard.value;
-    *limit = exp(fmax(log1p(tie), GPU_TIMES_LIMIT * deviation(t)));
+    *limit = exp(fmax(log1p(tie), GPU_TIMES_LIMIT * deviation(t, g)));
     bool apart = newest->low > standard.high || newest->high < standard.low;
     if (!apart || fabs(log(*ratio)) <= log(*limit)) {
         g->suspicious = 0;

@@ -8,10 +8,10 @@
 //       GPU, and than the share within which candidates are tied (measure.tie): what is less decides nothing,
 //     - GPU_TIMES_KEPT times in a row.
 //
-// The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all GPUs
-// (the median absolute deviation: Rousseeuw and Croux, Alternatives to the Median Absolute Deviation, 1993). A value
-// beyond three of them is an outlier by Hampel's identifier (Davies and Gather, The Identification of Multiple
-// Outliers, 1993).
+// The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all
+// GPUs, without the step by which the one that is judged came to differ (the median absolute deviation: Rousseeuw and
+// Croux, Alternatives to the Median Absolute Deviation, 1993). A value beyond three of them is an outlier by Hampel's
+// identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
 #ifndef SWEETSPOT_GPU_TIMES_H
 #define SWEETSPOT_GPU_TIMES_H
 
