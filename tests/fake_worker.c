@@ -152,10 +152,25 @@ static json_t *compile_helper(const json_t *request)
     return NULL;
 }
 
+// Noted where $FAKE_LOG_FILES is set: every text of a request that is, or ends with, the path of a file which this worker
+// can read.
+static void note_files(const json_t *value)
+{
+    size_t i;
+    json_t *member;
+    const char *key, *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');
+    if (path && !access(path, R_OK)) note_text(text);
+    json_array_foreach((json_t *)(uintptr_t)value, i, member) note_files(member);
+    json_object_foreach((json_t *)(uintptr_t)value, key, member) note_files(member);
+}
+
 static json_t *compile(const json_t *request)
 {
+    if (getenv("FAKE_LOG_FILES") && json_object_get(request, "config")) note_files(json_object_get(request, "options"));
     json_t *helper = json_object_get(request, "config") ? NULL : compile_helper(request);
     if (helper) return helper;
+    if (getenv("FAKE_COMPILE_DELAY") && json_object_get(request, "config"))
+        usleep((useconds_t)atoi(getenv("FAKE_COMPILE_DELAY")));
     if (getenv("FAKE_FULL"))
         return json_pack("{s:s, s:s}", "status", "error", "reason",
                          "cannot write 'compiled/ab.cubin': No space left on device");
@@ -250,17 +265,6 @@ static json_t *build(const json_t *request)
     const char *library = getenv("FAKE_LIBRARY"); // a file
     return json_pack("{s:s, s:s, s:s, s:b}", "status", "ok", "library", library ? library : "/fake.so", "hash", "0123",
                      "cached", 0);
-}
-
-// Noted where $FAKE_LOG_FILES is set: every text of a request that is a file which this worker can read.
-static void note_files(const json_t *value)
-{
-    size_t i;
-    json_t *member;
-    const char *key, *text = json_is_string(value) ? json_string_value(value) : "";
-    if (*text == '/' && !access(text, R_OK)) note_text(text);
-    json_array_foreach((json_t *)(uintptr_t)value, i, member) note_files(member);
-    json_object_foreach((json_t *)(uintptr_t)value, key, member) note_files(member);
 }
 
 static json_t *job(const json_t *request)
@@ -472,6 +476,13 @@ static bool is_nvcc(const json_t *candidate)
 static json_t * final(const json_t *request)
 {
     note_seed(request);
+    if (getenv("FAKE_FINAL_WAITS") && access(getenv("FAKE_FINAL_WAITS"), F_OK)) { // for this file
+        char text[32];
+        snprintf(text, sizeof text, "waits %d", (int)getpid());
+        note_text(text);
+        while (access(getenv("FAKE_FINAL_WAITS"), F_OK)) usleep(10000);
+        sleep(1); // whoever waits for it ends this worker now
+    }
     json_t *entries = json_array(), *one, *candidates = json_object_get(request, "candidates");
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
     int64_t places = json_get_integer(request, "places", INT64_MAX), process = json_get_integer(request, "process", 0);
