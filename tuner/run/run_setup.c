@@ -333,6 +333,7 @@ int run_setup(struct run *r)
     read_least(r);
     read_baselines(r);
     measure_ceilings(r);
+    policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes have joined meanwhile
     if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) {
         run_check_ready(r, r->pool.first_gpu);
         policy_gpu_ready(&r->policy, r->pool.first_gpu);
