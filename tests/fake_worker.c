@@ -85,8 +85,8 @@ static json_t *hello(void)
     return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler",
                      toolkit ? toolkit : "fake 1.0", "device", "name",
                      getenv("FAKE_MODEL") ? getenv("FAKE_MODEL") : "Fake GPU", "arch", "sm_90a", "uuid",
-                     uuid ? uuid : "GPU-fake", "driver", driver ? driver : "1.2.3", "sm_count", 132,
-                     "memory_bytes", (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
+                     uuid ? uuid : "GPU-fake", "driver", driver ? driver : "1.2.3", "sm_count", 132, "memory_bytes",
+                     (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
@@ -152,8 +152,8 @@ static json_t *compile_helper(const json_t *request)
     return NULL;
 }
 
-// Noted where $FAKE_LOG_FILES is set: every text of a request that is, or ends with, the path of a file which this worker
-// can read.
+// Noted where $FAKE_LOG_FILES is set: every text of a request that is, or ends with, the path of a file which this
+// worker can read.
 static void note_files(const json_t *value)
 {
     size_t i;

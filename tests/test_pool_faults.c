@@ -9,26 +9,26 @@
 #include "tuner/run/node_files.h"
 #include "tuner/store/store.h"
 
-#define JOB(arguments, rest) \
-    "name = \"fake\";\n" \
-    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n" \
+#define JOB(arguments, rest)                                                                                           \
+    "name = \"fake\";\n"                                                                                               \
+    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"                                                              \
     "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = \"Y\"; values = [1, 2, 3, 4]; },\n" \
-    "  { name = \"P\"; option = \"--ptxas-options=--options-file=%\"; files = [ \"a.opt\" ]; },\n" \
-    "  { name = \"MODE\"; values = [\"good\"]; } );\n" \
-    "problems = ( { N = 1024; } );\n" \
-    "launch = { grid = [\"N\"]; block = [32]; };\n" \
-    "arguments = ( " arguments "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n" \
-    "measure = { timeout = \"5s\"; final = { candidates = 3; rounds = 10; processes = 1; }; };\n" \
-    "compile = { timeout = \"5s\"; };\n" \
+    "  { name = \"P\"; option = \"--ptxas-options=--options-file=%\"; files = [ \"a.opt\" ]; },\n"                     \
+    "  { name = \"MODE\"; values = [\"good\"]; } );\n"                                                                 \
+    "problems = ( { N = 1024; } );\n"                                                                                  \
+    "launch = { grid = [\"N\"]; block = [32]; };\n"                                                                    \
+    "arguments = ( " arguments "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"        \
+    "measure = { timeout = \"5s\"; final = { candidates = 3; rounds = 10; processes = 1; }; };\n"                      \
+    "compile = { timeout = \"5s\"; };\n"                                                                               \
     "search = { strategy = \"exhaustive\"; };\n" rest
 enum { CONFIGURATIONS = 32 };
 
 #define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --no-nvcc --pool $at/nodes.cfg "
-#define RUN(folder, script) \
-    e2e_run(folder, \
+#define RUN(folder, script)                                                                                           \
+    e2e_run(folder,                                                                                                   \
             "export at=$PWD/'%s'; export FAKE_LOG=$at/measured SWEETSPOT_NODE_BEAT=100ms SWEETSPOT_NODE_PATIENCE=1s " \
-            "SWEETSPOT_POOL_REREAD=200ms\n" script, \
+            "SWEETSPOT_POOL_REREAD=200ms\n" script,                                                                   \
             folder)
 
 static const char unverified[] = "verification = { enabled = false; };\n";
@@ -82,7 +82,7 @@ static void done(struct outcome_of_command *r, char *folder)
 }
 
 // Compiled on one node, used on another; neither sees the driver's files.
-#define TWO_NODES \
+#define TWO_NODES                                                                                                    \
     "nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; command = \"env XDG_CACHE_HOME=$at/1\"; private = true; },\n" \
     "  { name = \"cores\"; gpus = 0; cores = 1; command = \"env XDG_CACHE_HOME=$at/2 FAKE_LIBRARY=$at/2/made.so\"; " \
     "private = true; } );\n"
@@ -90,9 +90,9 @@ static void done(struct outcome_of_command *r, char *folder)
 static void whatever_a_job_names_is_on_the_node_with_the_same_content(void **state)
 {
     (void)state;
-#define FILES_JOB(reference) \
+#define FILES_JOB(reference)                                                                                     \
     JOB("{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = { kind = \"npy\"; path = \"in.npy\"; }; }, ", \
-        "reference = { " reference " };\n" \
+        "reference = { " reference " };\n"                                                                       \
         "baselines = ( { name = \"program\"; library = \"base.c\"; function = \"b\"; } );\n")
     static const struct {
         const char *job, *files; // what the GPU's node must have
@@ -105,17 +105,17 @@ static void whatever_a_job_names_is_on_the_node_with_the_same_content(void **sta
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("pool_files", cases[i].job, TWO_NODES);
         e2e_write(folder, "prebuilt.so", "machine code\n");
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured\nmkdir $at/2; echo built "
-                    ">$at/2/made.so\n" TUNE "--no-final\nstatus=$?\n"
-                    "for f in %s; do n=0; for had in $(grep ^$at/1/ $at/measured | sort -u); do\n"
-                    "    cmp -s $at/$f $had && n=$((n + 1)); done; echo $f: $n; done\n"
-                    "for o in $(grep -o '^--ptxas-options.*' $at/measured | sort -u); do\n"
-                    "    case $o in *=$at/2/*) cmp $at/a.opt ${o##*=} && echo option there;; esac; done\n"
-                    "grep -v -e ^$at/1/ -e =$at/2/ -e ^X= $at/measured | grep / | grep -v -e ^/fake && echo of the driver\n"
-                    "exit $status",
-                    folder, cases[i].files);
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured\nmkdir $at/2; echo built "
+            ">$at/2/made.so\n" TUNE "--no-final\nstatus=$?\n"
+            "for f in %s; do n=0; for had in $(grep ^$at/1/ $at/measured | sort -u); do\n"
+            "    cmp -s $at/$f $had && n=$((n + 1)); done; echo $f: $n; done\n"
+            "for o in $(grep -o '^--ptxas-options.*' $at/measured | sort -u); do\n"
+            "    case $o in *=$at/2/*) cmp $at/a.opt ${o##*=} && echo option there;; esac; done\n"
+            "grep -v -e ^$at/1/ -e =$at/2/ -e ^X= $at/measured | grep / | grep -v -e ^/fake && echo of the driver\n"
+            "exit $status",
+            folder, cases[i].files);
         expect_all(&r, folder);
         if (strstr(r.out, ": 0")) fail_msg("case %zu: a file is missing:\n%s\n%s", i, r.out, r.err);
         e2e_expect(r.out, "in.npy: 1");
@@ -136,7 +136,8 @@ static void a_command_reference_is_refused_on_nodes_without_its_files_by_name(vo
                    "true; }, { name = \"near\"; gpus = 1; cores = 1; } );\n");
     struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=10000; echo >$at/ref.sh\n" TUNE "--no-final");
     expect_all(&r, folder);
-    e2e_expect(r.err, "far gpu 0 is set aside: the job's reference is the command 'sh ref.sh', which runs where the GPU");
+    e2e_expect(r.err,
+               "far gpu 0 is set aside: the job's reference is the command 'sh ref.sh', which runs where the GPU");
     done(&r, folder);
     folder = job_folder("pool_command", JOB("", "reference = { command = \"sh ref.sh\"; };\n"),
                         "nodes = ( { name = \"far\"; gpus = 1; cores = 1; command = \"env XDG_CACHE_HOME=$at/1\"; "
@@ -152,11 +153,13 @@ static void a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_c
     (void)state;
     static const char *const ops[] = {"trial", "compile"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        char *nodes = text_format("nodes = ( { name = \"odd\"; gpus = 1; cores = 1; command = \"env FAKE_OTHERS=%s\"; },\n"
-                                  "  { name = \"good\"; gpus = 1; cores = 1; } );\n",
-                                  ops[i]),
+        char *nodes =
+                 text_format("nodes = ( { name = \"odd\"; gpus = 1; cores = 1; command = \"env FAKE_OTHERS=%s\"; },\n"
+                             "  { name = \"good\"; gpus = 1; cores = 1; } );\n",
+                             ops[i]),
              *job = text_format("%s%s", JOB("", ""), unverified), *folder = job_folder("pool_others", job, nodes);
-        struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=20000 FAKE_COMPILE_DELAY=30000\n" TUNE "; s=$?; cat $at/job.log; exit $s");
+        struct outcome_of_command r =
+            RUN(folder, "export FAKE_DELAY=20000 FAKE_COMPILE_DELAY=30000\n" TUNE "; s=$?; cat $at/job.log; exit $s");
         expect_all(&r, folder);
         e2e_expect(r.err, "node odd is set aside: the worker answers request 4711, but was given ");
         e2e_expect(r.out, "node odd: the worker answers request 4711"); // the first time
@@ -170,15 +173,15 @@ static void other_drivers_models_and_toolkits_are_named_and_the_rest_is_used(voi
 {
     (void)state;
     char *job = text_format("%s%s", JOB("", ""), unverified);
-    char *folder = job_folder(
-        "pool_other", job,
-        "nodes = ( { name = \"first\"; gpus = 1; cores = 1; },\n"
-        "  { name = \"driver\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
-        "FAKE_DRIVER=9.9.9\"; },\n"
-        "  { name = \"model\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
-        "FAKE_MODEL=Other\"; },\n"
-        "  { name = \"toolkit\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
-        "FAKE_TOOLKIT=fake-2.0 FAKE_UUID=GPU-4\"; } );\n");
+    char *folder =
+        job_folder("pool_other", job,
+                   "nodes = ( { name = \"first\"; gpus = 1; cores = 1; },\n"
+                   "  { name = \"driver\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
+                   "FAKE_DRIVER=9.9.9\"; },\n"
+                   "  { name = \"model\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
+                   "FAKE_MODEL=Other\"; },\n"
+                   "  { name = \"toolkit\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
+                   "FAKE_TOOLKIT=fake-2.0 FAKE_UUID=GPU-4\"; } );\n");
     struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err, "driver gpu 0 is set aside: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with "
@@ -195,10 +198,11 @@ static void the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile(void *
 {
     (void)state;
     char *job = text_format("%s%s", JOB("", ""), unverified);
-    char *folder = job_folder("pool_model", job,
-                              "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100\"; },\n"
-                              "  { name = \"new\"; gpus = 1; cores = 0; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x "
-                              "env FAKE_MODEL=H100-SXM\"; } );\n");
+    char *folder =
+        job_folder("pool_model", job,
+                   "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100\"; },\n"
+                   "  { name = \"new\"; gpus = 1; cores = 0; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x "
+                   "env FAKE_MODEL=H100-SXM\"; } );\n");
     struct outcome_of_command r = RUN(folder, TUNE "--gpu-model h100");
     expect_all(&r, folder);
     e2e_expect(r.err, "old gpu 0 is set aside: it is a A100, and --gpu-model is 'h100'");
@@ -219,10 +223,11 @@ static void a_full_disk_of_a_node_costs_no_candidate(void **state)
 {
     (void)state;
     char *job = text_format("%s%s", JOB("", ""), unverified);
-    char *folder = job_folder("pool_disk", job,
-                              "nodes = ( { name = \"good\"; gpus = 1; cores = 1; },\n"
-                              "  { name = \"full\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .2; exec \\\"$@\\\"' x env "
-                              "FAKE_FULL=1\"; } );\n");
+    char *folder =
+        job_folder("pool_disk", job,
+                   "nodes = ( { name = \"good\"; gpus = 1; cores = 1; },\n"
+                   "  { name = \"full\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .2; exec \\\"$@\\\"' x env "
+                   "FAKE_FULL=1\"; } );\n");
     struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=30000 FAKE_COMPILE_DELAY=50000\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err, "node full is set aside: ");
@@ -233,7 +238,8 @@ static void a_full_disk_of_a_node_costs_no_candidate(void **state)
                         "private = true; command = \"unshare -rm sh -c 'mount -t tmpfs -o size=16k none $at/disk && "
                         "XDG_CACHE_HOME=$at/disk exec \\\"$@\\\"' x\"; } );\n");
     r = RUN(folder, "mkdir $at/disk; unshare -rm mount -t tmpfs -o size=16k none $at/disk || { echo none; exit 77; }\n"
-                    "head -c 100000 /dev/zero | sed 's|\\x00|/|g' >>$at/x.cu; export FAKE_DELAY=20000 FAKE_COMPILE_DELAY=30000\n" TUNE "--no-final");
+                    "head -c 100000 /dev/zero | sed 's|\\x00|/|g' >>$at/x.cu; export FAKE_DELAY=20000 "
+                    "FAKE_COMPILE_DELAY=30000\n" TUNE "--no-final");
     if (r.status == 77) {
         done(&r, folder);
         free(job);
@@ -250,9 +256,10 @@ static void a_final_whose_node_is_lost_is_decided_on_another(void **state)
 {
     (void)state;
     char *job = text_format("%s%s", JOB("", ""), unverified);
-    char *folder = job_folder("pool_final", job,
-                              "nodes = ( { name = \"a\"; gpus = 1; cores = 1; command = \"env FAKE_FINAL_WAITS=$at/go\"; }, "
-                              "{ name = \"b\"; gpus = 1; cores = 1; command = \"env FAKE_FINAL_WAITS=$at/go\"; } );\n");
+    char *folder =
+        job_folder("pool_final", job,
+                   "nodes = ( { name = \"a\"; gpus = 1; cores = 1; command = \"env FAKE_FINAL_WAITS=$at/go\"; }, "
+                   "{ name = \"b\"; gpus = 1; cores = 1; command = \"env FAKE_FINAL_WAITS=$at/go\"; } );\n");
     struct outcome_of_command r =
         RUN(folder, "export FAKE_LOG_FINALS=1\n" TUNE "& tuner=$!\n"
                     "for i in $(seq 200); do grep -q '^waits' $at/measured 2>/dev/null && break; sleep .05; done\n"

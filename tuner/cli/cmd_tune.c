@@ -103,8 +103,8 @@ int cmd_tune(int argc, char **argv)
         {.name = "gpu-model",
          .string = &pool.model,
          .shown = "TEXT",
-         .help = "of the GPUs of --pool only those with this in their name, such as H100; other nodes compile (those "
-                 "that are like the first)"},
+         .help = "of the GPUs of --pool only those with this in their name, such as H100; all nodes compile (the model "
+                 "of the first one)"},
         {.name = "strategy", .string = &o->strategy, .shown = "NAME", .help = help},
         {.name = "strategy-options",
          .string = &o->strategy_options,

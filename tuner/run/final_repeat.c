@@ -1,6 +1,6 @@
 // The final once more, on another GPU, as a check: see run.h. One process there proves and races those that passed, on
-// the same data. What the first GPU's rounds say decides; a candidate that fails on the other GPU is out all the same. A
-// ratio disagrees where the intervals of both GPUs do not touch and the ratios are further apart than a tie
+// the same data. What the first GPU's rounds say decides; a candidate that fails on the other GPU is out all the same.
+// A ratio disagrees where the intervals of both GPUs do not touch and the ratios are further apart than a tie
 // (measure.tie); so does the order, where a candidate is faster than the winner there beyond its interval and a tie.
 #include <inttypes.h>
 #include <math.h>
@@ -108,9 +108,9 @@ void run_final_repeat_end(struct run *r)
     json_decref(like);
     if (blamed) fail(r, blamed, status_name(r->final_blamed.status), r->final_blamed.reason.message);
     if (!is_ok(r->repeat.answer)) {
-        const char *why = r->repeat.answer           ? json_get_string(r->repeat.answer, "reason", "no reason given")
-                          : r->final_blamed.trial    ? r->final_blamed.reason.message
-                                                     : "its worker was lost";
+        const char *why = r->repeat.answer        ? json_get_string(r->repeat.answer, "reason", "no reason given")
+                          : r->final_blamed.trial ? r->final_blamed.reason.message
+                                                  : "its worker was lost";
         run_message(r, "the final could not be repeated on %s: %s", r->pool.gpus[r->repeat.gpu].name, why);
         json_decref(r->repeat.answer);
         r->repeat.answer = NULL;
@@ -145,8 +145,7 @@ static char *disagreement(const struct run *r, const struct seen *s, const struc
     bool apart = here->low > there->high || there->low > here->high,
          far = fmax(here->value / there->value, there->value / here->value) > tie, order = there->high < 1 / tie;
     if (!(apart && far) && !(trial > 0 && order)) return NULL;
-    char *name = trial > 0 ? text_format("trial %" PRId64, trial)
-                           : text_copy(json_get_string(s->json, "name", "?"));
+    char *name = trial > 0 ? text_format("trial %" PRId64, trial) : text_copy(json_get_string(s->json, "name", "?"));
     char *text = text_format("%s takes %.3f times the winner's time (%.3f to %.3f)%s; where the final was decided "
                              "%.3f times (%.3f to %.3f)",
                              name, there->value, there->low, there->high,
@@ -179,16 +178,17 @@ json_t *run_final_repeat_document(struct run *r, const json_t *entries, int64_t 
         count++;
     }
     json_t *document = pool_gpu_identity(&r->pool, r->repeat.gpu), *list = json_array(), *texts = json_array();
-    char *name = text_format("%s (%s, %s)", json_get_string(document, "name", ""), json_get_string(document, "uuid", ""),
-                             json_get_string(document, "host", ""));
+    char *name = text_format("%s (%s, %s)", json_get_string(document, "name", ""),
+                             json_get_string(document, "uuid", ""), json_get_string(document, "host", ""));
     for (i = 0; i < count; i++) {
         struct interval here, there;
         if (i == first || !final_ratio(&seen[i].here, &seen[first].here, &here) ||
             !final_ratio(&seen[i].there, &seen[first].there, &there))
             continue;
-        json_array_append_new(list, json_pack("{s:s, s:O?, s:o, s:o}", "name", json_get_string(seen[i].json, "name", "?"),
-                                              "trial", json_object_get(seen[i].json, "trial"), "decided",
-                                              interval_json(&here), "repeated", interval_json(&there)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:O?, s:o, s:o}", "name", json_get_string(seen[i].json, "name", "?"),
+                                        "trial", json_object_get(seen[i].json, "trial"), "decided",
+                                        interval_json(&here), "repeated", interval_json(&there)));
         char *text = disagreement(r, &seen[i], &here, &there);
         if (!text) continue;
         run_message(r, "the final on %s disagrees: %s", name, text);

@@ -78,11 +78,12 @@ static void move_options(json_t *options, const json_t *before, const json_t *af
     for (size_t f = 0; f < json_array_size(before); f++) {
         const char *old = json_string_value(json_array_get(before, f)),
                    *new = json_string_value(json_array_get(after, f));
-        for (size_t i = 0; i < json_array_size(options) && old && new && *old; i++) {
+        for (size_t i = 0; i < json_array_size(options) && old && new &&*old; i++) {
             const char *option = json_string_value(json_array_get(options, i)),
                        *at = option ? strstr(option, old) : NULL;
             const char *behind = at ? at + strlen(old) : NULL;
-            if (!at || isalnum((unsigned char)*behind) || (*behind && strchr("._-/", *behind))) continue; // another file
+            if (!at || isalnum((unsigned char)*behind) || (*behind && strchr("._-/", *behind)))
+                continue; // another file
             json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)(at - option), option, new, behind));
         }
     }
@@ -254,9 +255,10 @@ bool node_files_refuse(const struct node_link *l, const json_t *job, struct erro
 {
     const json_t *reference = json_object_get(job, "reference");
     if (!l || l->shared || strcmp(json_get_string(reference, "kind", ""), "command") != 0) return false;
-    error_set(why,
-              "the job's reference is the command '%.200s', which runs where the GPU is, and this node does not see the "
-              "files of the driver's machine; give it a folder that both see, or a reference of another kind",
-              json_get_string(reference, "command", ""));
+    error_set(
+        why,
+        "the job's reference is the command '%.200s', which runs where the GPU is, and this node does not see the "
+        "files of the driver's machine; give it a folder that both see, or a reference of another kind",
+        json_get_string(reference, "command", ""));
     return true;
 }

@@ -45,7 +45,7 @@ enum {
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
     POLICY_CHECK_LATE = 20,  // at the search's end it is due after so many times as long as it takes
-    POLICY_NODES_LOST = 3, // with a candidate on one of their GPUs, before it is doubted
+    POLICY_NODES_LOST = 3,   // with a candidate on one of their GPUs, before it is doubted
 };
 
 // Why a search ended.
@@ -86,10 +86,10 @@ struct policy_gpu {
     double since; // when the head of the queue began
     size_t queued;
     struct policy_request queue[POLICY_GPU_QUEUE];
-    bool checking, check_again;   // the reference is in the queue; it is due at once
-    bool checked;                 // it was measured here
+    bool checking, check_again;    // the reference is in the queue; it is due at once
+    bool checked;                  // it was measured here
     double checked_at, check_took; // when, and s
-    size_t unchecked;             // trials since then
+    size_t unchecked;              // trials since then
 };
 
 struct policy {

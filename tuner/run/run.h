@@ -129,8 +129,8 @@ struct run {
         char compiler[64]; // nvcc with its version
         struct error why;  // there is no race
     } builds;
-    struct {               // the final once more, on another GPU (final_repeat.c)
-        bool on;           // it is under way: `first` is the final's answer
+    struct {     // the final once more, on another GPU (final_repeat.c)
+        bool on; // it is under way: `first` is the final's answer
         size_t gpu, first_gpu;
         int64_t process;
         json_t *first;
@@ -166,9 +166,17 @@ void run_take_gpu_answer(struct run *, size_t gpu, const json_t *answer);
 void run_take_gpu_loss(struct run *, const struct pool_event *);
 
 // run_checks.c: the same candidate on every GPU.
-void run_check_ready(struct run *, size_t gpu);              // its worker is set up
-void run_check_note(struct run *, const struct task *);      // a valid trial, committed
-void run_check_send(struct run *, size_t gpu);               // the reference
+void run_check_ready(struct run *, size_t gpu); // its worker is set up
+// What the reference may be made of, from a task before it is committed; and the valid trial that it became (0: none),
+// which that GPU has measured. Takes what is in it.
+struct check_candidate {
+    char *config, *cubin;
+    json_t *problems;
+    size_t gpu;
+};
+struct check_candidate run_check_candidate(const struct run *, const struct task *);
+void run_check_note(struct run *, struct check_candidate *, int64_t trial, double objective);
+void run_check_send(struct run *, size_t gpu); // the reference
 void run_take_check(struct run *, size_t gpu, const json_t *answer);
 void run_check_failed(struct run *, size_t gpu, const char *why); // it ended the worker
 void run_check_release(struct run *);
@@ -202,8 +210,9 @@ void run_rank(struct run *);                                         // what wai
 void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
-void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
-                const json_t *answer); // commits, tells, frees or queues for counting
+// Commits, tells, frees or queues for counting. The trial's number if it is valid, else 0; *objective is then its.
+int64_t run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer,
+                   double *objective);
 void run_tell_known(struct run *, struct task *);
 void run_find_best(struct run *);  // anew from the store, after verdicts
 bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space

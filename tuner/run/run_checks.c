@@ -18,14 +18,14 @@ enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
 
 // What is known of a GPU, by its slot.
 struct checked_gpu {
-    char *uuid;                // of the device that all of this is about
-    int64_t *ids;              // of valid trials since it was last seen to be like the others
-    size_t id_count, id_room;  // of them
-    size_t before_check;       // so many of them are older than its newest check
-    int failures;              // checks in a row
-    int64_t checks, trials;    // in all; trials with a time
-    double ratio;              // of its newest check to the standard; NaN
-    char *aside;               // why it is set aside; NULL
+    char *uuid;               // of the device that all of this is about
+    int64_t *ids;             // of valid trials since it was last seen to be like the others
+    size_t id_count, id_room; // of them
+    size_t before_check;      // so many of them are older than its newest check
+    int failures;             // checks in a row
+    int64_t checks, trials;   // in all; trials with a time
+    double ratio;             // of its newest check to the standard; NaN
+    char *aside;              // why it is set aside; NULL
 };
 
 static void grow(struct run *r)
@@ -69,19 +69,34 @@ void run_check_ready(struct run *r, size_t gpu)
     policy_check_anew(&r->policy, gpu);
 }
 
-static void take_reference(struct run *r, const struct task *t)
+struct check_candidate run_check_candidate(const struct run *r, const struct task *t)
+{
+    bool wanted = r->checks.seen < REFERENCE_OF;
+    return (struct check_candidate){.config = wanted ? text_copy(t->text) : NULL,
+                                    .cubin = wanted ? text_copy(t->compiled.cubin ? t->compiled.cubin : "") : NULL,
+                                    .problems = wanted ? json_incref(t->problems) : NULL,
+                                    .gpu = t->queued.worker};
+}
+
+static void release(struct check_candidate *candidate)
+{
+    free(candidate->config);
+    free(candidate->cubin);
+    json_decref(candidate->problems);
+}
+
+static void take_reference(struct run *r, struct check_candidate *candidate, int64_t trial, double objective)
 {
     struct gpu_checks *c = &r->checks;
     if (c->seen >= REFERENCE_OF || r->pool.lockstep) return;
-    if (!c->seen || t->objective < c->objective) {
-        free(c->config);
-        free(c->cubin);
-        json_decref(c->problems);
-        c->config = text_copy(t->text);
-        c->cubin = text_copy(t->compiled.cubin);
-        c->problems = json_incref(t->problems);
-        c->objective = t->objective;
-        c->trial = t->trial;
+    if (!c->seen || objective < c->objective) {
+        struct check_candidate old = {c->config, c->cubin, c->problems, 0};
+        c->config = candidate->config;
+        c->cubin = candidate->cubin;
+        c->problems = candidate->problems;
+        c->objective = objective;
+        c->trial = trial;
+        *candidate = old;
     }
     if (++c->seen < REFERENCE_OF) return;
     if (r->pool.gpu_count > 1)
@@ -89,17 +104,20 @@ static void take_reference(struct run *r, const struct task *t)
     policy_use_reference(&r->policy, true);
 }
 
-void run_check_note(struct run *r, const struct task *t)
+void run_check_note(struct run *r, struct check_candidate *candidate, int64_t trial, double objective)
 {
     grow(r);
-    struct checked_gpu *g = &r->checks.gpus[t->queued.worker];
-    if (g->id_count == g->id_room) {
+    struct checked_gpu *g = &r->checks.gpus[candidate->gpu];
+    if (trial && g->id_count == g->id_room) {
         g->id_room = 2 * g->id_room + 64;
         g->ids = memory_grow(g->ids, g->id_room, sizeof *g->ids);
     }
-    g->ids[g->id_count++] = t->trial;
-    g->trials++;
-    take_reference(r, t);
+    if (trial) {
+        g->ids[g->id_count++] = trial;
+        g->trials++;
+        take_reference(r, candidate, trial, objective);
+    }
+    release(candidate);
 }
 
 void run_check_send(struct run *r, size_t gpu)
@@ -170,8 +188,9 @@ static void judge(struct run *r, size_t gpu, size_t compared)
         break;
     }
     g->ratio = ratio;
-    char *how = text_format("takes %.3f times as long as %s for trial %" PRId64 " (%.3f is the limit)", ratio,
-                            compared > 2 ? "the others" : "the first GPU", r->checks.trial, ratio < 1 ? 1 / limit : limit);
+    char *how =
+        text_format("takes %.3f times as long as %s for trial %" PRId64 " (%.3f is the limit)", ratio,
+                    compared > 2 ? "the others" : "the first GPU", r->checks.trial, ratio < 1 ? 1 / limit : limit);
     set_aside(r, gpu, how);
     free(how);
 }

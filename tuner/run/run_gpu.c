@@ -55,11 +55,14 @@ static void take_trial(struct run *r, struct task *t, const json_t *answer)
     const char *word = json_get_string(answer, "status", "nothing"), *reason = json_get_string(answer, "reason", "");
     int status = status_find(word);
     if (status >= 0) {
-        run_commit(r, t, (enum trial_status)status, reason, answer);
+        double objective;
+        struct check_candidate candidate = run_check_candidate(r, t);
+        int64_t trial = run_commit(r, t, (enum trial_status)status, reason, answer, &objective);
+        run_check_note(r, &candidate, trial, objective);
         return;
     }
     char *text = text_format("the worker answered '%s' %s", word, reason);
-    run_commit(r, t, STATUS_CRASHED, text, NULL);
+    run_commit(r, t, STATUS_CRASHED, text, NULL, NULL);
     free(text);
 }
 
@@ -86,7 +89,7 @@ static void take_guide(struct run *r, struct task *t, const json_t *answer)
         return;
     }
     policy_screened(&r->policy, &t->queued);
-    run_commit(r, t, STATUS_SCREENED, reason.message, NULL);
+    run_commit(r, t, STATUS_SCREENED, reason.message, NULL, NULL);
 }
 
 static const json_t *find_trial(const json_t *answer, int64_t trial)
@@ -152,7 +155,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
         if (event->outside && policy_try_again(&r->policy, &t->queued)) {
             run_log(r, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
-            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL);
+            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
         } else if (blamed.kind == REQUEST_GUIDE) {
             without_guide(r, t, event->why.message);
         } else {

@@ -178,7 +178,8 @@ static void doubt_work(struct run *r, const double *times)
         }
 }
 
-void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
+int64_t run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer,
+                   double *measured)
 {
     struct trial_record record;
     struct trial *trial = &record.trial;
@@ -201,7 +202,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     if (store_add(r->store, trial, &err)) {
         run_fail(r, EXIT_ENVIRONMENT, &err);
         trial_record_release(&record);
-        return;
+        return 0;
     }
     t->trial = trial->id;
     t->objective = trial->objective;
@@ -218,7 +219,6 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     tell(r, t->config, trial->status, objective, record.times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) {
-        run_check_note(r, t);
         note_best(r, trial->objective, record.times, t->text, trial->id, false);
         doubt_work(r, record.times);
     }
@@ -226,11 +226,14 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
         (s->counts[trial->status] <= 3 || trial->status == STATUS_CRASHED || trial->status == STATUS_TIMEOUT))
         run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status), trial->reason, t->text);
     bool counted = trial->counted;
+    int64_t valid = trial->status == STATUS_OK ? trial->id : 0;
+    if (measured) *measured = trial->objective;
     trial_record_release(&record);
     if (counted)
         run_drop_task(r, t);
     else
         policy_countable(&r->policy, &t->queued);
+    return valid;
 }
 
 void run_commit_counters(struct run *r, struct task *t, const json_t *answer)

@@ -207,20 +207,19 @@ static void final(struct run *r)
 
 static void put_run(struct run *r)
 {
+    json_t *given = run_given_devices(r);
     json_t *document = json_pack(
-        "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:f, s:f, s:f, s:I}", "started", r->statistics.started, "ended",
+        "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s?, s:f, s:f, s:f, s:I}", "started", r->statistics.started, "ended",
         clock_wall(), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed,
         "evaluations", (json_int_t)run_evaluations(r), "new", (json_int_t)r->statistics.new_trials, "stopped_by",
-        search_end_text(r->policy.end), "search_seconds",
+        search_end_text(r->policy.end), "device", json_get_string(given, "device", NULL), "search_seconds",
         clock_now() - r->statistics.search_started, "gpu_busy", r->statistics.gpu_busy, "compile_seconds",
         r->statistics.compile_seconds, "cache_hits", (json_int_t)r->statistics.cache_hits);
     json_object_set_new(document, "gpu_wall", json_real(r->statistics.gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->statistics.count_wall));
     json_object_set_new(document, "count_busy", json_real(r->statistics.count_busy));
-    json_t *given = run_given_devices(r);
     json_object_update(document, given);
-    json_decref(given);
-    json_object_set_new(document, "gpus", run_gpus_document(r));
+    if (!r->pool.lockstep) json_object_set_new(document, "gpus", run_gpus_document(r));
     if (r->checks.trial)
         json_object_set_new(document, "reference",
                             json_pack("{s:I, s:f}", "trial", (json_int_t)r->checks.trial, "gpu_wall", r->checks.wall));
@@ -230,6 +229,7 @@ static void put_run(struct run *r)
     struct error err;
     if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
     free(text);
+    json_decref(given);
     json_decref(document);
 }
 

@@ -114,8 +114,7 @@ void pool_wait(struct worker_pool *p, int milliseconds)
     if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) pool_allow_for_pause(p, slept);
     for (size_t i = 0; i < p->links.count; i++) node_link_io(p->links.list[i]); // it keeps the time, too
     const struct pollfd *at = polled;
-    for (size_t i = 0; i < p->gpu_count; i++)
-        read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
+    for (size_t i = 0; i < p->gpu_count; i++) read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
     for (size_t i = 0; i < p->compiler_count; i++)
         read_worker(&p->compilers[i].worker, &at, &p->compilers[i].dead, &p->compilers[i].death);
     free(polled);
@@ -172,7 +171,8 @@ static bool is_foreign(const json_t *message, int64_t id, const json_t *request,
 {
     int64_t told = json_get_integer(message, "id", -1);
     if (told != id && !json_object_get(message, "progress"))
-        return error_set(why, "the worker answers request %lld, but was given %lld", (long long)told, (long long)id) != 0;
+        return error_set(why, "the worker answers request %lld, but was given %lld", (long long)told, (long long)id) !=
+               0;
     return told == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
 }
 

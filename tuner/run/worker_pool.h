@@ -93,9 +93,9 @@ struct worker_pool {
     struct pool_node **nodes;
     struct node_links links;
     struct node_link_settings link_settings;
-    char *token;     // a file beside the compile cache
-    double reread;   // when the list of nodes is read again
-    double deserted; // since when there has been no GPU; 0: there is one
+    char *token;                    // a file beside the compile cache
+    double reread;                  // when the list of nodes is read again
+    double deserted;                // since when there has been no GPU; 0: there is one
     size_t next_gpu, next_compiler; // where pool_next goes on
 };
 

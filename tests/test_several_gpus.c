@@ -89,7 +89,8 @@ static void one_odd_time_sets_no_gpu_aside(void **state)
     gpu_times_release(&times);
 }
 
-// The policy -----------------------------------------------------------------------------------------------------------
+// The policy
+// -----------------------------------------------------------------------------------------------------------
 
 static int checks_until(struct policy *p, double *now, double end, double took, size_t gpus)
 {
@@ -154,7 +155,8 @@ static void a_lost_check_blames_nobody_and_is_made_again(void **state)
     policy_release(&p);
 }
 
-// Whole runs -----------------------------------------------------------------------------------------------------------
+// Whole runs
+// -----------------------------------------------------------------------------------------------------------
 
 static const char job_text[] =
     "name = \"fake\";\n"
@@ -170,9 +172,9 @@ static const char job_text[] =
     "search = { strategy = \"exhaustive\"; };\n";
 enum { CONFIGURATIONS = 128 };
 
-#define TUNE \
+#define TUNE                                                                               \
     "export FAKE_LOG=$at/measured FAKE_DELAY=10000 SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
-    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n" \
+    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"                                          \
     "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --workers 1 "
 
 static char *job_folder(const char *name)
@@ -227,9 +229,10 @@ static void a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranke
 {
     (void)state;
     char *folder = job_folder("gpus_slow");
-    struct outcome_of_command r =
-        e2e_run(folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-nvcc\n"
-                        "$BIN/sweetspot status $at/job.cfg --store $at/job.db", folder);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-nvcc\n"
+                                          "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
+                                          folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
     e2e_expect(r.err, "gpu 2 is set aside: gpu 2 (GPU-fake, ");
     e2e_expect(r.err, "takes 1.060 times as long as the others for trial ");
@@ -249,10 +252,8 @@ static void a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end(void **st
 {
     (void)state;
     char *folder = job_folder("gpus_drift");
-    struct outcome_of_command r = e2e_run(folder,
-                                          "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE
-                                          "--device 0,1,2 --no-nvcc --no-final",
-                                          folder);
+    struct outcome_of_command r = e2e_run(
+        folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-nvcc --no-final", folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
     e2e_expect(r.err, "gpu 2 is set aside: ");
     done(&r, folder);
