@@ -26,11 +26,25 @@ static int x_of(const json_t *object)
     return found ? atoi(found + 2) : 0;
 }
 
+static const char *own_device; // as of --device
+
+// $FAKE_SLOW is "DEVICE FACTOR [TRIALS]": how many times as long everything takes on that GPU, after so many trials.
+static double slowness(void)
+{
+    static int asked;
+    char device[32];
+    double factor = 1;
+    int after = 0;
+    const char *how = getenv("FAKE_SLOW");
+    if (!how || !own_device || sscanf(how, "%31s %lf %d", device, &factor, &after) < 2) return 1;
+    return !strcmp(device, own_device) && asked++ >= after ? factor : 1;
+}
+
 static double time_of(const json_t *object)
 {
     int x = x_of(object);
     if (getenv("FAKE_TIME")) return atof(getenv("FAKE_TIME"));
-    return 1e-3 * (1 + 0.01 * (x - 7) * (x - 7)); // best: X=7
+    return 1e-3 * (1 + 0.01 * (x - 7) * (x - 7)) * slowness(); // best: X=7
 }
 
 // On problem 1, where $FAKE_OTHER_WAY is set, a larger X is always better.
@@ -65,11 +79,14 @@ static void note_seed(const json_t *request)
 
 static json_t *hello(void)
 {
-    const char *refuse = getenv("FAKE_ENVIRONMENT");
+    const char *refuse = getenv("FAKE_ENVIRONMENT"), *uuid = getenv("FAKE_UUID"), *driver = getenv("FAKE_DRIVER"),
+               *toolkit = getenv("FAKE_TOOLKIT");
     if (refuse) return json_pack("{s:s, s:s, s:s}", "compiler", "fake 1.0", "status", "environment", "reason", refuse);
-    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "fake 1.0", "device",
-                     "name", "Fake GPU", "arch", "sm_90a", "uuid", "GPU-fake", "driver", "1.2.3", "sm_count", 132,
-                     "memory_bytes", (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
+    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler",
+                     toolkit ? toolkit : "fake 1.0", "device", "name",
+                     getenv("FAKE_MODEL") ? getenv("FAKE_MODEL") : "Fake GPU", "arch", "sm_90a", "uuid",
+                     uuid ? uuid : "GPU-fake", "driver", driver ? driver : "1.2.3", "sm_count", 132, "memory_bytes",
+                     (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
@@ -135,10 +152,28 @@ static json_t *compile_helper(const json_t *request)
     return NULL;
 }
 
+// Noted where $FAKE_LOG_FILES is set: every text of a request that is, or ends with, the path of a file which this
+// worker can read.
+static void note_files(const json_t *value)
+{
+    size_t i;
+    json_t *member;
+    const char *key, *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');
+    if (path && !access(path, R_OK)) note_text(text);
+    json_array_foreach((json_t *)(uintptr_t)value, i, member) note_files(member);
+    json_object_foreach((json_t *)(uintptr_t)value, key, member) note_files(member);
+}
+
 static json_t *compile(const json_t *request)
 {
+    if (getenv("FAKE_LOG_FILES") && json_object_get(request, "config")) note_files(json_object_get(request, "options"));
     json_t *helper = json_object_get(request, "config") ? NULL : compile_helper(request);
     if (helper) return helper;
+    if (getenv("FAKE_COMPILE_DELAY") && json_object_get(request, "config"))
+        usleep((useconds_t)atoi(getenv("FAKE_COMPILE_DELAY")));
+    if (getenv("FAKE_FULL"))
+        return json_pack("{s:s, s:s}", "status", "error", "reason",
+                         "cannot write 'compiled/ab.cubin': No space left on device");
     bool nvcc = !strcmp(json_get_string(request, "compiler", ""), "nvcc");
     if (nvcc && !getenv("FAKE_NVCC"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "there is no nvcc");
@@ -227,11 +262,14 @@ static json_t *build(const json_t *request)
     const char *source = json_get_string(request, "source", "");
     if (strstr(source, "broken"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "broken.cu(2): error: scripted");
-    return json_pack("{s:s, s:s, s:s, s:b}", "status", "ok", "library", "/fake.so", "hash", "0123", "cached", 0);
+    const char *library = getenv("FAKE_LIBRARY"); // a file
+    return json_pack("{s:s, s:s, s:s, s:b}", "status", "ok", "library", library ? library : "/fake.so", "hash", "0123",
+                     "cached", 0);
 }
 
 static json_t *job(const json_t *request)
 {
+    if (getenv("FAKE_LOG_FILES")) note_files(request);
     json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"),
            *missing = json_array(), *asked = json_object_get(request, "counters");
     if (!strcmp(json_is_string(json_array_get(asked, 0)) ? json_string_value(json_array_get(asked, 0)) : "", "full") &&
@@ -410,6 +448,8 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
     for (size_t p = 0; p < count; p++) {
         json_t *times = json_array();
         double time = time_on(candidate, p);
+        const char *odd = getenv("FAKE_ODD_FINAL"); // the GPU whose final finds X=5 twice as fast
+        if (odd && own_device && !strcmp(odd, own_device) && x_of(candidate) == 5) time *= 0.5;
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time * factor * (1 + 0.001 * (double)(k % 5))));
         json_array_append_new(problems, json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times,
@@ -436,6 +476,13 @@ static bool is_nvcc(const json_t *candidate)
 static json_t * final(const json_t *request)
 {
     note_seed(request);
+    if (getenv("FAKE_FINAL_WAITS") && access(getenv("FAKE_FINAL_WAITS"), F_OK)) { // for this file
+        char text[32];
+        snprintf(text, sizeof text, "waits %d", (int)getpid());
+        note_text(text);
+        while (access(getenv("FAKE_FINAL_WAITS"), F_OK)) usleep(10000);
+        sleep(1); // whoever waits for it ends this worker now
+    }
     json_t *entries = json_array(), *one, *candidates = json_object_get(request, "candidates");
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
     int64_t places = json_get_integer(request, "places", INT64_MAX), process = json_get_integer(request, "process", 0);
@@ -554,10 +601,19 @@ static void spoil_answer(const char *op, json_t *answer)
     json_decref(members);
 }
 
+// $FAKE_OTHERS names requests that are answered under another's number, but for the first one.
+static bool answers_others(const char *op, const json_t *request)
+{
+    static int asked;
+    const char *which = getenv("FAKE_OTHERS");
+    return which && !strcmp(which, op) && (strcmp(op, "compile") || json_object_get(request, "config")) && asked++;
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
     size_t room = 0;
+    if (argc == 3) own_device = argv[2];
     if (getenv("FAKE_LOG_DEVICES") && argc == 3) note_text(argv[2]);
     suffer("start");
     while (getline(&line, &room, stdin) > 0) {
@@ -580,6 +636,7 @@ int main(int argc, char **argv)
         spoil_answer(op, answer);
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
+            if (answers_others(op, request)) json_object_set_new(answer, "id", json_integer(4711));
             json_write_line(STDOUT_FILENO, answer, &err);
         }
         bool ends = json_get_bool(answer, "restart", false) || json_object_get(answer, "baseline");

@@ -100,6 +100,11 @@ int cmd_tune(int argc, char **argv)
          .string = &pool.cache,
          .shown = "FOLDER",
          .help = "folder of a node for what is sent to it (sweetspot-node in its user's cache)"},
+        {.name = "gpu-model",
+         .string = &pool.model,
+         .shown = "TEXT",
+         .help = "of the GPUs of --pool only those with this in their name, such as H100; all nodes compile (the model "
+                 "of the first one)"},
         {.name = "strategy", .string = &o->strategy, .shown = "NAME", .help = help},
         {.name = "strategy-options",
          .string = &o->strategy_options,
@@ -177,6 +182,10 @@ int cmd_tune(int argc, char **argv)
     if (pools.count) o->pool = &pool;
     if (pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0) {
         fprintf(stderr, "sweetspot tune: --pool and --device exclude each other: use --pool local:%s\n", o->device);
+        return EXIT_USAGE;
+    }
+    if (pool.model && !pools.count) {
+        fprintf(stderr, "sweetspot tune: --gpu-model goes with --pool; --device says which GPUs of this machine\n");
         return EXIT_USAGE;
     }
     if (json) o->events = &events;

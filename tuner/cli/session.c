@@ -188,8 +188,12 @@ char *session_command(const struct session *session, const char *command)
 {
     const json_t *given = strcmp(command, "tune") ? NULL : json_object_get(session->device, "given");
     const char *device = json_get_string(given, "device", "0"), *cache = json_get_string(given, "cache", NULL);
-    const char *words[16] = {"sweetspot", command, session->job_path};
-    size_t count = 3;
+    const json_t *pools = json_object_get(given, "pool");
+    const char **words = memory_new(16 + 2 * json_array_size(pools), sizeof *words);
+    size_t count = 0;
+    words[count++] = "sweetspot";
+    words[count++] = command;
+    words[count++] = session->job_path;
     if (session->store_given) {
         words[count++] = "--store";
         words[count++] = session->store_given;
@@ -198,11 +202,17 @@ char *session_command(const struct session *session, const char *command)
         words[count++] = "--device";
         words[count++] = device;
     }
+    for (size_t i = 0; i < json_array_size(pools); i++) {
+        words[count++] = "--pool";
+        words[count++] = json_string_value(json_array_get(pools, i));
+    }
     if (cache) {
         words[count++] = "--cache";
         words[count++] = cache;
     }
-    return text_command(words);
+    char *line = text_command(words);
+    free(words);
+    return line;
 }
 
 char *session_device(const struct session *session)

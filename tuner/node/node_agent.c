@@ -174,26 +174,33 @@ static void take_data(struct agent *a, const struct frame *f)
         tell_trouble(a, err.message);
 }
 
-// A compiler's answer names a cubin, which the driver gets before the line. It is kept under its content's name, too,
-// where a GPU worker of this node finds it.
-static void send_cubin(void *user, const char *line)
+// A file that a compiler's answer names, which the driver gets before the line. It is kept under its content's name,
+// too, where a GPU worker of this node finds it.
+static void send_result(struct agent *a, const char *path)
 {
-    struct agent *a = user;
     char hash[HASH_TEXT_SIZE];
     int64_t size;
     struct error err;
-    if (!strstr(line, "\"cubin\"")) return;
+    if (access(path, R_OK) || node_file_hash(path, hash, &size, &err) ||
+        !strcmp(json_get_string(a->sent, path, ""), hash))
+        return;
+    char *name = node_file_name(path, hash), *kept = text_format("%s/%s", a->cache, name);
+    if (access(kept, R_OK) && !output_make_folders(kept, NULL) && link(path, kept) && errno != EEXIST)
+        tell_trouble(a, "cannot link what was compiled into the node's cache");
+    json_object_set_new(a->sent, path, json_string(hash));
+    if (node_file_send(&a->out, path, "path", path, hash, size, &err)) tell_trouble(a, err.message);
+    free(name);
+    free(kept);
+}
+
+static void send_results(void *user, const char *line)
+{
+    static const char *const members[] = {"cubin", "library"};
+    if (!strstr(line, "\"cubin\"") && !strstr(line, "\"library\"")) return;
     json_t *answer = json_parse(line, NULL);
-    const char *path = json_get_string(answer, "cubin", NULL);
-    if (path && !access(path, R_OK) && !node_file_hash(path, hash, &size, &err) &&
-        strcmp(json_get_string(a->sent, path, ""), hash)) {
-        char *name = node_file_name(path, hash), *kept = text_format("%s/%s", a->cache, name);
-        if (access(kept, R_OK) && !output_make_folders(kept, NULL) && link(path, kept) && errno != EEXIST)
-            tell_trouble(a, "cannot link a cubin into the node's cache");
-        json_object_set_new(a->sent, path, json_string(hash));
-        if (node_file_send(&a->out, path, "path", path, hash, size, &err)) tell_trouble(a, err.message);
-        free(name);
-        free(kept);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const char *path = json_get_string(answer, members[i], NULL);
+        if (path) send_result(user, path);
     }
     json_decref(answer);
 }
@@ -318,7 +325,7 @@ static void turn(struct agent *a)
     if (now - before > 2e-3 * LONGEST_SLEEP) a->heard += now - before;
     if (polled[0].revents) hear(a, now);
     free(polled);
-    for (size_t i = 0; i < a->worker_count; i++) node_worker_io(&a->workers[i], &a->out, reads, now, send_cubin, a);
+    for (size_t i = 0; i < a->worker_count; i++) node_worker_io(&a->workers[i], &a->out, reads, now, send_results, a);
     drop_ended(a);
     keep_time(a, now);
     if (frame_flush(&a->out, STDOUT_FILENO) || signalled) a->over = true;

@@ -96,10 +96,21 @@ static json_t *reproduce_json(const struct result *r)
     char *job = shell_word(r->source->job_file), *store = shell_word(r->source->store_path),
          *device = shell_word(json_get_string(run, "device", "0"));
     const char *strategy = json_get_string(run, "strategy", "");
+    char *pools = text_copy("");
+    size_t k;
+    json_t *pool;
+    json_array_foreach(json_object_get(run, "pool"), k, pool)
+    {
+        char *word = json_is_string(pool) ? shell_word(json_string_value(pool)) : text_copy("''"),
+             *longer = text_format("%s --pool %s", pools, word);
+        free(word);
+        free(pools);
+        pools = longer;
+    }
     char *seed = run ? text_format(" --seed %lld", (long long)json_get_integer(run, "seed", 0)) : text_copy("");
     char *lines[] = {
-        text_format("sweetspot tune %s --store %s%s%s%s%s%s", job, store, *strategy ? " --strategy " : "", strategy,
-                    seed, strcmp(device, "0") ? " --device " : "", strcmp(device, "0") ? device : ""),
+        text_format("sweetspot tune %s --store %s%s%s%s%s%s%s", job, store, *strategy ? " --strategy " : "", strategy,
+                    seed, strcmp(device, "0") ? " --device " : "", strcmp(device, "0") ? device : "", pools),
         text_format("sweetspot compare %s --store %s", job, store),
         text_format("sweetspot header %s --store %s", job, store),
     };
@@ -107,6 +118,7 @@ static json_t *reproduce_json(const struct result *r)
         json_array_append_new(list, json_text(lines[i], strlen(lines[i])));
         free(lines[i]);
     }
+    free(pools);
     free(job);
     free(store);
     free(device);

@@ -272,6 +272,22 @@ static int check_blame(const json_t *request, const json_t *answer, struct error
     return !given || !names_trial(answer) || candidate(given, answer) ? 0 : unknown_trial(answer, why);
 }
 
+bool answer_is_foreign(const json_t *request, const json_t *answer)
+{
+    static const char *const given[] = {"trials", "candidates"}, *const told[] = {"trials", "entries"};
+    struct error ignored;
+    const json_t *one;
+    size_t i;
+    if (check_blame(request, answer, &ignored)) return true;
+    for (size_t k = 0; k < sizeof given / sizeof *given; k++)
+        json_array_foreach(json_object_get(answer, told[k]), i, one)
+        {
+            const json_t *list = json_object_get(request, given[k]);
+            if (list && names_trial(one) && !candidate(list, one)) return true;
+        }
+    return false;
+}
+
 int answer_check(const json_t *request, const json_t *answer, struct error *why)
 {
     const char *op = json_get_string(request, "op", "");

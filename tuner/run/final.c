@@ -72,9 +72,12 @@ void run_final_send(struct run *r, size_t gpu)
         if (json_array_size(json_object_get(value, "problems")) && !candidate)
             json_array_append(baselines, (json_t *)name);
     }
-    run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64,
-            r->builds.decision ? "race of builds" : "final", json_array_size(candidates), json_array_size(baselines),
-            run_final_rounds(r), r->final_process + 1);
+    run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
+            r->builds.decision ? "race of builds"
+            : r->repeat.on     ? "final repeated"
+                               : "final",
+            json_array_size(candidates), json_array_size(baselines), run_final_rounds(r), r->final_process + 1,
+            r->pool.gpus[gpu].name);
     json_t *request = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r),
                                 "process", (json_int_t)r->final_process, "rounds", (json_int_t)run_final_rounds(r),
                                 "candidates", candidates, "baselines", baselines);
@@ -88,26 +91,6 @@ struct finalist {
     const json_t *json;
     double *objectives;
 };
-
-size_t run_final_objectives(const struct run *r, const json_t *entry, double **out)
-{
-    const json_t *lists[JOB_MAX_PROBLEMS];
-    size_t rounds = r->job->tuned_count ? SIZE_MAX : 0;
-    for (size_t p = 0; p < r->job->tuned_count; p++) {
-        lists[p] = json_object_get(run_final_problem(entry, p), "times");
-        if (json_array_size(lists[p]) < rounds) rounds = json_array_size(lists[p]);
-    }
-    *out = memory_new(rounds, sizeof **out);
-    for (size_t i = 0; i < rounds; i++) {
-        double times[JOB_MAX_PROBLEMS];
-        for (size_t p = 0; p < r->job->tuned_count; p++) {
-            const json_t *time = json_array_get(lists[p], i);
-            times[p] = json_is_number(time) ? json_number_value(time) : NAN;
-        }
-        (*out)[i] = job_objective(r->job, times);
-    }
-    return rounds;
-}
 
 // The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
 // runs better beside others.
@@ -243,6 +226,8 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
                              (json_int_t)finalists[winner].trial, "ties", ties);
         if (*doubt.message) json_object_set_new(document, "doubt", json_string(doubt.message));
     }
+    json_t *repeated = document ? run_final_repeat_document(r, list, json_get_integer(document, "winner", 0)) : NULL;
+    if (repeated) json_object_set_new(document, "repeated", repeated);
     for (size_t i = 0; i < used; i++) free(finalists[i].objectives);
     free(finalists);
     free(entries);
@@ -257,6 +242,8 @@ void run_final_put(struct run *r, const char *kind, json_t *decision, const json
     json_t *process = json_object_get(r->final_answer, "process");
     json_object_update(document, decision);
     if (process) json_object_set(document, "process", process);
+    if (r->policy.final_gpu != POLICY_NOBODY && !r->pool.lockstep)
+        json_object_set_new(document, "gpu", pool_gpu_identity(&r->pool, r->policy.final_gpu));
     json_object_set_new(document, "replayed", json_boolean(r->pool.replay));
     if (r->pool.replay) json_object_set(document, "recording", json_object_get(r->pool.hello, "recording"));
     json_object_set(document, "entries", (json_t *)entries);

@@ -150,6 +150,26 @@ const json_t *run_final_problem(const json_t *entry, size_t problem)
     return NULL;
 }
 
+size_t run_final_objectives(const struct run *r, const json_t *entry, double **out)
+{
+    const json_t *lists[JOB_MAX_PROBLEMS];
+    size_t rounds = r->job->tuned_count ? SIZE_MAX : 0;
+    for (size_t p = 0; p < r->job->tuned_count; p++) {
+        lists[p] = json_object_get(run_final_problem(entry, p), "times");
+        if (json_array_size(lists[p]) < rounds) rounds = json_array_size(lists[p]);
+    }
+    *out = memory_new(rounds, sizeof **out);
+    for (size_t i = 0; i < rounds; i++) {
+        double times[JOB_MAX_PROBLEMS];
+        for (size_t p = 0; p < r->job->tuned_count; p++) {
+            const json_t *time = json_array_get(lists[p], i);
+            times[p] = json_is_number(time) ? json_number_value(time) : NAN;
+        }
+        (*out)[i] = job_objective(r->job, times);
+    }
+    return rounds;
+}
+
 // A finalist's relative time on each tuned problem; alike where it cannot be told.
 static void find_wave_model(struct run *r, int64_t trial, struct wave_model *model)
 {

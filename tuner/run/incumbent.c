@@ -13,6 +13,15 @@ void incumbent_init(struct incumbent *b)
     for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) b->times[p] = INFINITY;
 }
 
+void incumbent_forget(struct incumbent *b)
+{
+    free(b->config);
+    b->config = NULL;
+    b->trial = 0;
+    b->objective = INFINITY;
+    for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) b->times[p] = INFINITY;
+}
+
 void incumbent_release(struct incumbent *b)
 {
     free(b->config);

@@ -3,6 +3,7 @@
 // paths here. Folders of a toolkit are the node's own.
 #include "tuner/run/node_files.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,12 @@
 #include "tuner/compile/source_options.h"
 
 // Members that are files, in whatever object they stand; and those that are folders to write to.
-static const char *const file_members[] = {"cubin", "support", "ceilings", "path"};
+static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built"};
 static const char *const cache_members[] = {"cache"};
-// Objects whose members are files.
+// Lists of files, objects whose members are files, and lists of such objects.
 static const char *const file_groups[] = {"files"};
+// Members of answers that are files of the node.
+static const char *const found_members[] = {"cubin", "library"};
 
 static bool is_among(const char *key, const char *const *names, size_t count)
 {
@@ -56,6 +59,36 @@ static json_t *placed(struct node_link *l, const json_t *path)
     return value;
 }
 
+static json_t *placed_group(struct node_link *l, json_t *group)
+{
+    size_t i;
+    json_t *member, *out;
+    const char *name;
+    if (json_is_string(group)) return placed(l, group);
+    if (!json_is_array(group) && !json_is_object(group)) return json_incref(group);
+    out = json_is_array(group) ? json_array() : json_object();
+    json_array_foreach(group, i, member) json_array_append_new(out, placed_group(l, member));
+    json_object_foreach(group, name, member) json_object_set_new(out, name, placed_group(l, member));
+    return out;
+}
+
+// Options that name one of the files get its new path.
+static void move_options(json_t *options, const json_t *before, const json_t *after)
+{
+    for (size_t f = 0; f < json_array_size(before); f++) {
+        const char *old = json_string_value(json_array_get(before, f)),
+                   *new = json_string_value(json_array_get(after, f));
+        for (size_t i = 0; i < json_array_size(options) && old && new &&*old; i++) {
+            const char *option = json_string_value(json_array_get(options, i)),
+                       *at = option ? strstr(option, old) : NULL;
+            const char *behind = at ? at + strlen(old) : NULL;
+            if (!at || isalnum((unsigned char)*behind) || (*behind && strchr("._-/", *behind)))
+                continue; // another file
+            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)(at - option), option, new, behind));
+        }
+    }
+}
+
 static void place_files(struct node_link *l, json_t *value)
 {
     size_t i;
@@ -70,18 +103,12 @@ static void place_files(struct node_link *l, json_t *value)
             json_object_set_new(changed, key, placed(l, member));
         else if (json_is_string(member) && IS_AMONG(key, cache_members))
             json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
-        else if (json_is_object(member) && IS_AMONG(key, file_groups)) {
-            json_t *files = json_object(), *file;
-            const char *name;
-            json_object_foreach(member, name, file)
-            {
-                json_object_set_new(files, name, json_is_string(file) ? placed(l, file) : json_incref(file));
-            }
-            json_object_set_new(changed, key, files);
-        } else {
+        else if (IS_AMONG(key, file_groups))
+            json_object_set_new(changed, key, placed_group(l, member));
+        else
             place_files(l, member);
-        }
     }
+    move_options(json_object_get(value, "options"), json_object_get(value, "files"), json_object_get(changed, "files"));
     json_object_update(value, changed);
     json_decref(changed);
 }
@@ -217,7 +244,21 @@ json_t *node_files_place(struct node_link *l, json_t *request)
 
 void node_files_found(const struct node_link *l, json_t *answer)
 {
-    const char *path = json_get_string(answer, "cubin", NULL),
-               *here = path ? json_get_string(l->brought, path, NULL) : NULL;
-    if (here) json_object_set_new(answer, "cubin", json_string(here));
+    for (size_t i = 0; i < sizeof found_members / sizeof *found_members; i++) {
+        const char *path = json_get_string(answer, found_members[i], NULL),
+                   *here = path ? json_get_string(l->brought, path, NULL) : NULL;
+        if (here) json_object_set_new(answer, found_members[i], json_string(here));
+    }
+}
+
+bool node_files_refuse(const struct node_link *l, const json_t *job, struct error *why)
+{
+    const json_t *reference = json_object_get(job, "reference");
+    if (!l || l->shared || strcmp(json_get_string(reference, "kind", ""), "command") != 0) return false;
+    error_set(
+        why,
+        "the job's reference is the command '%.200s', which runs where the GPU is, and this node does not see the "
+        "files of the driver's machine; give it a folder that both see, or a reference of another kind",
+        json_get_string(reference, "command", ""));
+    return true;
 }

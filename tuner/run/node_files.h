@@ -12,5 +12,8 @@ json_t *node_files_place(struct node_link *, json_t *request);
 char *node_files_path(struct node_link *, const char *path);
 // Answers name files of the node: those that it has sent get their paths here.
 void node_files_found(const struct node_link *, json_t *answer);
+// Whether a node (NULL: the driver's own machine) cannot meet a request of kind "job", and why: a reference's command
+// names programs and data of the driver's machine, which cannot be sent.
+bool node_files_refuse(const struct node_link *, const json_t *job, struct error *why);
 
 #endif

@@ -27,6 +27,7 @@ struct pool_request {
     const char *const *texts; // as given, one for each --pool
     const char *program;      // the agent's path on nodes; NULL: as here
     const char *cache;        // its folder there; NULL: its own choice
+    const char *model;        // only GPUs with this in their name, in any case; NULL: of the first one's
 };
 
 // Adds a node (takes the name). Of a name that is there already, the next gets a number behind it.

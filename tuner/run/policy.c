@@ -339,6 +339,51 @@ static bool next_for_gpus(struct policy *p, struct policy_action *a)
     return next_trial(p, a, gpu);
 }
 
+// Checks -------------------------------------------------------------------------------------------------------------
+
+void policy_use_reference(struct policy *p, bool use)
+{
+    p->checks = use;
+}
+
+void policy_check_again(struct policy *p, size_t gpu)
+{
+    p->gpus[gpu].check_again = true;
+}
+
+void policy_check_anew(struct policy *p, size_t gpu)
+{
+    p->gpus[gpu].checked = p->gpus[gpu].check_again = false;
+    p->gpus[gpu].unchecked = 0;
+}
+
+static bool check_due(const struct policy *p, const struct policy_gpu *g)
+{
+    double passed = p->now - g->checked_at;
+    if (!g->ready || g->checking) return false;
+    if (g->check_again) return true;
+    if (!g->checked) return !p->end || g->unchecked;
+    if (p->end) return g->unchecked && passed >= POLICY_CHECK_LATE * g->check_took;
+    return passed >= POLICY_CHECK_SECONDS && passed >= POLICY_CHECK_SHARE * g->check_took;
+}
+
+static bool next_check(struct policy *p, struct policy_action *a)
+{
+    size_t ready = 0;
+    if (!p->checks || p->settings.lockstep || p->interrupted) return false;
+    for (size_t i = 0; i < p->settings.gpus; i++) ready += p->gpus[i].ready;
+    for (size_t i = 0; ready > 1 && i < p->settings.gpus; i++) {
+        struct policy_gpu *g = &p->gpus[i];
+        if (!check_due(p, g) || g->queued >= (is_slow(p) ? 1 : POLICY_GPU_QUEUE)) continue;
+        push(p, i, REQUEST_CHECK, 0);
+        g->checking = true;
+        g->check_again = false;
+        *a = (struct policy_action){.kind = POLICY_CHECK, .worker = i};
+        return true;
+    }
+    return false;
+}
+
 void policy_gpu_ready(struct policy *p, size_t gpu)
 {
     p->gpus[gpu].ready = true;
@@ -352,6 +397,7 @@ static struct policy_request take_head(struct policy *p, size_t gpu)
     g->queued--;
     memmove(&g->queue[0], &g->queue[1], g->queued * sizeof g->queue[0]);
     if (head.kind == REQUEST_FINAL) p->final_over = true;
+    if (head.kind == REQUEST_CHECK) g->checking = false;
     return head;
 }
 
@@ -383,7 +429,15 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     double seconds = p->now - p->gpus[gpu].since;
     if (head.kind == REQUEST_TRIAL) note_measured(p, head.tasks[0]->spent + seconds);
     if (head.kind == REQUEST_GUIDE) head.tasks[0]->spent = seconds;
-    p->gpus[gpu].since = p->now;
+    struct policy_gpu *g = &p->gpus[gpu];
+    g->unchecked += head.kind == REQUEST_TRIAL;
+    if (head.kind == REQUEST_CHECK) {
+        g->checked = true;
+        g->checked_at = p->now;
+        g->check_took = seconds;
+        g->unchecked = 0;
+    }
+    g->since = p->now;
     return head;
 }
 
@@ -440,6 +494,12 @@ void policy_compiler_gone(struct policy *p, struct queued_task *t)
 {
     p->compiling[t->worker] = NULL;
     task_queue_move(&p->queue, t, TASK_QUEUED);
+}
+
+void policy_repeat_final(struct policy *p, size_t gpu)
+{
+    p->final_gpu = gpu;
+    policy_continue_final(p);
 }
 
 void policy_move_final(struct policy *p)
@@ -531,7 +591,7 @@ struct policy_action policy_next(struct policy *p, double now)
     struct policy_action a = {.kind = POLICY_WAIT, .worker = POLICY_NOBODY, .until = INFINITY};
     if (p->deciding) return next_of_final(p, a);
     check_end(p, now);
-    if (next_to_drop(p, &a)) return a;
+    if (next_to_drop(p, &a) || next_check(p, &a)) return a;
     if (search_is_over(p))
         a.kind = POLICY_DONE;
     else if (p->settings.lockstep ? next_of_search(p, &a) || next_for_gpus(p, &a)

@@ -9,6 +9,9 @@
 //         something happens                     policy_compiled, policy_gpu_answered, policy_gpu_lost, ..
 //     until POLICY_DONE
 //
+// Where there are several GPUs, each measures one candidate, the reference, when it joins and now and then
+// (POLICY_CHECK), so that the caller can compare them.
+//
 // Proposals run ahead of the GPUs by as much as look_ahead.h finds in the times so far. Where a kernel is slow and the
 // strategy can rank waiting candidates, it does so when a GPU becomes free: the most promising is measured first, and
 // hopeless ones are forgotten as long as another waits, at most a quarter as many as are measured.
@@ -39,7 +42,10 @@ enum {
     POLICY_GPU_QUEUE = 2,    // requests that a GPU worker holds, so that it never waits for the driver
     POLICY_COUNT_BATCH = 96, // counted in one profiler session, whose opening costs as much as counting 30 candidates
     POLICY_LOCKSTEP_WINDOW = 8,
-    POLICY_NODES_LOST = 3, // with a candidate on one of their GPUs, before it is doubted
+    POLICY_CHECK_SECONDS = 60,
+    POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
+    POLICY_CHECK_LATE = 20,  // at the search's end it is due after so many times as long as it takes
+    POLICY_NODES_LOST = 3,   // with a candidate on one of their GPUs, before it is doubted
 };
 
 // Why a search ended.
@@ -67,11 +73,11 @@ struct policy_settings {
     struct stop_rules stop;
 };
 
-enum request_kind { REQUEST_NONE, REQUEST_TRIAL, REQUEST_GUIDE, REQUEST_COUNT, REQUEST_FINAL };
+enum request_kind { REQUEST_NONE, REQUEST_TRIAL, REQUEST_GUIDE, REQUEST_COUNT, REQUEST_FINAL, REQUEST_CHECK };
 
 struct policy_request {
     enum request_kind kind;
-    size_t task_count; // one of a trial and of the guide; a batch; none of the final
+    size_t task_count; // one of a trial and of the guide; a batch; none of the final and of a check
     struct queued_task **tasks;
 };
 
@@ -80,6 +86,10 @@ struct policy_gpu {
     double since; // when the head of the queue began
     size_t queued;
     struct policy_request queue[POLICY_GPU_QUEUE];
+    bool checking, check_again;    // the reference is in the queue; it is due at once
+    bool checked;                  // it was measured here
+    double checked_at, check_took; // when, and s
+    size_t unchecked;              // trials since then
 };
 
 struct policy {
@@ -99,6 +109,7 @@ struct policy {
     bool deciding;    // in the final
     bool final_sent, final_over;
     size_t final_gpu; // that decides; POLICY_NOBODY before it was sent
+    bool checks;      // there is a reference
 };
 
 enum policy_action_kind {
@@ -111,6 +122,7 @@ enum policy_action_kind {
     POLICY_MEASURE, // `task` on GPU `worker`
     POLICY_GUIDE,   // `task` on GPU `worker`, on the guide alone: policy_guided, or policy_screened and policy_remove
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
+    POLICY_CHECK,   // the reference, on GPU `worker`
     POLICY_FINAL,   // the tasks in state FINAL, on GPU `worker`
     POLICY_DROP,    // `task` will not be measured: stop compiler `worker` unless it is POLICY_NOBODY, policy_remove
     POLICY_DONE,    // the search is over, or the final
@@ -183,6 +195,15 @@ bool policy_try_again(struct policy *, struct queued_task *);
 void policy_compiler_gone(struct policy *, struct queued_task *);
 // The final's GPU was lost with its node: another one decides, from the beginning.
 void policy_move_final(struct policy *);
+
+// Whether there is a reference from now on. One measurement of it when a GPU joins; then at most one in
+// POLICY_CHECK_SECONDS, and in so many times as long as it takes; and when the search ends, unless the last was just
+// before. Never in lockstep, nor as long as there is one GPU.
+void policy_use_reference(struct policy *, bool);
+void policy_check_again(struct policy *, size_t gpu); // at once
+void policy_check_anew(struct policy *, size_t gpu);  // another device is there
+// The final once more, by another GPU, which is ready.
+void policy_repeat_final(struct policy *, size_t gpu);
 
 // Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);

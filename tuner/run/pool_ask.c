@@ -19,7 +19,8 @@ struct question {
 // Waits for compilers alone: answers of GPU workers are left for their callers.
 static void wait_for_compilers(struct worker_pool *p, int milliseconds)
 {
-    struct pollfd *polled = memory_new(3 * (p->compiler_count + p->links.count), sizeof *polled);
+    size_t most = WORKER_POLLED * p->compiler_count + NODE_LINK_POLLED * p->links.count;
+    struct pollfd *polled = memory_new(most, sizeof *polled);
     int n = 0;
     for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
     for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);

@@ -13,11 +13,13 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/node_files.h"
 #include "tuner/run/pool_spec.h"
 
 enum {
     TRIES_MOST = 8,   // of a node in a row
     GPUS_MOST = 4096, // of a node
+    FOREIGN_MOST = 2, // answers to others' requests, of a node
 };
 static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
 static const double end_patience = 2;                    // s that agents have to end in order
@@ -131,6 +133,16 @@ void pool_node_set_aside(struct worker_pool *p, size_t node, const char *why)
     pool_say(p, "node %s is set aside: %s", n->spec.name, why);
 }
 
+void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *event)
+{
+    if (node == POOL_HERE) return;
+    event->outside = true;
+    pool_log(p, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
+    if (++p->nodes[node]->foreign < FOREIGN_MOST) return;
+    event->node = true;
+    pool_node_set_aside(p, node, event->why.message);
+}
+
 static void start(struct worker_pool *p, struct pool_node *n)
 {
     struct error err;
@@ -232,16 +244,59 @@ static void add_counted_gpus(struct worker_pool *p, size_t node)
     if (n->gpus) n->spec.gpus_known = true;
 }
 
+bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    const char *model = p->settings.nodes ? p->settings.nodes->model : NULL,
+               *name = json_get_string(json_object_get(hello, "device"), "name", "?");
+    if (!model || strcasestr(name, model)) return true;
+    pool_node_count_gpus(p, gpu, hello); // others of its node may be
+    char *why = text_format("it is a %s, and --gpu-model is '%s'", name, model);
+    pool_gpu_set_aside(p, gpu, why);
+    free(why);
+    return false;
+}
+
 bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     const json_t *device = json_object_get(hello, "device");
     const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", "");
+    if (!pool_gpu_is_wanted(p, gpu, hello)) return true;
     if (p->gpus[gpu].node == POOL_HERE || (!strcmp(name, p->device_name) && !strcmp(driver, p->driver))) return false;
+    pool_node_count_gpus(p, gpu, hello);
     char *why = text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver, p->device_name,
                             p->driver);
     pool_gpu_set_aside(p, gpu, why);
     free(why);
     return true;
+}
+
+bool pool_gpu_refuses_job(struct worker_pool *p, size_t gpu)
+{
+    struct error why;
+    if (!node_files_refuse(p->gpus[gpu].worker.link, p->job_request, &why)) return false;
+    pool_gpu_set_aside(p, gpu, why.message);
+    return true;
+}
+
+char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
+{
+    char here[256] = "";
+    size_t node = p->gpus[gpu].node;
+    if (node != POOL_HERE)
+        return text_copy(json_get_string(p->nodes[node]->link.identity, "host", p->nodes[node]->spec.name));
+    if (gethostname(here, sizeof here - 1)) *here = 0;
+    return text_copy(*here ? here : "localhost");
+}
+
+json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
+{
+    const struct gpu_slot *slot = &p->gpus[gpu];
+    char *host = pool_gpu_host(p, gpu);
+    json_t *identity =
+        json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "", "host", host,
+                  "node", slot->node == POOL_HERE ? NULL : p->nodes[slot->node]->spec.name);
+    free(host);
+    return identity;
 }
 
 double pool_patience(void)

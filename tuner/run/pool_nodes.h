@@ -22,6 +22,7 @@ struct pool_node {
     double up;    // since when it is up
     enum node_compilers compilers;
     int greetings; // of its compilers that failed
+    int foreign;   // answers of its workers that were another request's
 };
 
 // Reads the list and starts all. -1 with a message.
@@ -34,17 +35,22 @@ bool pool_node_is_up(const struct worker_pool *, size_t node);
 // Whether no node can ever be of use, with all reasons; only where no list can change that.
 bool pool_nodes_hopeless(const struct worker_pool *, struct error *why);
 void pool_node_set_aside(struct worker_pool *, size_t node, const char *why);
+// A worker of a node has given another's answer, for the reason in event->why: its request is innocent. The second time
+// the node is set aside. Nothing of a worker that is here: a candidate may have damaged it.
+void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
+// Whether the node cannot take the run's job: its GPU is set aside then.
+bool pool_gpu_refuses_job(struct worker_pool *, size_t gpu);
 // A GPU worker's hello says how many GPUs there are: the others get slots later, in pool_nodes_serve.
 void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello);
 // A compiler has said what it is. Whether it compiles as the first one does.
 bool pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
 // It did not say it. It is asked again, or refused.
 void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
+// Whether a GPU is of the model that the user wants. It is set aside otherwise.
+bool pool_gpu_is_wanted(struct worker_pool *, size_t gpu, const json_t *hello);
 // Whether a GPU of a node is of another kind than the first one, or has another driver. It is set aside then.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_patience(void);
-// A GPU is not used any more.
-void pool_gpu_set_aside(struct worker_pool *, size_t gpu, const char *why);
 
 #endif

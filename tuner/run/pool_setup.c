@@ -170,10 +170,11 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
             continue;
         }
         json_t *hello = greet_gpu(p, &why);
-        if (json_object_get(hello, "device"))
-            p->hello = hello;
-        else if (pool_node_is_up(p, p->gpus[gpu].node))
+        if (json_object_get(hello, "device")) {
+            if (pool_gpu_is_wanted(p, gpu, hello)) p->hello = hello;
+        } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
             pool_gpu_set_aside(p, gpu, hello ? no_device(hello) : why.message);
+        }
         if (!p->hello) json_decref(hello);
     }
     return 0;
@@ -266,6 +267,10 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
         json_decref(hello);
+        if (!other && pool_gpu_refuses_job(p, p->first_gpu)) {
+            i--; // it was not tried
+            continue;
+        }
         if (other || !worker_running(&slot->worker)) continue;
         *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
         if (*answer && pool_give_up_baseline(p, *answer)) {

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "search/strategy.h"
+#include "tuner/run/gpu_times.h"
 #include "tuner/run/guide.h"
 #include "tuner/run/incumbent.h"
 #include "tuner/run/job_setup.h"
@@ -69,6 +70,19 @@ struct told_trials {
     size_t count, room;
 };
 
+// What compares the GPUs (run_checks.c).
+struct gpu_checks {
+    size_t seen;          // valid candidates, of which the best is the reference
+    int64_t trial;        // the reference's; 0: there is none yet
+    double objective;     // its own
+    char *config, *cubin; // of it
+    json_t *problems;
+    struct gpu_times times;
+    size_t gpu_count;
+    struct checked_gpu *gpus; // by slot
+    double wall;              // s of GPUs
+};
+
 struct run_display {
     FILE *log;
     double next_progress, next_event;
@@ -96,6 +110,7 @@ struct run {
     struct told_trials told;
     struct incumbent incumbent;
     struct guide guide;
+    struct gpu_checks checks;
     struct run_statistics statistics;
     struct run_display display;
     json_t *final_answer;  // of the final's newest process; at its end, of all of them
@@ -114,6 +129,13 @@ struct run {
         char compiler[64]; // nvcc with its version
         struct error why;  // there is no race
     } builds;
+    struct {     // the final once more, on another GPU (final_repeat.c)
+        bool on; // it is under way: `first` is the final's answer
+        size_t gpu, first_gpu;
+        int64_t process;
+        json_t *first;
+        json_t *answer; // NULL: it was not repeated
+    } repeat;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t final_condemned; // winners of the final that compute-sanitizer refused
@@ -136,6 +158,7 @@ static inline int64_t run_evaluations(const struct run *r) // configurations wit
 // run_setup.c: workers, device, support kernels, store, environment, job. 0 or an exit status with r->failure filled.
 int run_setup(struct run *);
 void run_release(struct run *);
+json_t *run_given_devices(const struct run *); // as the user named them: "device", "pool". A new reference
 
 // run_gpu.c: requests to GPU workers and their answers.
 void run_measure(struct run *, struct task *, size_t gpu);
@@ -143,6 +166,23 @@ void run_measure_guide(struct run *, struct task *, size_t gpu); // on the job's
 void run_count(struct run *, const struct policy_request *, size_t gpu);
 void run_take_gpu_answer(struct run *, size_t gpu, const json_t *answer);
 void run_take_gpu_loss(struct run *, const struct pool_event *);
+
+// run_checks.c: the same candidate on every GPU.
+void run_check_ready(struct run *, size_t gpu); // its worker is set up
+// What the reference may be made of, from a task before it is committed; and the valid trial that it became (0: none),
+// which that GPU has measured. Takes what is in it.
+struct check_candidate {
+    char *config, *cubin;
+    json_t *problems;
+    size_t gpu;
+};
+struct check_candidate run_check_candidate(const struct run *, const struct task *);
+void run_check_note(struct run *, struct check_candidate *, int64_t trial, double objective);
+void run_check_send(struct run *, size_t gpu); // the reference
+void run_take_check(struct run *, size_t gpu, const json_t *answer);
+void run_check_failed(struct run *, size_t gpu, const char *why); // it ended the worker
+void run_check_release(struct run *);
+json_t *run_gpus_document(const struct run *); // the GPUs of the run, with what was found
 
 // run_guide.c: the job's guide, if it has one.
 void run_guide_describe(struct run *, json_t *job_request); // adds it to what GPU workers are set up with
@@ -172,9 +212,11 @@ void run_rank(struct run *);                                         // what wai
 void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
-void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
-                const json_t *answer); // commits, tells, frees or queues for counting
+// Commits, tells, frees or queues for counting. The trial's number if it is valid, else 0; *objective is then its.
+int64_t run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer,
+                   double *objective);
 void run_tell_known(struct run *, struct task *);
+void run_find_best(struct run *);  // anew from the store, after verdicts
 bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space
 int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
                                    // lockstep ran out of time
@@ -221,6 +263,12 @@ int64_t run_final_rounds(const struct run *); // of the present process
 bool run_final_stands(const struct run *, const struct task *);
 // The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
 size_t run_final_processes(const struct run *, unsigned char **out);
+// final_repeat.c: those that passed once more, on another GPU, as a check. Whether there is one: its request is then on
+// its way. The end: failures there become failures of the final's answer. What was found is a member of the final's
+// document: `base` is the trial to whose time the others are compared, 0 the first that passed. NULL: not repeated.
+bool run_final_repeat_begin(struct run *);
+void run_final_repeat_end(struct run *);
+json_t *run_final_repeat_document(struct run *, const json_t *entries, int64_t base);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
 void run_final_keep_binaries(struct run *, const json_t *entries);

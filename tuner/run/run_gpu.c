@@ -55,11 +55,14 @@ static void take_trial(struct run *r, struct task *t, const json_t *answer)
     const char *word = json_get_string(answer, "status", "nothing"), *reason = json_get_string(answer, "reason", "");
     int status = status_find(word);
     if (status >= 0) {
-        run_commit(r, t, (enum trial_status)status, reason, answer);
+        double objective;
+        struct check_candidate candidate = run_check_candidate(r, t);
+        int64_t trial = run_commit(r, t, (enum trial_status)status, reason, answer, &objective);
+        run_check_note(r, &candidate, trial, objective);
         return;
     }
     char *text = text_format("the worker answered '%s' %s", word, reason);
-    run_commit(r, t, STATUS_CRASHED, text, NULL);
+    run_commit(r, t, STATUS_CRASHED, text, NULL, NULL);
     free(text);
 }
 
@@ -86,7 +89,7 @@ static void take_guide(struct run *r, struct task *t, const json_t *answer)
         return;
     }
     policy_screened(&r->policy, &t->queued);
-    run_commit(r, t, STATUS_SCREENED, reason.message, NULL);
+    run_commit(r, t, STATUS_SCREENED, reason.message, NULL, NULL);
 }
 
 static const json_t *find_trial(const json_t *answer, int64_t trial)
@@ -124,6 +127,8 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
         take_guide(r, (struct task *)request.tasks[0], answer);
     else if (request.kind == REQUEST_COUNT)
         take_counts(r, &request, answer);
+    else if (request.kind == REQUEST_CHECK)
+        run_take_check(r, gpu, answer);
     else
         r->final_answer = json_deep_copy(answer);
     free(request.tasks);
@@ -150,7 +155,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
         if (event->outside && policy_try_again(&r->policy, &t->queued)) {
             run_log(r, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
-            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL);
+            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
         } else if (blamed.kind == REQUEST_GUIDE) {
             without_guide(r, t, event->why.message);
         } else {
@@ -158,5 +163,6 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
             run_commit_counters(r, t, NULL);
         }
     }
+    if (blamed.kind == REQUEST_CHECK && !event->outside) run_check_failed(r, event->worker, event->why.message);
     free(blamed.tasks);
 }

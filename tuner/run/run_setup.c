@@ -38,10 +38,21 @@ static bool counts(const struct run *r)
     return r->options->counters && r->job->measure.counters;
 }
 
+json_t *run_given_devices(const struct run *r)
+{
+    const struct pool_request *pool = r->options->pool;
+    json_t *given = json_object(), *pools = json_array();
+    if (!pool || r->pool.replay) json_object_set_new(given, "device", json_string(r->options->device));
+    for (size_t i = 0; pool && i < pool->text_count; i++) json_array_append_new(pools, json_string(pool->texts[i]));
+    if (pool) json_object_set(given, "pool", pools);
+    json_decref(pools);
+    return given;
+}
+
 // The document of kind "device": what the workers say of it, and the options that other commands' advice repeats.
 static char *describe_device(const struct run *r)
 {
-    json_t *document = json_copy(r->pool.hello), *given = json_pack("{s:s}", "device", r->options->device);
+    json_t *document = json_copy(r->pool.hello), *given = run_given_devices(r);
     if (r->options->cache_given) json_object_set_new(given, "cache", json_string(r->options->cache));
     json_object_set_new(document, "given", given);
     char *text = json_dumps(document, JSON_COMPACT);
@@ -322,7 +333,11 @@ int run_setup(struct run *r)
     read_least(r);
     read_baselines(r);
     measure_ceilings(r);
-    if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) policy_gpu_ready(&r->policy, r->pool.first_gpu);
+    policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes have joined meanwhile
+    if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) {
+        run_check_ready(r, r->pool.first_gpu);
+        policy_gpu_ready(&r->policy, r->pool.first_gpu);
+    }
     run_event_ceilings(r);
     run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
@@ -347,5 +362,6 @@ void run_release(struct run *r)
     json_decref(r->ceilings);
     run_final_reset(r);
     run_builds_reset(r);
+    run_check_release(r);
     if (r->display.log) fclose(r->display.log);
 }

@@ -178,7 +178,8 @@ static void doubt_work(struct run *r, const double *times)
         }
 }
 
-void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
+int64_t run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer,
+                   double *measured)
 {
     struct trial_record record;
     struct trial *trial = &record.trial;
@@ -201,7 +202,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     if (store_add(r->store, trial, &err)) {
         run_fail(r, EXIT_ENVIRONMENT, &err);
         trial_record_release(&record);
-        return;
+        return 0;
     }
     t->trial = trial->id;
     t->objective = trial->objective;
@@ -225,11 +226,14 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
         (s->counts[trial->status] <= 3 || trial->status == STATUS_CRASHED || trial->status == STATUS_TIMEOUT))
         run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status), trial->reason, t->text);
     bool counted = trial->counted;
+    int64_t valid = trial->status == STATUS_OK ? trial->id : 0;
+    if (measured) *measured = trial->objective;
     trial_record_release(&record);
     if (counted)
         run_drop_task(r, t);
     else
         policy_countable(&r->policy, &t->queued);
+    return valid;
 }
 
 void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
@@ -275,6 +279,26 @@ static int tell_stored(void *user, const struct trial *trial)
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (!was_told(&r->told, trial->id) && is_awake(r, trial, config)) tell_trial(r, config, trial);
     return 0;
+}
+
+static int take_best(void *user, const struct trial *trial)
+{
+    struct run *r = user;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double times[JOB_MAX_PROBLEMS];
+    size_t problem;
+    if (!is_awake(r, trial, config)) return 0;
+    for (size_t p = 0; p < r->job->tuned_count; p++)
+        times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
+    incumbent_take(&r->incumbent, r->job, trial->objective, times, trial->config, trial->id, &problem);
+    return r->job->objective != OBJECTIVE_EACH; // the first is the best
+}
+
+void run_find_best(struct run *r)
+{
+    struct error err;
+    incumbent_forget(&r->incumbent);
+    if (store_each(r->store, true, 0, take_best, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
 }
 
 struct awake_count {

@@ -62,6 +62,7 @@ bool simulation_decide(struct simulation *s)
         case POLICY_MEASURE:
         case POLICY_GUIDE:
         case POLICY_COUNT:
+        case POLICY_CHECK:
         case POLICY_FINAL:
             assert(s->policy.gpus[a.worker].ready);
             if (s->policy.gpus[a.worker].queued == 1) begin(s, a.worker);

@@ -62,6 +62,9 @@ static void carry_out(struct run *r, const struct policy_action *action)
     case POLICY_COUNT:
         run_count(r, action->request, action->worker);
         break;
+    case POLICY_CHECK:
+        run_check_send(r, action->worker);
+        break;
     case POLICY_FINAL:
         run_final_send(r, action->worker);
         break;
@@ -80,6 +83,7 @@ static void take(struct run *r, const struct pool_event *event)
     policy_clock(&r->policy, clock_now());
     switch (event->kind) {
     case POOL_GPU_READY:
+        run_check_ready(r, event->worker);
         policy_gpu_ready(&r->policy, event->worker);
         break;
     case POOL_GPU_ANSWER:
@@ -163,6 +167,13 @@ static void race(struct run *r)
     while (run_final_goes_on(r));
 }
 
+static void repeat(struct run *r)
+{
+    if (!run_final_repeat_begin(r)) return;
+    follow_policy(r);
+    run_final_repeat_end(r);
+}
+
 static enum final_outcome race_builds(struct run *r)
 {
     if (r->fatal || interrupt_count() || !run_builds_begin(r)) return FINAL_DECIDED;
@@ -181,6 +192,7 @@ static void final(struct run *r)
         }
         race(r);
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
+        repeat(r);
         outcome = run_final_finish(r);
         if (outcome == FINAL_DECIDED) outcome = race_builds(r);
         r->final_open += outcome == FINAL_OPEN;
@@ -194,22 +206,29 @@ static void final(struct run *r)
 
 static void put_run(struct run *r)
 {
+    json_t *given = run_given_devices(r);
     json_t *document = json_pack(
-        "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:I}", "started", r->statistics.started, "ended",
+        "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s?, s:f, s:f, s:f, s:I}", "started", r->statistics.started, "ended",
         clock_wall(), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed,
         "evaluations", (json_int_t)run_evaluations(r), "new", (json_int_t)r->statistics.new_trials, "stopped_by",
-        search_end_text(r->policy.end), "device", r->options->device, "search_seconds",
+        search_end_text(r->policy.end), "device", json_get_string(given, "device", NULL), "search_seconds",
         clock_now() - r->statistics.search_started, "gpu_busy", r->statistics.gpu_busy, "compile_seconds",
         r->statistics.compile_seconds, "cache_hits", (json_int_t)r->statistics.cache_hits);
     json_object_set_new(document, "gpu_wall", json_real(r->statistics.gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->statistics.count_wall));
     json_object_set_new(document, "count_busy", json_real(r->statistics.count_busy));
+    json_object_update(document, given);
+    if (!r->pool.lockstep) json_object_set_new(document, "gpus", run_gpus_document(r));
+    if (r->checks.trial)
+        json_object_set_new(document, "reference",
+                            json_pack("{s:I, s:f}", "trial", (json_int_t)r->checks.trial, "gpu_wall", r->checks.wall));
     json_t *guide = run_guide_document(r);
     if (guide) json_object_set_new(document, "guide", guide);
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
     if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
     free(text);
+    json_decref(given);
     json_decref(document);
 }
 

@@ -59,6 +59,18 @@ int64_t worker_send(struct worker *w, json_t *request)
     return id;
 }
 
+int worker_polled(const struct worker *w)
+{
+    struct pollfd ignored[WORKER_POLLED];
+    return worker_poll(w, ignored);
+}
+
+bool worker_has_news(const struct worker *w)
+{
+    const struct node_channel *c = w->channel;
+    return c && (c->output.size || c->errors.size || c->ended || c->lost);
+}
+
 int worker_poll(const struct worker *w, struct pollfd *p)
 {
     const struct child *c = &w->child;
@@ -299,7 +311,7 @@ static double allowance(const struct worker *w, double passed, double *stopped)
 static void wait_for(struct worker *w, int milliseconds)
 {
     size_t links = w->links ? w->links->count : 0;
-    struct pollfd *p = memory_new(3 + NODE_LINK_POLLED * links, sizeof *p);
+    struct pollfd *p = memory_new(WORKER_POLLED + NODE_LINK_POLLED * links, sizeof *p);
     int n = worker_poll(w, p);
     for (size_t i = 0; i < links; i++) n += node_link_poll(w->links->list[i], p + n);
     poll(p, (nfds_t)n, milliseconds);

@@ -19,7 +19,7 @@
 #include "tuner/base/json.h"
 #include "tuner/run/node_link.h"
 
-enum { WORKER_LAST_WORDS = 512 };
+enum { WORKER_LAST_WORDS = 512, WORKER_POLLED = 3 };
 // s: a worker that stays stopped (SIGSTOP) for as long is replaced; how much too long the driver sleeps when it was
 // suspended, and its workers probably with it; how often stopped workers are looked for.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_LOOK = 1 };
@@ -60,8 +60,12 @@ bool worker_running(const struct worker *);
 // Queues a request (takes the reference), gives it the next id, which is returned. Written when the pipe takes it.
 int64_t worker_send(struct worker *, json_t *request);
 
-// poll(2) entries of this worker (at most 3); returns how many were filled. None of one on a node: its link has them.
+// poll(2) entries of this worker (at most WORKER_POLLED); returns how many were filled. None of one on a node: its link
+// has them.
 int worker_poll(const struct worker *, struct pollfd *);
+int worker_polled(const struct worker *); // how many there are
+// Whether the link of one on a node has brought something for worker_io.
+bool worker_has_news(const struct worker *);
 // After poll: writes and reads what is possible. 0; or -1 when the worker is dead or has closed its end (message says
 // how it died; it is reaped and its pipes are closed). Lines that arrived before are still handed out by
 // worker_receive.

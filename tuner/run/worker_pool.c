@@ -90,26 +90,35 @@ void pool_read_compilers(struct worker_pool *p)
     }
 }
 
+// Reads a worker that has something to say. *at is at its entries of the poll, and then behind them. Links were read
+// before.
+static void read_worker(struct worker *w, const struct pollfd **at, bool *dead, struct error *death)
+{
+    const struct pollfd *end = *at + worker_polled(w);
+    bool news = worker_has_news(w);
+    for (; *at < end; ++*at) news |= (*at)->revents != 0;
+    if (news) *dead = worker_io(w, death) != 0;
+}
+
 void pool_wait(struct worker_pool *p, int milliseconds)
 {
-    struct pollfd *polled = memory_new(3 * (p->gpu_count + p->compiler_count + p->links.count), sizeof *polled);
+    size_t most = WORKER_POLLED * (p->gpu_count + p->compiler_count) + NODE_LINK_POLLED * p->links.count;
+    struct pollfd *polled = memory_new(most, sizeof *polled);
     int n = 0;
-    for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
     for (size_t i = 0; i < p->gpu_count; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
     for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
+    for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
     double before = clock_now();
-    int events = poll(polled, (nfds_t)n, milliseconds);
+    poll(polled, (nfds_t)n, milliseconds);
     double slept = clock_now() - before;
-    free(polled);
     if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) pool_allow_for_pause(p, slept);
     for (size_t i = 0; i < p->links.count; i++) node_link_io(p->links.list[i]); // it keeps the time, too
-    pool_nodes_serve(p);
-    if (events <= 0 && !p->links.count) return;
-    for (size_t i = 0; i < p->gpu_count; i++) {
-        struct gpu_slot *slot = &p->gpus[i];
-        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
-    }
-    pool_read_compilers(p);
+    const struct pollfd *at = polled;
+    for (size_t i = 0; i < p->gpu_count; i++) read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
+    for (size_t i = 0; i < p->compiler_count; i++)
+        read_worker(&p->compilers[i].worker, &at, &p->compilers[i].dead, &p->compilers[i].death);
+    free(polled);
+    pool_nodes_serve(p); // it may start workers
 }
 
 // hello -> job -> ready. True where there is an event in it.
@@ -131,6 +140,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     }
     if (slot->state == GPU_HELLO && device) {
         pool_set_uuid(slot, device);
+        if (pool_gpu_refuses_job(p, i)) return false;
         slot->state = GPU_JOB;
         slot->setup_id = worker_send(&slot->worker, json_deep_copy(p->job_request));
         pool_node_count_gpus(p, i, answer); // there may be more slots then
@@ -154,6 +164,16 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     }
     error_prefix(&event->why, "%s", slot->name);
     return true;
+}
+
+// Whether a message is an answer to a request that its worker does not have; `id`: of the one that it has.
+static bool is_foreign(const json_t *message, int64_t id, const json_t *request, struct error *why)
+{
+    int64_t told = json_get_integer(message, "id", -1);
+    if (told != id && !json_object_get(message, "progress"))
+        return error_set(why, "the worker answers request %lld, but was given %lld", (long long)told, (long long)id) !=
+               0;
+    return told == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
 }
 
 // The worker is gone, for the reason in event->why.
@@ -183,7 +203,10 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
     bool progress = json_object_get(message, "progress") != NULL, happened = false,
          ready = slot->state == GPU_READY && slot->queued;
     const json_t *request = ready ? slot->queue[0].request : slot->state == GPU_JOB ? p->job_request : NULL;
-    if (id == (ready ? slot->queue[0].id : slot->setup_id) && answer_check(request, message, &event->why)) {
+    if (ready && is_foreign(message, slot->queue[0].id, request, &event->why)) {
+        pool_node_foreign(p, slot->node, event);
+        happened = lose_gpu(p, i, event);
+    } else if (id == (ready ? slot->queue[0].id : slot->setup_id) && answer_check(request, message, &event->why)) {
         happened = lose_gpu(p, i, event);
     } else if (slot->state != GPU_READY) {
         if (id == slot->setup_id && progress)
@@ -265,6 +288,11 @@ bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct p
     json_t *message;
     int got;
     while ((got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
+        if (slot->busy && is_foreign(message, slot->id, NULL, &event->why)) {
+            json_decref(message);
+            pool_node_foreign(p, slot->node, event);
+            return lose_compiler(p, i, event);
+        }
         if (slot->busy && json_get_integer(message, "id", -1) == slot->id) {
             if (answer_check(slot->request, message, &event->why)) {
                 json_decref(message);
@@ -339,10 +367,15 @@ static bool is_deserted(struct worker_pool *p, double now, struct pool_event *ev
 bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 {
     *event = (struct pool_event){.exit_status = EXIT_DONE};
-    pool_look_for_stops(p, now);
-    for (event->worker = 0; event->worker < p->gpu_count; event->worker++)
+    if (!p->next_gpu && !p->next_compiler) pool_look_for_stops(p, now);
+    for (; p->next_gpu < p->gpu_count; p->next_gpu++) {
+        event->worker = p->next_gpu;
         if (next_of_gpu(p, event->worker, now, event)) return true;
-    for (event->worker = 0; event->worker < p->compiler_count; event->worker++)
+    }
+    for (; p->next_compiler < p->compiler_count; p->next_compiler++) {
+        event->worker = p->next_compiler;
         if (pool_next_of_compiler(p, event->worker, now, event)) return true;
+    }
+    p->next_gpu = p->next_compiler = 0;
     return is_deserted(p, now, event);
 }

@@ -93,9 +93,10 @@ struct worker_pool {
     struct pool_node **nodes;
     struct node_links links;
     struct node_link_settings link_settings;
-    char *token;     // a file beside the compile cache
-    double reread;   // when the list of nodes is read again
-    double deserted; // since when there has been no GPU; 0: there is one
+    char *token;                    // a file beside the compile cache
+    double reread;                  // when the list of nodes is read again
+    double deserted;                // since when there has been no GPU; 0: there is one
+    size_t next_gpu, next_compiler; // where pool_next goes on
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
@@ -123,6 +124,11 @@ int pool_set_up_again(struct worker_pool *, struct error *);
 // Whether requests can go to this compiler: its node is there, and compiles as the others do.
 bool pool_compiler_usable(const struct worker_pool *, size_t compiler);
 bool pool_gpu_usable(const struct worker_pool *, size_t gpu); // or will be, when its worker is set up
+// A GPU is not used any more; says so.
+void pool_gpu_set_aside(struct worker_pool *, size_t gpu, const char *why);
+char *pool_gpu_host(const struct worker_pool *, size_t gpu); // where it is; malloc'ed
+// Its slot's name, its uuid, its host and its node (null: the driver's own machine), for documents. A new reference.
+json_t *pool_gpu_identity(const struct worker_pool *, size_t gpu);
 // A compiler cannot work where it is (a full disk): its node compiles no more. False for one that is here.
 bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *reason);
 
@@ -163,7 +169,8 @@ struct pool_event {
 
 // Waits until a worker has something to say, at most so long, and reads it.
 void pool_wait(struct worker_pool *, int milliseconds);
-// The next thing that happened; false when there is nothing more. `now` is held against deadlines.
+// The next thing that happened; false when all workers were looked at and there is nothing more. `now` is held against
+// deadlines.
 bool pool_next(struct worker_pool *, double now, struct pool_event *);
 
 #endif

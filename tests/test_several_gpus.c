@@ -1,0 +1,318 @@
+// Several GPUs in one run: the reference that each measures now and then, the rule by which one differs, what becomes
+// of its trials, and the final's repetition on another GPU.
+#include <math.h>
+
+#include "tests/e2e.h"
+#include "tests/opened_store.h"
+
+#include "search/random.h"
+#include "tuner/base/protocol.h"
+#include "tuner/run/gpu_times.h"
+#include "tuner/run/policy.h"
+#include "tuner/store/store.h"
+
+enum { MOST = 8 };
+
+// Times around `base` with a deviation of a tenth of a percent, as repeated times of one GPU have.
+static struct interval noisy(struct random *random, double base)
+{
+    double t = base * (1 + 1e-3 * (2 * random_unit(random) - 1) * 1.7);
+    return (struct interval){t, 0.999 * t, 1.001 * t};
+}
+
+// Measures all GPUs, again where that is wanted; factors[i] is how much longer GPU i takes. Which are found to differ,
+// as bits.
+static unsigned found(const double *factors, size_t count, double tie, uint64_t seed)
+{
+    struct gpu_times times = {0};
+    struct random random = {0};
+    random_seed(&random, seed);
+    unsigned out = 0;
+    gpu_times_grow(&times, count);
+    for (int turn = 0; turn < 12; turn++) {
+        for (size_t i = 0; i < count; i++)
+            if (!times.gpus[i].out) gpu_times_add(&times, i, noisy(&random, factors[i] * 1e-3));
+        for (size_t i = 0; i < count; i++) {
+            double ratio, limit;
+            if (gpu_times_judge(&times, i, tie, &ratio, &limit) != GPU_DIFFERS) continue;
+            assert_true(fabs(log(ratio)) > log(limit));
+            assert_true(fabs(ratio / factors[i] - 1) < 0.01);
+            times.gpus[i].out = true;
+            out |= 1u << i;
+        }
+    }
+    gpu_times_release(&times);
+    return out;
+}
+
+static void a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count;
+        double factors[MOST], tie;
+        unsigned out;
+    } cases[] = {
+        {1, {1}, 0.01, 0},
+        {2, {1, 1}, 0.01, 0},
+        {2, {1, 1.06}, 0.01, 2},
+        {2, {1, 0.94}, 0.01, 2},
+        {3, {1, 1, 1.06}, 0.01, 4},
+        {3, {1.06, 1, 1}, 0.01, 1}, // the first, too, where there are others to compare it with
+        {8, {1, 1, 1, 0.95, 1, 1, 1.05, 1}, 0.01, 8 + 64},
+        {8, {1, 1.005, 1, 0.996, 1.004, 1, 1.005, 1}, 0.01, 0}, // within a tie
+        {4, {1, 1, 1.03, 1}, 0.05, 0},                          // of the user's choice
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+            unsigned out = found(cases[i].factors, cases[i].count, cases[i].tie, seed);
+            if (out != cases[i].out) fail_msg("case %zu, seed %d: %x instead of %x", i, (int)seed, out, cases[i].out);
+        }
+}
+
+// One late measurement, as of a GPU that somebody else used for a moment.
+static void one_odd_time_sets_no_gpu_aside(void **state)
+{
+    (void)state;
+    struct gpu_times times = {0};
+    double ratio, limit;
+    gpu_times_grow(&times, 3);
+    for (size_t i = 0; i < 3; i++) gpu_times_add(&times, i, (struct interval){1, 0.999, 1.001});
+    for (size_t i = 0; i < 3; i++) assert_int_equal(gpu_times_judge(&times, i, 0.01, &ratio, &limit), GPU_ALIKE);
+    assert_int_equal(gpu_times_judge(&times, 0, 0.01, &ratio, &limit), GPU_OPEN); // it was judged
+    gpu_times_add(&times, 1, (struct interval){1.2, 1.19, 1.21});
+    assert_int_equal(gpu_times_judge(&times, 1, 0.01, &ratio, &limit), GPU_AGAIN);
+    gpu_times_add(&times, 1, (struct interval){1, 0.999, 1.001});
+    assert_int_equal(gpu_times_judge(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
+    gpu_times_add(&times, 1, (struct interval){1.2, 0.9, 1.4}); // its own interval says little
+    assert_int_equal(gpu_times_judge(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
+    gpu_times_release(&times);
+}
+
+// The policy
+// -----------------------------------------------------------------------------------------------------------
+
+static int checks_until(struct policy *p, double *now, double end, double took, size_t gpus)
+{
+    int checks = 0;
+    for (; *now < end; *now += 0.5) {
+        struct policy_action a = policy_next(p, *now);
+        while (a.kind == POLICY_CHECK) {
+            checks++;
+            assert_true(a.worker < gpus);
+            policy_clock(p, *now + took);
+            assert_int_equal(policy_gpu_answered(p, a.worker).kind, REQUEST_CHECK);
+            a = policy_next(p, *now);
+        }
+        assert_int_equal(a.kind, POLICY_PROPOSE);
+    }
+    return checks;
+}
+
+static void the_reference_is_measured_when_a_gpu_joins_and_seldom_after(void **state)
+{
+    (void)state;
+    struct policy p;
+    double now = 0;
+    policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 3});
+    policy_begin(&p, 0);
+    policy_gpu_ready(&p, 0);
+    assert_int_equal(checks_until(&p, &now, 10, 0.1, 3), 0); // there is no reference
+    policy_use_reference(&p, true);
+    assert_int_equal(checks_until(&p, &now, 20, 0.1, 3), 0); // nobody to compare it with
+    policy_gpu_ready(&p, 1);
+    assert_int_equal(checks_until(&p, &now, 60, 0.1, 3), 2);
+    policy_gpu_ready(&p, 2);
+    assert_int_equal(checks_until(&p, &now, 70, 0.1, 3), 1);
+    assert_int_equal(checks_until(&p, &now, 200, 0.1, 3), 3 * 2); // one a minute
+    policy_check_again(&p, 1);
+    assert_int_equal(checks_until(&p, &now, 201, 10, 3), 1);
+    int many = checks_until(&p, &now, 201 + 5000, 10, 3); // it takes 10 s: at most a fiftieth of the time
+    if (many < 3 * 8 || many > 3 * 11) fail_msg("%d checks", many);
+    policy_gpu_lost(&p, 2, true);
+    policy_check_anew(&p, 2);
+    policy_gpu_ready(&p, 2);
+    assert_int_equal(checks_until(&p, &now, now + 1, 0.1, 3), 1); // another device joins
+    policy_release(&p);
+}
+
+static void a_lost_check_blames_nobody_and_is_made_again(void **state)
+{
+    (void)state;
+    struct policy p;
+    policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 2});
+    policy_begin(&p, 0);
+    policy_gpu_ready(&p, 0);
+    policy_gpu_ready(&p, 1);
+    policy_use_reference(&p, true);
+    assert_int_equal(policy_next(&p, 0).kind, POLICY_CHECK);
+    struct policy_request lost = policy_gpu_lost(&p, 0, false);
+    assert_int_equal(lost.kind, REQUEST_CHECK);
+    assert_int_equal(lost.task_count, 0);
+    policy_gpu_ready(&p, 0);
+    struct policy_action a = policy_next(&p, 1);
+    assert_true(a.kind == POLICY_CHECK && a.worker == 0);
+    policy_release(&p);
+}
+
+// Whole runs
+// -----------------------------------------------------------------------------------------------------------
+
+static const char job_text[] =
+    "name = \"fake\";\n"
+    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; },\n"
+    "  { name = \"Y\"; values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]; },\n"
+    "  { name = \"MODE\"; values = [\"good\"]; } );\n"
+    "problems = ( { N = 1024; } );\n"
+    "launch = { grid = [\"N\"]; block = [32]; };\n"
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+    "verification = { enabled = false; };\n"
+    "measure = { timeout = \"5s\"; final = { candidates = 60; rounds = 10; processes = 1; }; };\n"
+    "search = { strategy = \"exhaustive\"; };\n";
+enum { CONFIGURATIONS = 128 };
+
+#define TUNE                                                                               \
+    "export FAKE_LOG=$at/measured FAKE_DELAY=10000 SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
+    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"                                          \
+    "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --workers 1 "
+
+static char *job_folder(const char *name)
+{
+    char *folder = e2e_folder(name);
+    e2e_write(folder, "job.cfg", job_text);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y; }\n");
+    return folder;
+}
+
+struct tally {
+    int ok, marked, others;
+    double longest; // of a ranked one, as a share of what it takes on a GPU like the others
+};
+
+static int count(void *user, const struct trial *trial)
+{
+    struct tally *t = user;
+    const char *x = strstr(trial->config, "X=");
+    double usual = 1e-3 * (1 + 0.01 * (atoi(x + 2) - 7) * (atoi(x + 2) - 7));
+    if (trial->status == STATUS_OK) {
+        t->ok++;
+        t->longest = fmax(t->longest, trial->objective / usual);
+    } else if (trial->status == STATUS_SLOW && strstr(trial->reason, "measured on gpu 2 (")) {
+        t->marked++;
+        assert_true(fabs(trial->objective / usual - 1.06) < 1e-6); // no time is corrected
+    } else {
+        t->others++;
+    }
+    return 0;
+}
+
+static struct tally tally(const char *folder)
+{
+    char *path = text_format("%s/job.db", folder);
+    struct store *store = opened_store(path);
+    struct tally t = {0};
+    struct error err;
+    assert_int_equal(store_each(store, false, 0, count, &t, &err), 0);
+    store_close(store);
+    free(path);
+    return t;
+}
+
+static void done(struct outcome_of_command *r, char *folder)
+{
+    e2e_done(r);
+    e2e_remove(folder);
+}
+
+static void a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked(void **state)
+{
+    (void)state;
+    char *folder = job_folder("gpus_slow");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-nvcc\n"
+                                          "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
+                                          folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.err, "gpu 2 is set aside: gpu 2 (GPU-fake, ");
+    e2e_expect(r.err, "takes 1.060 times as long as the others for trial ");
+    e2e_expect(r.err, "the final was repeated on gpu 1 (GPU-fake, ");
+    e2e_expect(r.out, "set aside      gpu 2 (GPU-fake, ");
+    struct tally t = tally(folder);
+    assert_int_equal(t.ok + t.marked, CONFIGURATIONS);
+    assert_true(t.marked > 0);
+    assert_true(t.longest < 1.0001);
+    assert_null(strstr(r.err, "gpu 0 is set aside"));
+    assert_null(strstr(r.err, "gpu 1 is set aside"));
+    done(&r, folder);
+}
+
+// It becomes slow after a dozen times: what it measured before its last good check counts, under its name.
+static void a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end(void **state)
+{
+    (void)state;
+    char *folder = job_folder("gpus_drift");
+    struct outcome_of_command r = e2e_run(
+        folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-nvcc --no-final", folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.err, "gpu 2 is set aside: ");
+    done(&r, folder);
+}
+
+static void gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used(void **state)
+{
+    (void)state;
+    char *folder = job_folder("gpus_alike");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "at=$PWD/'%s'\n" TUNE "--device 0,3 --no-nvcc\n"
+                                          "$BIN/sweetspot status $at/job.cfg --store $at/job.db --format json",
+                                          folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    assert_null(strstr(r.err, "set aside"));
+    e2e_expect(r.err, "which agrees on");
+    const char *json = strchr(r.out, '{');
+    json_t *document = json_parse(json ? json : r.out, NULL);
+    if (!document && strchr(r.out, '[')) document = json_parse(strchr(r.out, '['), NULL);
+    const json_t *run = json_array_get(json_object_get(document, "runs"), 0), *gpus = json_object_get(run, "gpus");
+    assert_string_equal(json_get_string(run, "device", ""), "0,3");
+    assert_int_equal(json_array_size(gpus), 2);
+    assert_string_equal(json_get_string(json_array_get(gpus, 1), "name", ""), "gpu 3");
+    assert_string_equal(json_get_string(json_array_get(gpus, 1), "uuid", ""), "GPU-fake");
+    assert_true(json_get_integer(json_array_get(gpus, 1), "checks", 0) >= 1);
+    assert_true(fabs(json_get_number(json_array_get(gpus, 1), "ratio", 0) - 1) < 1e-9);
+    json_decref(document);
+    done(&r, folder);
+}
+
+static void a_final_that_another_gpu_does_not_confirm_says_so_everywhere(void **state)
+{
+    (void)state;
+    char *folder = job_folder("gpus_final");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "at=$PWD/'%s'; export FAKE_ODD_FINAL=1\n" TUNE "--device 0,1 --no-nvcc\n"
+                                          "$BIN/sweetspot status $at/job.cfg --store $at/job.db\n"
+                                          "$BIN/sweetspot compare $at/job.cfg --store $at/job.db",
+                                          folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.err, "the final on gpu 1 (GPU-fake, ");
+    e2e_expect(r.err, "takes 0.515 times the winner's time");
+    e2e_expect(r.err, ", and would have won; where the final was decided 1.030 times");
+    e2e_expect(r.out, "otherwise      on gpu 1 trial ");
+    e2e_expect(r.err, "sweetspot: fake: on gpu 1 (");
+    done(&r, folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other),
+        cmocka_unit_test(one_odd_time_sets_no_gpu_aside),
+        cmocka_unit_test(the_reference_is_measured_when_a_gpu_joins_and_seldom_after),
+        cmocka_unit_test(a_lost_check_blames_nobody_and_is_made_again),
+        cmocka_unit_test(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked),
+        cmocka_unit_test(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end),
+        cmocka_unit_test(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used),
+        cmocka_unit_test(a_final_that_another_gpu_does_not_confirm_says_so_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+// Whether the GPUs of a run take the same time for the same candidate, the reference. Pure: times are passed in.
+//
+// A GPU's time is compared with the *standard*: the median over the GPUs that are compared, or, where there are two,
+// the first one's, since two cannot say which of them is odd. It differs where
+//
+//     - the intervals of its newest time and of the standard do not touch, and
+//     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of what lies between two times of one
+//       GPU, and than the share within which candidates are tied (measure.tie): what is less decides nothing,
+//     - GPU_TIMES_KEPT times in a row.
+//
+// The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all
+// GPUs, without the step by which the one that is judged came to differ (the median absolute deviation: Rousseeuw and
+// Croux, Alternatives to the Median Absolute Deviation, 1993). A value beyond three of them is an outlier by Hampel's
+// identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
+#ifndef SWEETSPOT_GPU_TIMES_H
+#define SWEETSPOT_GPU_TIMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/stats.h"
+
+enum { GPU_TIMES_KEPT = 3, GPU_TIMES_LIMIT = 3 };
+
+struct gpu_times_of {
+    size_t count; // kept, the newest first
+    struct interval kept[GPU_TIMES_KEPT];
+    size_t suspicious; // times in a row that differed
+    bool fresh;        // the newest was not judged yet
+    bool out;          // set aside: not compared any more
+};
+
+struct gpu_times {
+    size_t count;
+    struct gpu_times_of *gpus;
+};
+
+enum gpu_verdict {
+    GPU_OPEN,    // there is nothing to compare it with yet
+    GPU_ALIKE,   // as the others
+    GPU_AGAIN,   // it may differ: it is to be measured again
+    GPU_DIFFERS, // it does
+};
+
+void gpu_times_release(struct gpu_times *);
+void gpu_times_grow(struct gpu_times *, size_t count);
+// Another device is in this place: what is known of it is forgotten.
+void gpu_times_forget(struct gpu_times *, size_t gpu);
+// A GPU's time for the reference, in seconds, with its interval.
+void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
+// Judges a GPU's newest time, once. *ratio: of its newest time to the standard; *limit: what it may be, or its inverse.
+enum gpu_verdict gpu_times_judge(struct gpu_times *, size_t gpu, double tie, double *ratio, double *limit);
+
+#endif
