@@ -121,6 +121,16 @@ bool pool_node_is_up(const struct worker_pool *p, size_t node)
     return node == POOL_HERE || (p->nodes[node]->link.state == LINK_UP && p->nodes[node]->joined);
 }
 
+const char *pool_node_name(const struct worker_pool *p, size_t node)
+{
+    return node == POOL_HERE ? NULL : p->nodes[node]->spec.name;
+}
+
+bool pool_node_aside(const struct worker_pool *p, size_t node)
+{
+    return node != POOL_HERE && p->nodes[node]->aside;
+}
+
 void pool_node_set_aside(struct worker_pool *p, size_t node, const char *why)
 {
     struct pool_node *n = p->nodes[node];
@@ -253,7 +263,10 @@ void pool_gpu_set_aside(struct worker_pool *p, size_t gpu, const char *why)
 {
     struct gpu_slot *slot = &p->gpus[gpu];
     pool_forget_gpu(slot);
-    if (!slot->aside) pool_say(p, "%s is set aside: %s", slot->name, why);
+    if (!slot->aside) {
+        pool_say(p, "%s is set aside: %s", slot->name, why);
+        slot->aside_why = text_copy(why);
+    }
     slot->aside = true;
 }
 
