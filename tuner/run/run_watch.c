@@ -73,8 +73,8 @@ void run_watch_phase(struct run *r, enum watch_phase phase)
     account(r, now);
     r->watch.seconds[r->watch.phase] += now - r->watch.phase_began;
     r->watch.phase_began = now;
+    if (phase == WATCH_SEARCH && r->watch.phase != phase) limit_begin(&r->watch.limit, now);
     r->watch.phase = phase;
-    if (phase == WATCH_SEARCH) limit_begin(&r->watch.limit, now);
 }
 
 // Workers ------------------------------------------------------------------------------------------------------------
@@ -196,7 +196,6 @@ static json_t *worker_json(const struct run *r, const char *name, const char *ki
     json_t *seconds = json_object();
     for (int s = 0; s < USAGE_STATES; s++)
         if (u->seconds[s] > 0) put_number(seconds, usage_state_text((enum usage_state)s), u->seconds[s]);
-    json_object_set_new(w, "since", json_real(u->seen - u->since));
     json_object_set_new(w, "seconds", seconds);
     put_number(w, "busy", usage_share(u));
     put_number(w, "busy_minute", usage_minute_share(u));
@@ -208,6 +207,8 @@ static json_t *gpu_json(const struct run *r, size_t i)
     const struct gpu_slot *slot = &r->pool.gpus[i];
     const struct worker_usage *u = &r->watch.gpus.list[i];
     json_t *w = worker_json(r, slot->name, "gpu", slot->node, u);
+    double since = usage_is_busy(u->state) ? r->policy.gpus[i].since : u->since;
+    json_object_set_new(w, "for", json_real(fmax(0, u->seen - since)));
     json_object_set_new(w, "device", json_string(slot->device ? slot->device : ""));
     json_object_set_new(w, "uuid", json_string(slot->uuid ? slot->uuid : ""));
     put_number(w, "clock_mhz", u->clock_mhz);

@@ -143,6 +143,7 @@ static void wait_for_workers(struct run *r, double until)
         return;
     }
     double left = fmax(0, 1e3 * (until - clock_now()));
+    run_watch_look(r); // what can be handed out is: nobody seems idle who is not
     run_watch_doing(r, DRIVER_WAITING);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_doing(r, DRIVER_WORKING);
@@ -167,7 +168,6 @@ static void follow_policy(struct run *r)
             wait_for_workers(r, action.until);
         else
             carry_out(r, &action);
-        run_watch_look(r);
         run_progress(r, false);
     }
 }
