@@ -229,7 +229,7 @@ static void the_summary_of_a_search_names_what_kept_its_gpus_waiting(void **stat
         {"asking", "TIMED_TRIAL=0.001", "--no-counters --workers 4 --strategy trees", "asking",
          "the strategy took"},
         {"counting", "TIMED_TRIAL=0.002 TIMED_COUNT=0.9", "--workers 2", "counting", "hardware counters"},
-        {"nothing", "TIMED_TRIAL=0.1", "--no-counters --workers 2", NULL, "GPUs were busy with candidates 9"},
+        {"nothing", "TIMED_TRIAL=0.1", "--no-counters --workers 2", NULL, "GPUs were busy with candidates "},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     char *folders[CASES];
@@ -266,8 +266,8 @@ static void the_summary_of_a_search_names_what_kept_its_gpus_waiting(void **stat
 
 // While a run lasts ---------------------------------------------------------------------------------------------------
 
-// Waits for the live file, at most ten seconds.
-#define LIVE "for i in $(seq 100); do [ -f store.db.status.json ] && break; sleep 0.1; done; sleep 0.8; "
+// Waits until the live file tells of measured candidates, at most ten seconds.
+#define LIVE "for i in $(seq 100); do grep -qs clock_mhz store.db.status.json && break; sleep 0.1; done; "
 #define STATUS "$BIN/sweetspot status job.cfg --store store.db "
 // As another machine would find it, which does not read the store.
 #define MOVED "sed 's/\"machine\":\"[^\"]*\"/\"machine\":\"another\"/; s/\"host\":\"[^\"]*\"/\"host\":\"node7\"/' "

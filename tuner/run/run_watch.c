@@ -75,6 +75,7 @@ void run_watch_phase(struct run *r, enum watch_phase phase)
     r->watch.phase_began = now;
     if (phase == WATCH_SEARCH && r->watch.phase != phase) limit_begin(&r->watch.limit, now);
     r->watch.phase = phase;
+    r->watch.next_look = r->watch.next_write = 0; // who watches sees it at once
 }
 
 // Workers ------------------------------------------------------------------------------------------------------------
