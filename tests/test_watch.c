@@ -181,7 +181,7 @@ static void a_live_file_that_cannot_be_used_is_named(void **state)
 
 // Runs ---------------------------------------------------------------------------------------------------------------
 
-#define TIMED \
+#define TIMED                                                                                             \
     "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/timed_worker SWEETSPOT_COMPILE_WORKER=$BIN/timed_worker; " \
     "tune() { $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q \"$@\"; }; "
 
@@ -190,7 +190,8 @@ static char *timed_folder(const char *name)
 {
     char *folder = e2e_folder(name);
     e2e_write(folder, "kernel.cu",
-              "extern \"C\" __global__ void scale(const float *x, float *y, int n)\n{\n    y[0] = x[0] * X * Y * n;\n}\n");
+              "extern \"C\" __global__ void scale(const float *x, float *y, int n)\n{\n"
+              "    y[0] = x[0] * X * Y * n;\n}\n");
     e2e_write(folder, "job.cfg",
               "name = \"watched\";\nkernel = { template = \"kernel.cu\"; entry = \"scale\"; };\n"
               "parameters = (\n  { name = \"X\"; range = [1, 1000]; },\n"
@@ -226,8 +227,7 @@ static void the_summary_of_a_search_names_what_kept_its_gpus_waiting(void **stat
     } cases[] = {
         {"compiling", "TIMED_TRIAL=0.02 TIMED_COMPILE=0.3", "--no-counters --workers 2", "compiling",
          "compilers were busy"},
-        {"asking", "TIMED_TRIAL=0.001", "--no-counters --workers 4 --strategy trees", "asking",
-         "the strategy took"},
+        {"asking", "TIMED_TRIAL=0.001", "--no-counters --workers 4 --strategy trees", "asking", "the strategy took"},
         {"counting", "TIMED_TRIAL=0.002 TIMED_COUNT=0.9", "--workers 2", "counting", "hardware counters"},
         {"nothing", "TIMED_TRIAL=0.1", "--no-counters --workers 2", NULL, "GPUs were busy with candidates "},
     };
@@ -279,7 +279,7 @@ static void status_shows_what_each_worker_does_here_and_on_another_machine(void 
     struct outcome_of_command r = e2e_run(
         folder,
         TIMED "TIMED_TRIAL=0.05 tune --device 0,1 --workers 2 --time 2.5s --no-counters 2>messages & " LIVE STATUS
-              "--format json >here.json; " STATUS"; " MOVED
+              "--format json >here.json; " STATUS "; " MOVED
               "store.db.status.json >moved.db.status.json; echo nonsense >moved.db; "
               "$BIN/sweetspot status job.cfg --store moved.db; wait; ls",
         folder);
@@ -362,7 +362,8 @@ static void watching_a_run_whose_driver_is_killed_says_so(void **state)
     e2e_expect(r.out, "go on with");
     e2e_done(&r);
     // A leftover does no harm: the next run takes its place and removes it.
-    r = e2e_run(folder, TIMED "TIMED_TRIAL=0.01 tune --evaluations 80 --workers 1 --no-counters 2>messages; ls; " STATUS,
+    r = e2e_run(folder,
+                TIMED "TIMED_TRIAL=0.01 tune --evaluations 80 --workers 1 --no-counters 2>messages; ls; " STATUS,
                 folder);
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "status.json"));

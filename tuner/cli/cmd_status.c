@@ -264,19 +264,18 @@ static void print_csv(const json_t *documents)
 int cmd_status(int argc, char **argv)
 {
     struct showing all = {.every = 2};
-    const struct option_spec specs[] = {OPTION_JOBS(&all.several.named), OPTION_STORE(&all.several.store),
-                                        OPTION_RESULTS_DEVICE(&all.several.device, "all of them"),
-                                        OPTION_FORMAT(&all.format),
-                                        {.name = "watch",
-                                         .letter = 'w',
-                                         .flag = &all.watch,
-                                         .help = "follow the run of one job until it ends, from any machine that sees "
-                                                 "the store's folder"},
-                                        {.name = "every",
-                                         .seconds = &all.every,
-                                         .shown = "TIME",
-                                         .help = "with --watch: how often, 1s, 5m (2s)"},
-                                        OPTION_END};
+    const struct option_spec specs[] = {
+        OPTION_JOBS(&all.several.named),
+        OPTION_STORE(&all.several.store),
+        OPTION_RESULTS_DEVICE(&all.several.device, "all of them"),
+        OPTION_FORMAT(&all.format),
+        {.name = "watch",
+         .letter = 'w',
+         .flag = &all.watch,
+         .help = "follow the run of one job until it ends, from any machine that sees "
+                 "the store's folder"},
+        {.name = "every", .seconds = &all.every, .shown = "TIME", .help = "with --watch: how often, 1s, 5m (2s)"},
+        OPTION_END};
     int result = options_parse(
         specs,
         "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "

@@ -38,8 +38,8 @@ static void print_run(const json_t *live, FILE *out)
                 pid);
         return;
     }
-    fprintf(out, "%-15sprocess %" PRId64 " is tuning it now, on %s: %s, ", "running", pid,
-            here ? "this machine" : host, json_get_string(live, "phase", ""));
+    fprintf(out, "%-15sprocess %" PRId64 " is tuning it now, on %s: %s, ", "running", pid, here ? "this machine" : host,
+            json_get_string(live, "phase", ""));
     if (!strcmp(state, live_state_text(LIVE_SILENT)))
         fprintf(out, "but silent for %s: killed, suspended, or the machines' clocks differ\n",
                 text_show_duration(fabs(age), shown, sizeof shown));
@@ -145,9 +145,9 @@ void status_live_print(const json_t *live, FILE *out)
     print_run(live, out);
     if (!strcmp(json_get_string(live, "state", ""), live_state_text(LIVE_DEAD))) return;
     print_search(live, out);
-    struct table *table = table_new((const char *[]){"worker", "node", "state", ">for", ">done", ">failed", ">busy",
-                                                     ">last minute", ">clock", ">heat", ">power", ">restarts", "at",
-                                                     NULL});
+    struct table *table =
+        table_new((const char *[]){"worker", "node", "state", ">for", ">done", ">failed", ">busy", ">last minute",
+                                   ">clock", ">heat", ">power", ">restarts", "at", NULL});
     json_array_foreach(workers, i, w)
     {
         if (strcmp(json_get_string(w, "kind", ""), "compiler"))

@@ -17,12 +17,12 @@
 
 static const double longest_silence = 120; // s
 
-struct watch {
+struct status_follower {
     int format;
-    size_t drawn;         // lines of the last block, on a terminal
-    size_t printed;       // blocks
-    double written;       // of the newest version
-    double heard;         // when that one was seen first, by this machine's clock
+    size_t drawn;   // lines of the last block, on a terminal
+    size_t printed; // blocks
+    double written; // of the newest version
+    double heard;   // when that one was seen first, by this machine's clock
 };
 
 // Rows and columns of the terminal that standard output is; false: it is none that could be redrawn.
@@ -50,7 +50,7 @@ static size_t fitting(const char *line, size_t length, size_t columns)
 
 // Over the last block. Lines are cut, never wrapped, and the last row stays free, so that the next block finds its
 // place; what has no room is counted.
-static void redraw(struct watch *w, const char *text, size_t rows, size_t columns)
+static void redraw(struct status_follower *w, const char *text, size_t rows, size_t columns)
 {
     size_t lines = 0, drawn = 0;
     for (const char *p = text; *p; p++) lines += *p == '\n';
@@ -66,7 +66,7 @@ static void redraw(struct watch *w, const char *text, size_t rows, size_t column
     w->drawn = drawn + (room < lines);
 }
 
-static void print_block(struct watch *w, const json_t *live)
+static void print_block(struct status_follower *w, const json_t *live)
 {
     char *text = NULL;
     size_t size = 0, rows, columns;
@@ -82,7 +82,7 @@ static void print_block(struct watch *w, const json_t *live)
     free(text);
 }
 
-static void print(struct watch *w, const json_t *live)
+static void print(struct status_follower *w, const json_t *live)
 {
     if (w->format == FORMAT_JSON) {
         char *line = json_dumps(live, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -102,7 +102,7 @@ static void print(struct watch *w, const json_t *live)
 }
 
 // Clocks of machines may differ: a file that changes is alive whatever its time says.
-static void hear(struct watch *w, struct live_status *live)
+static void hear(struct status_follower *w, struct live_status *live)
 {
     double written = json_get_number(live->document, "written", 0), now = clock_now();
     bool first = w->written <= 0;
@@ -122,7 +122,7 @@ static void wait_for(double seconds)
 
 enum watch_outcome status_watch(const char *store_path, int format, double every)
 {
-    struct watch w = {.format = format};
+    struct status_follower w = {.format = format};
     for (;;) {
         struct live_status live;
         struct error err;

@@ -75,8 +75,7 @@ static json_t *gpu_json(const struct result *r, const struct gpu_shares *s, size
     const json_t *w = find_worker(last, uuid), *reason = json_object_get(w, "reason");
     double *busy = s->busy + gpu * s->bins;
     json_t *shares = json_array();
-    for (size_t b = 0; b < s->bins; b++)
-        json_array_append_new(shares, json_real_or_null(fmin(1, busy[b] / s->width)));
+    for (size_t b = 0; b < s->bins; b++) json_array_append_new(shares, json_real_or_null(fmin(1, busy[b] / s->width)));
     return json_pack("{s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "uuid", json_text(uuid, strlen(uuid)), "name",
                      w ? json_string(json_get_string(w, "name", "")) : json_null(), "node",
                      w ? json_string(json_get_string(w, "node", "")) : json_null(), "trials", (json_int_t)s->all[gpu],

@@ -62,10 +62,10 @@ static long long start_of(long pid)
 json_t *live_status_begin(double every)
 {
     char *machine = live_status_machine();
-    json_t *document = json_pack("{s:s, s:i, s:f, s:f, s:s, s:s, s:I, s:I}", "format", LIVE_STATUS_FORMAT, "version",
-                                 LIVE_STATUS_VERSION, "written", clock_wall(), "every", every, "host",
-                                 live_status_host(), "machine", machine, "pid", (json_int_t)getpid(), "pid_started",
-                                 (json_int_t)start_of((long)getpid()));
+    json_t *document =
+        json_pack("{s:s, s:i, s:f, s:f, s:s, s:s, s:I, s:I}", "format", LIVE_STATUS_FORMAT, "version",
+                  LIVE_STATUS_VERSION, "written", clock_wall(), "every", every, "host", live_status_host(), "machine",
+                  machine, "pid", (json_int_t)getpid(), "pid_started", (json_int_t)start_of((long)getpid()));
     free(machine);
     return document;
 }

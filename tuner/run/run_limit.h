@@ -1,4 +1,4 @@
-// What kept the GPUs of a search from being busy with candidates. Pure: the clock and what the workers do are passed in.
+// What kept the GPUs of a search from being busy with candidates. Pure: clock and workers' states are passed in.
 //
 // The search is cut into stretches in which no worker changes its state and the driver does one thing. In each, every
 // GPU spends the stretch on something: a candidate, counting, being set up, being gone; or it has nothing to do, and
@@ -43,10 +43,10 @@ struct limit_view {
 };
 
 struct limit_meter {
-    double at;                // until when all is accounted for
-    double seconds;           // of search
-    double gpu, measuring;    // GPU seconds: all, and with candidates
-    double lost[LIMIT_COUNT]; // GPU seconds by what they went to
+    double at;                   // until when all is accounted for
+    double seconds;              // of search
+    double gpu, measuring;       // GPU seconds: all, and with candidates
+    double lost[LIMIT_COUNT];    // GPU seconds by what they went to
     double compilers, compiling; // seconds of compilers: all, and busy
     double asking, working;      // s of the driver
 };

@@ -11,10 +11,10 @@
 #include "tuner/run/live_status.h"
 #include "tuner/run/run.h"
 
-static const double look_every = 1;       // s
-static const double write_share = 0.02;   // of the driver's time, at most, for the live file
-static const double least_search = 2;     // s: a shorter search is nothing but its beginning and its end
-static const double notable_final = 0.1;  // of the run's GPU time
+static const double look_every = 1;      // s
+static const double write_share = 0.02;  // of the driver's time, at most, for the live file
+static const double least_search = 2;    // s: a shorter search is nothing but its beginning and its end
+static const double notable_final = 0.1; // of the run's GPU time
 
 void run_watch_init(struct run *r)
 {
@@ -263,10 +263,10 @@ json_t *run_watch_document(struct run *r)
     struct run_watch *w = &r->watch;
     run_watch_phase(r, w->phase);
     look(r, clock_now());
-    json_t *document = json_pack("{s:f, s:f, s:s, s:{s:f, s:f, s:f}}", "started", r->statistics.started, "ended",
-                                 clock_wall(), "host", live_status_host(), "seconds", "setting_up",
-                                 w->seconds[WATCH_SETTING_UP], "search", w->seconds[WATCH_SEARCH], "final",
-                                 w->seconds[WATCH_FINAL]);
+    json_t *document =
+        json_pack("{s:f, s:f, s:s, s:{s:f, s:f, s:f}}", "started", r->statistics.started, "ended", clock_wall(), "host",
+                  live_status_host(), "seconds", "setting_up", w->seconds[WATCH_SETTING_UP], "search",
+                  w->seconds[WATCH_SEARCH], "final", w->seconds[WATCH_FINAL]);
     add_limit(r, document);
     json_object_set_new(document, "workers", workers_json(r));
     return document;
@@ -298,8 +298,7 @@ static json_t *live_document(struct run *r, double every)
     json_object_update(document, so_far);
     json_object_del(document, "seconds");
     json_decref(so_far);
-    json_object_set_new(document, "best_config",
-                        r->incumbent.config ? json_string(r->incumbent.config) : json_null());
+    json_object_set_new(document, "best_config", r->incumbent.config ? json_string(r->incumbent.config) : json_null());
     add_limit(r, document);
     json_object_set_new(document, "workers", workers_json(r));
     return document;

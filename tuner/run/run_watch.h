@@ -27,21 +27,21 @@ struct run_watch {
     enum driver_activity doing;
     enum watch_phase phase;
     double phase_began, seconds[WATCH_PHASES]; // those of phases that are over
-    double next_look, next_write, every; // s between two versions of the live file, at least
-    char *path; // of the live file; NULL: there is none
-    bool failed; // it cannot be written, which was said
+    double next_look, next_write, every;       // s between two versions of the live file, at least
+    char *path;                                // of the live file; NULL: there is none
+    bool failed;                               // it cannot be written, which was said
 };
 
 struct run;
 
 void run_watch_init(struct run *);
-void run_watch_release(struct run *);           // removes the live file
-void run_watch_publish(struct run *);           // from now on there is a live file: the store is ours
+void run_watch_release(struct run *); // removes the live file
+void run_watch_publish(struct run *); // from now on there is a live file: the store is ours
 void run_watch_phase(struct run *, enum watch_phase);
 void run_watch_doing(struct run *, enum driver_activity); // what the driver does from now on
 void run_watch_gpu(struct run *, size_t gpu);             // its state may have changed
 void run_watch_compiler(struct run *, size_t compiler);
-void run_watch_look(struct run *);                        // at all, and writes the live file where that is due
+void run_watch_look(struct run *); // at all, and writes the live file where that is due
 // A GPU is done with a candidate; `answer` may be NULL.
 void run_watch_measured(struct run *, size_t gpu, bool failed, const json_t *answer);
 void run_watch_compiled(struct run *, size_t compiler, bool failed);

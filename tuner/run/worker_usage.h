@@ -1,4 +1,4 @@
-// How a worker of a run spends its time: for `status`, the summary of a run and its report. Pure: the time is passed in.
+// How a worker of a run spends its time: for `status`, a run's summary and its report. Pure: the time is passed in.
 #ifndef SWEETSPOT_WORKER_USAGE_H
 #define SWEETSPOT_WORKER_USAGE_H
 
