@@ -315,6 +315,42 @@ static void status_shows_what_each_worker_does_here_and_on_another_machine(void 
     e2e_remove(folder);
 }
 
+// Of two nodes, the GPU of one is of another kind.
+static void workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("nodes");
+    e2e_write(folder, "nodes.cfg",
+              "nodes = ( { name = \"one\"; gpus = 1; cores = 1; },\n"
+              "  { name = \"two\"; gpus = 1; cores = 2; command = \"env TIMED_DEVICE='Odd GPU'\"; } );\n");
+    struct outcome_of_command r = e2e_run(
+        folder, TIMED "TIMED_TRIAL=0.02 tune --pool nodes.cfg --node-cache $PWD/cache --time 2s --no-counters", folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    json_t *document = workers_of(folder), *w;
+    const json_t *gpu[2] = {NULL, NULL};
+    size_t i, compilers[2] = {0, 0};
+    json_array_foreach(json_object_get(document, "workers"), i, w)
+    {
+        bool two = !strcmp(json_get_string(w, "node", ""), "two");
+        if (!two) assert_string_equal(json_get_string(w, "node", ""), "one");
+        if (strcmp(json_get_string(w, "kind", ""), "gpu"))
+            compilers[two]++;
+        else
+            gpu[two] = w;
+    }
+    assert_int_equal(compilers[0], 1);
+    assert_int_equal(compilers[1], 2);
+    bool odd = !strcmp(json_get_string(gpu[1], "state", ""), "set aside"); // the first that answers is the model
+    const json_t *aside = gpu[odd], *used = gpu[!odd];
+    assert_string_equal(json_get_string(aside, "state", ""), "set aside");
+    e2e_expect(json_get_string(aside, "reason", ""), "GPU");
+    assert_int_equal(json_get_integer(aside, "done", -1), 0);
+    if (json_get_integer(used, "done", 0) < 10) fail_msg("the other did too few");
+    json_decref(document);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static size_t lines_with(const char *text, const char *part)
 {
     size_t n = 0;
@@ -402,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_live_file_that_cannot_be_used_is_named),
         cmocka_unit_test(the_summary_of_a_search_names_what_kept_its_gpus_waiting),
         cmocka_unit_test(status_shows_what_each_worker_does_here_and_on_another_machine),
+        cmocka_unit_test(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside),
         cmocka_unit_test(watching_prints_blocks_until_the_run_ends),
         cmocka_unit_test(watching_a_run_whose_driver_is_killed_says_so),
         cmocka_unit_test(watching_takes_one_job_and_shows_what_there_is_without_a_run),

@@ -2,7 +2,8 @@
 // synthetic landscape, each when its time is up. One instance stands for any number of GPUs, so that it can be a worker
 // process (timed_worker.c), or speak for all GPUs of a node. A GPU does one request after another; compilers answer
 // after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at most $TIMED_SPREAD (0.2) of that
-// more or less. Where $TIMED_COUNT is set, there are counters, and a batch takes so many seconds.
+// more or less. $TIMED_DEVICE is the GPU's name (Timed GPU). Where $TIMED_COUNT is set, there are counters, and a batch
+// takes so many seconds.
 #ifndef SWEETSPOT_TIMED_ANSWERS_H
 #define SWEETSPOT_TIMED_ANSWERS_H
 
@@ -82,10 +83,12 @@ static inline double timed_landscape(const char *config)
 
 static inline json_t *timed_hello(void)
 {
+    const char *device = getenv("TIMED_DEVICE");
     return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "timed 1.0", "device",
-                     "name", "Timed GPU", "arch", "sm_90a", "uuid", "GPU-timed", "driver", "1.2.3", "sm_count", 132,
-                     "memory_bytes", (json_int_t)1 << 36, "memory_free", (json_int_t)1 << 36, "counters", "available",
-                     (int)(timed_setting("TIMED_COUNT", 0) > 0), "reason", "none are simulated");
+                     "name", device ? device : "Timed GPU", "arch", "sm_90a", "uuid", "GPU-timed", "driver", "1.2.3",
+                     "sm_count", 132, "memory_bytes", (json_int_t)1 << 36, "memory_free", (json_int_t)1 << 36,
+                     "counters", "available", (int)(timed_setting("TIMED_COUNT", 0) > 0), "reason",
+                     "none are simulated");
 }
 
 static inline json_t *timed_compile(const json_t *request)

@@ -126,9 +126,22 @@ const char *pool_node_name(const struct worker_pool *p, size_t node)
     return node == POOL_HERE ? NULL : p->nodes[node]->spec.name;
 }
 
-bool pool_node_aside(const struct worker_pool *p, size_t node)
+static const char *node_aside(const struct worker_pool *p, size_t node)
 {
-    return node != POOL_HERE && p->nodes[node]->aside;
+    return node != POOL_HERE && p->nodes[node]->aside ? node_link_why(&p->nodes[node]->link) : NULL;
+}
+
+const char *pool_gpu_aside(const struct worker_pool *p, size_t gpu)
+{
+    const struct gpu_slot *slot = &p->gpus[gpu];
+    return slot->aside ? slot->aside_why : node_aside(p, slot->node);
+}
+
+const char *pool_compiler_aside(const struct worker_pool *p, size_t compiler)
+{
+    size_t node = p->compilers[compiler].node;
+    bool refused = node != POOL_HERE && p->nodes[node]->compilers == COMPILERS_REFUSED;
+    return refused ? "it does not compile as the others do" : node_aside(p, node);
 }
 
 void pool_node_set_aside(struct worker_pool *p, size_t node, const char *why)

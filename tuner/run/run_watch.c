@@ -80,11 +80,6 @@ void run_watch_phase(struct run *r, enum watch_phase phase)
 
 // Workers ------------------------------------------------------------------------------------------------------------
 
-static enum usage_state without_node(const struct run *r, size_t node)
-{
-    return pool_node_aside(&r->pool, node) ? USAGE_ASIDE : USAGE_LOST;
-}
-
 static enum usage_state state_of_gpu(const struct run *r, size_t i)
 {
     static const enum usage_state by_request[] = {[REQUEST_NONE] = USAGE_IDLE,
@@ -93,8 +88,8 @@ static enum usage_state state_of_gpu(const struct run *r, size_t i)
                                                   [REQUEST_COUNT] = USAGE_COUNTING,
                                                   [REQUEST_FINAL] = USAGE_FINAL};
     const struct gpu_slot *slot = &r->pool.gpus[i];
-    if (slot->aside) return USAGE_ASIDE;
-    if (!pool_gpu_usable(&r->pool, i)) return without_node(r, slot->node);
+    if (pool_gpu_aside(&r->pool, i)) return USAGE_ASIDE;
+    if (!pool_gpu_usable(&r->pool, i)) return USAGE_LOST;
     if (slot->state == GPU_JOB) return USAGE_SETTING_UP;
     if (slot->state != GPU_READY) return USAGE_STARTING;
     if (i >= r->policy.settings.gpus || !r->policy.gpus[i].queued) return USAGE_IDLE;
@@ -104,7 +99,8 @@ static enum usage_state state_of_gpu(const struct run *r, size_t i)
 static enum usage_state state_of_compiler(const struct run *r, size_t i)
 {
     const struct compile_slot *slot = &r->pool.compilers[i];
-    if (!pool_node_is_up(&r->pool, slot->node)) return without_node(r, slot->node);
+    if (pool_compiler_aside(&r->pool, i)) return USAGE_ASIDE;
+    if (!pool_node_is_up(&r->pool, slot->node)) return USAGE_LOST;
     if (slot->greeting || !pool_compiler_usable(&r->pool, i)) return USAGE_STARTING;
     return slot->busy ? USAGE_COMPILING : USAGE_IDLE;
 }
@@ -188,7 +184,7 @@ static void put_number(json_t *to, const char *key, double value)
 }
 
 static json_t *worker_json(const struct run *r, const char *name, const char *kind, size_t node,
-                           const struct worker_usage *u)
+                           const struct worker_usage *u, const char *aside)
 {
     const char *place = pool_node_name(&r->pool, node), *host = live_status_host();
     json_t *w = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "name", name, "kind", kind, "node",
@@ -198,6 +194,7 @@ static json_t *worker_json(const struct run *r, const char *name, const char *ki
     for (int s = 0; s < USAGE_STATES; s++)
         if (u->seconds[s] > 0) put_number(seconds, usage_state_text((enum usage_state)s), u->seconds[s]);
     json_object_set_new(w, "seconds", seconds);
+    if (aside) json_object_set_new(w, "reason", json_text(aside, strlen(aside)));
     put_number(w, "busy", usage_share(u));
     put_number(w, "busy_minute", usage_minute_share(u));
     return w;
@@ -207,7 +204,7 @@ static json_t *gpu_json(const struct run *r, size_t i)
 {
     const struct gpu_slot *slot = &r->pool.gpus[i];
     const struct worker_usage *u = &r->watch.gpus.list[i];
-    json_t *w = worker_json(r, slot->name, "gpu", slot->node, u);
+    json_t *w = worker_json(r, slot->name, "gpu", slot->node, u, pool_gpu_aside(&r->pool, i));
     double since = usage_is_busy(u->state) ? r->policy.gpus[i].since : u->since;
     json_object_set_new(w, "for", json_real(fmax(0, u->seen - since)));
     json_object_set_new(w, "device", json_string(slot->device ? slot->device : ""));
@@ -220,7 +217,6 @@ static json_t *gpu_json(const struct run *r, size_t i)
         json_object_set_new(w, "config", json_string(((const struct task *)head->tasks[0])->text));
     }
     if (slot->at && usage_is_busy(u->state)) json_object_set_new(w, "trial", json_integer((json_int_t)slot->at));
-    if (slot->aside_why) json_object_set_new(w, "reason", json_text(slot->aside_why, strlen(slot->aside_why)));
     return w;
 }
 
@@ -230,7 +226,8 @@ static json_t *workers_json(const struct run *r)
     for (size_t i = 0; i < r->watch.gpus.count; i++) json_array_append_new(list, gpu_json(r, i));
     for (size_t i = 0; i < r->watch.compilers.count; i++) {
         const struct compile_slot *slot = &r->pool.compilers[i];
-        json_array_append_new(list, worker_json(r, slot->name, "compiler", slot->node, &r->watch.compilers.list[i]));
+        json_array_append_new(list, worker_json(r, slot->name, "compiler", slot->node, &r->watch.compilers.list[i],
+                                                pool_compiler_aside(&r->pool, i)));
     }
     return list;
 }

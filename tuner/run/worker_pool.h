@@ -127,10 +127,12 @@ bool pool_gpu_usable(const struct worker_pool *, size_t gpu); // or will be, whe
 // A compiler cannot work where it is (a full disk): its node compiles no more. False for one that is here.
 bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *reason);
 
-// The name of a node, NULL for what the driver itself starts; whether the node is there; whether it is set aside.
+// The name of a node, NULL for what the driver itself starts; whether the node is there.
 const char *pool_node_name(const struct worker_pool *, size_t node);
 bool pool_node_is_up(const struct worker_pool *, size_t node);
-bool pool_node_aside(const struct worker_pool *, size_t node);
+// Why a GPU is not used any more, or a node's compilers; NULL: it is. Borrowed.
+const char *pool_gpu_aside(const struct worker_pool *, size_t gpu);
+const char *pool_compiler_aside(const struct worker_pool *, size_t compiler);
 
 // Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
 int pool_start_gpus(struct worker_pool *, struct error *);
