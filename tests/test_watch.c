@@ -381,6 +381,26 @@ static void watching_prints_blocks_until_the_run_ends(void **state)
     e2e_remove(folder);
 }
 
+// The other machine's clock is wrong by decades.
+static void a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("clocks");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        TIMED "write() { echo '{\"format\":\"sweetspot-live\",\"version\":1,\"machine\":\"another\",\"host\":\"far\","
+              "\"pid\":1,\"job\":\"watched\",\"device\":\"d\",\"workers\":[],\"written\":'$1'}' >new; "
+              "mv new x.db.status.json; }; write 1000; "
+              "(for i in 1 2 3 4 5; do sleep 0.3; write 100$i; done; rm x.db.status.json) & "
+              "$BIN/sweetspot status job.cfg --store x.db --watch --every 0.1s --format json; echo status $?",
+        folder);
+    e2e_expect(r.out, "status 0");
+    if (strncmp(r.out, "{\"state\":\"silent\"", 17)) fail_msg("its clock says that it is silent: %s", r.out);
+    e2e_expect(r.out, "\n{\"state\":\"elsewhere\",\"age\":0.");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void watching_a_run_whose_driver_is_killed_says_so(void **state)
 {
     (void)state;
@@ -440,6 +460,7 @@ int main(void)
         cmocka_unit_test(status_shows_what_each_worker_does_here_and_on_another_machine),
         cmocka_unit_test(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside),
         cmocka_unit_test(watching_prints_blocks_until_the_run_ends),
+        cmocka_unit_test(a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says),
         cmocka_unit_test(watching_a_run_whose_driver_is_killed_says_so),
         cmocka_unit_test(watching_takes_one_job_and_shows_what_there_is_without_a_run),
     };
