@@ -141,7 +141,7 @@ FORCE:
 PAGE := tuner/report/page
 PAGE_SCRIPT := out/page/report.js
 PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js suites.js overview.js searched.js \
-  parameters.js lines.js failures.js counters.js final.js roofline.js kernel.js job.js main.js)
+  parameters.js lines.js failures.js counters.js final.js roofline.js kernel.js workers.js job.js main.js)
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
 	@cat $^ >$@
@@ -273,7 +273,7 @@ COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds t
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
     test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults \
-    test_pool)
+    test_pool test_watch)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.

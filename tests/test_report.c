@@ -535,10 +535,92 @@ static void markup_in_names_does_not_end_the_script_of_the_page(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static int64_t add_on(const char *uuid, const char *config, enum trial_status status, double gpu_seconds,
+                      double finished)
+{
+    struct trial trial;
+    trial_clear(FIELD_TRIAL, &trial);
+    trial.config = config;
+    trial.status = status;
+    trial.reason = "";
+    trial.device_id = uuid;
+    trial.gpu_seconds = gpu_seconds;
+    trial.finished = finished;
+    trial.objective = status == STATUS_OK ? 1e-3 : NAN;
+    if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
+    return trial.id;
+}
+
+// 100 s of search; GPU-a measures all the time, GPU-b in the second half.
+static void gpus_are_shown_over_the_time_of_search_with_what_the_runs_say_of_them(void **state)
+{
+    (void)state;
+    char config[32];
+    use("H200");
+    put("device", 1000, "{}");
+    for (int i = 0; i < 100; i++) {
+        snprintf(config, sizeof config, "X=%d", i);
+        add_on("GPU-a", config, i % 10 ? STATUS_OK : STATUS_WRONG, 1, 1001 + i);
+        if (i < 50) continue;
+        snprintf(config, sizeof config, "X=%d", 1000 + i);
+        add_on("GPU-b", config, STATUS_OK, 0.5, 1001 + i);
+    }
+    add_on("", "X=5000", STATUS_COMPILE_ERROR, NAN, 1100);
+    put("run", 1100, "{\"started\": 1000, \"ended\": 1100, \"search_seconds\": 100}");
+    put("workers", 990, "{\"started\": 900, \"busy\": 0.5, \"limit\": \"compiling\", \"workers\": [{}]}");
+    put("workers", 1101,
+        "{\"started\": 1000, \"busy\": 0.75, \"limit\": null, \"workers\": [{\"name\": \"gpu 0\", \"kind\": \"gpu\", "
+        "\"node\": \"n1\", \"uuid\": \"GPU-a\"}, {\"name\": \"gpu 1\", \"kind\": \"gpu\", \"node\": \"n2\", "
+        "\"uuid\": \"GPU-b\", \"reason\": \"it is slower\"}]}");
+    json_t *job = report_of(100), *workers = json_object_get(at(job, "results.0"), "workers"),
+           *gpus = json_object_get(workers, "gpus"), *list = json_object_get(gpus, "list"),
+           *a = json_array_get(list, 0), *b = json_array_get(list, 1);
+    assert_int_equal(json_array_size(list), 2);
+    size_t bins = json_array_size(json_object_get(a, "busy"));
+    assert_int_equal(bins, 60);
+    assert_int_equal(json_array_size(json_object_get(gpus, "edges")), 61);
+    assert_string_equal(json_get_string(a, "name", ""), "gpu 0");
+    assert_string_equal(json_get_string(b, "node", ""), "n2");
+    assert_string_equal(json_get_string(b, "set_aside", ""), "it is slower");
+    assert_int_equal(json_get_integer(a, "trials", 0), 100);
+    assert_int_equal(json_get_integer(a, "failed", 0), 10);
+    double busy[2] = {0}, trials[2] = {0}, early = 0;
+    for (size_t i = 0; i < bins; i++) {
+        for (int g = 0; g < 2; g++) {
+            busy[g] += json_number_value(json_array_get(json_object_get(g ? b : a, "busy"), i)) * 100 / 60;
+            trials[g] += json_number_value(json_array_get(json_object_get(g ? b : a, "rate"), i)) * 100 / 60;
+        }
+        if (i < 29) early += json_number_value(json_array_get(json_object_get(b, "busy"), i));
+    }
+    assert_float_equal(busy[0], 100, 0.1);
+    assert_float_equal(busy[1], 25, 0.1);
+    assert_float_equal(trials[0], 100, 1e-6);
+    assert_float_equal(trials[1], 50, 1e-6);
+    assert_float_equal(early, 0, 1e-9);
+    // Of the newest run all, of the others what they waited for.
+    assert_int_equal(json_array_size(json_object_get(workers, "runs")), 2);
+    assert_string_equal(json_get_string(json_array_get(json_object_get(workers, "runs"), 0), "limit", ""), "compiling");
+    assert_null(json_object_get(json_array_get(json_object_get(workers, "runs"), 0), "workers"));
+    assert_int_equal(json_array_size(json_object_get(json_object_get(workers, "last"), "workers")), 2);
+    json_decref(job);
+}
+
+static void a_store_that_says_nothing_of_its_workers_has_none(void **state)
+{
+    (void)state;
+    use("H200");
+    add("X=1", STATUS_OK, "", 1e-3, 1000);
+    json_t *job = report_of(100);
+    assert_true(json_is_null(json_object_get(at(job, "results.0"), "workers")));
+    json_decref(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(seconds_of_search_leave_out_the_days_between_runs),
+        CASE(gpus_are_shown_over_the_time_of_search_with_what_the_runs_say_of_them),
+        CASE(a_store_that_says_nothing_of_its_workers_has_none),
         CASE(the_gain_of_a_search_shorter_than_an_hour_is_unknown),
         CASE(steps_of_the_best_are_never_thinned),
         CASE(many_values_alone_are_no_importance),

@@ -2,7 +2,8 @@
 // synthetic landscape, each when its time is up. One instance stands for any number of GPUs, so that it can be a worker
 // process (timed_worker.c), or speak for all GPUs of a node. A GPU does one request after another; compilers answer
 // after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at most $TIMED_SPREAD (0.2) of that
-// more or less.
+// more or less. $TIMED_DEVICE is the GPU's name (Timed GPU). Where $TIMED_COUNT is set, there are counters, and a batch
+// takes so many seconds.
 #ifndef SWEETSPOT_TIMED_ANSWERS_H
 #define SWEETSPOT_TIMED_ANSWERS_H
 
@@ -82,10 +83,12 @@ static inline double timed_landscape(const char *config)
 
 static inline json_t *timed_hello(void)
 {
+    const char *device = getenv("TIMED_DEVICE");
     return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "timed 1.0", "device",
-                     "name", "Timed GPU", "arch", "sm_90a", "uuid", "GPU-timed", "driver", "1.2.3", "sm_count", 132,
-                     "memory_bytes", (json_int_t)1 << 36, "memory_free", (json_int_t)1 << 36, "counters", "available",
-                     0, "reason", "none are simulated");
+                     "name", device ? device : "Timed GPU", "arch", "sm_90a", "uuid", "GPU-timed", "driver", "1.2.3",
+                     "sm_count", 132, "memory_bytes", (json_int_t)1 << 36, "memory_free", (json_int_t)1 << 36,
+                     "counters", "available", (int)(timed_setting("TIMED_COUNT", 0) > 0), "reason",
+                     "none are simulated");
 }
 
 static inline json_t *timed_compile(const json_t *request)
@@ -117,6 +120,18 @@ static inline json_t *timed_trial(const json_t *request, double seconds)
                      seconds, "clock_mhz", 1980.0, "temperature", 40.0);
 }
 
+static inline json_t *timed_count(const json_t *request)
+{
+    size_t i;
+    json_t *one, *trials = json_array();
+    json_array_foreach(json_object_get(request, "trials"), i, one)
+    {
+        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:[f]}]}", "trial", json_object_get(one, "trial"),
+                                                "counters", "problem", 0, "stage", 0, "values", 50.0));
+    }
+    return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
+}
+
 // Takes a request (borrowed) for one of the GPUs, or for a compiler, which the GPU's number is then nothing to.
 static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t *request, double now)
 {
@@ -127,6 +142,8 @@ static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t 
         answer = timed_hello();
     } else if (!strcmp(op, "job")) {
         answer = json_pack("{s:s, s:[], s:[], s:[]}", "status", "ok", "baselines", "metrics", "missing");
+        if (timed_setting("TIMED_COUNT", 0) > 0)
+            json_array_append_new(json_object_get(answer, "metrics"), json_string("occupancy"));
     } else if (!strcmp(op, "compile")) {
         seconds = t->compile;
         answer = timed_compile(request);
@@ -135,6 +152,11 @@ static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t 
         begin = fmax(now, t->busy_until[gpu]);
         t->busy_until[gpu] = begin + seconds;
         answer = timed_trial(request, seconds);
+    } else if (!strcmp(op, "count")) {
+        seconds = timed_setting("TIMED_COUNT", 0);
+        begin = fmax(now, t->busy_until[gpu]);
+        t->busy_until[gpu] = begin + seconds;
+        answer = timed_count(request);
     } else if (!strcmp(op, "ceilings")) {
         answer = json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
     } else {

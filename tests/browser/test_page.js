@@ -100,6 +100,7 @@ const SECTIONS = [
     'roofline',
     'limits',
     'machine',
+    'workers',
     'reproduce',
 ];
 
@@ -138,6 +139,8 @@ all('every chart of a job draws', 'one', {}, async tab => {
         'final',
         'roofline',
         'machine',
+        'gpus-busy',
+        'gpus-rate',
     ])
         assert.ok(ids.includes(id), id);
     await everySection(tab);
@@ -190,6 +193,31 @@ all('progress can be seen against evaluations', 'one', {}, async tab => {
     assert.equal(await tab.value(last), 900);
     await tab.value(choose('progress-scale', 'log'));
     assert.equal(await tab.value(`${chart('progress')}.instance.getOption().xAxis[0].type`), 'log');
+});
+
+all('workers have a table, a line for each GPU, and what they waited for', 'one', {}, async tab => {
+    await drawn(tab, 'gpus-busy');
+    assert.deepEqual(await tab.value(`${chart('gpus-busy')}.instance.getOption().series.map(each => each.name)`), [
+        'gpu 0',
+        'gpu 1',
+    ]);
+    const text = await tab.value(`document.getElementById('workers').innerText`);
+    assert.match(text, /busy with candidates 71% of the time; the limit was compiling \(22%\)/);
+    assert.match(text, /busy with candidates 97% of the time/);
+    assert.match(text, /compiler 1/);
+    assert.doesNotMatch(text, /set aside/);
+});
+
+all('of many GPUs three lines are drawn, and one that is set aside is named', 'pool', {}, async tab => {
+    await drawn(tab, 'gpus-busy');
+    const option = `${chart('gpus-busy')}.instance.getOption()`;
+    assert.equal(await tab.value(`${option}.series.length`), 3);
+    const [busiest, least] = await tab.value(`[0, 2].map(k => ${option}.series[k].data[7][1])`);
+    assert.ok(busiest > least);
+    const text = await tab.value(`document.getElementById('workers').innerText`);
+    assert.match(text, /1 GPU was set aside in the last run/);
+    assert.match(text, /gpu 19 on node4: it is 7% slower than the others/);
+    for (let i = 0; i < 20; i++) assert.ok(text.includes(`gpu ${i}\t`), `gpu ${i}`);
 });
 
 all('steps of the best are all in the chart', 'large', {}, async tab => {

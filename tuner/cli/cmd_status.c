@@ -5,12 +5,15 @@
 // of its members, the table has what people want of it (status_table.c).
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/several.h"
+#include "tuner/cli/status_live.h"
 #include "tuner/cli/status_table.h"
 #include "tuner/output/flat_csv.h"
 #include "tuner/run/request.h"
@@ -170,6 +173,9 @@ static int gather(struct status *status)
 struct showing {
     struct several several;
     int format;
+    bool watch;
+    double every;
+    json_t *live;      // of the job that is shown; NULL: no run lasts
     json_t *documents; // of every job and device
     size_t printed;
 };
@@ -181,6 +187,9 @@ static int show(void *user, const char *path, struct session *session)
     struct status status = {.session = session, .report = json_object(), .runs = json_array()};
     int result = session_build_space(session);
     if (!result) result = gather(&status);
+    // A run is of one device, and of the newest one.
+    if (!result && all->live && session->environment.key == session->devices[0].key)
+        json_object_set(status.report, "live", all->live);
     if (!result && all->format == FORMAT_TABLE && !all->several.paths.several) {
         if (all->printed++) putchar('\n');
         status_print(status.report, session);
@@ -189,6 +198,55 @@ static int show(void *user, const char *path, struct session *session)
     }
     json_decref(status.runs);
     json_decref(status.report);
+    return result;
+}
+
+// A run on another machine: its store cannot be read from here while it lasts.
+static void show_elsewhere(struct showing *all, const char *store_path)
+{
+    if (all->format == FORMAT_TABLE && !all->several.paths.several) {
+        if (all->printed++) putchar('\n');
+        printf("%-15s%s\n%-15s%s (not read: its run is on another machine)\n%-15s%s\n", "job",
+               json_get_string(all->live, "job", "?"), "store", store_path, "device",
+               json_get_string(all->live, "device", "?"));
+        status_live_print(all->live, stdout);
+        return;
+    }
+    json_t *report = json_pack("{s:s, s:s, s:s, s:O}", "job", json_get_string(all->live, "job", "?"), "store",
+                               store_path, "device", json_get_string(all->live, "device", ""), "live", all->live);
+    json_array_append_new(all->documents, report);
+}
+
+static int follow(struct showing *all, const char *store_path, bool *over)
+{
+    enum watch_outcome outcome = status_watch(store_path, all->format, all->every);
+    *over = outcome == WATCH_KILLED || outcome == WATCH_FAILED ||
+            (outcome == WATCH_ENDED && (all->format != FORMAT_TABLE || output_stdout_closed()));
+    if (outcome == WATCH_NO_RUN) fprintf(stderr, "sweetspot: no run of this job lasts; this is what there is\n");
+    if (outcome == WATCH_ENDED && !*over) printf("\nthe run has ended\n\n");
+    if (outcome == WATCH_KILLED) fprintf(stderr, "sweetspot: the run did not end by itself: it was killed, or lost\n");
+    return outcome == WATCH_KILLED ? EXIT_NOTHING : outcome == WATCH_FAILED ? EXIT_ENVIRONMENT : 0;
+}
+
+static int show_job(void *user, const char *path, struct job *job)
+{
+    struct showing *all = user;
+    struct live_status live = {0};
+    struct error err;
+    char *store_path = session_store_path(job, all->several.store);
+    bool over = false;
+    int result = all->watch ? follow(all, store_path, &over) : 0;
+    if (!over && live_status_read(store_path, &live, &err)) fprintf(stderr, "sweetspot: %s\n", err.message);
+    all->live = status_live_json(&live);
+    if (!over && live.state == LIVE_ELSEWHERE)
+        show_elsewhere(all, store_path);
+    else if (!over)
+        result = several_visit_results(&all->several, EVERY_DEVICE, show, all, path, job), job = NULL;
+    json_decref(all->live);
+    all->live = NULL;
+    live_status_release(&live);
+    free(store_path);
+    job_free(job);
     return result;
 }
 
@@ -207,21 +265,35 @@ static void print_csv(const json_t *documents)
 
 int cmd_status(int argc, char **argv)
 {
-    struct showing all = {0};
-    const struct option_spec specs[] = {OPTION_JOBS(&all.several.named), OPTION_STORE(&all.several.store),
-                                        OPTION_RESULTS_DEVICE(&all.several.device, "all of them"),
-                                        OPTION_FORMAT(&all.format), OPTION_END};
+    struct showing all = {.every = 2};
+    const struct option_spec specs[] = {
+        OPTION_JOBS(&all.several.named),
+        OPTION_STORE(&all.several.store),
+        OPTION_RESULTS_DEVICE(&all.several.device, "all of them"),
+        OPTION_FORMAT(&all.format),
+        {.name = "watch",
+         .letter = 'w',
+         .flag = &all.watch,
+         .help = "follow the run of one job until it ends, from any machine that sees "
+                 "the store's folder"},
+        {.name = "every", .seconds = &all.every, .shown = "TIME", .help = "with --watch: how often, 1s, 5m (2s)"},
+        OPTION_END};
     int result = options_parse(
         specs,
         "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
-        "whether a tuner is running, and how to go on. Of several jobs, or a folder of them, a line each. Only "
-        "reads; can be called while the job is being tuned.",
+        "whether a tuner is running and what each of its workers does, and how to go on. Of several jobs, or a folder "
+        "of them, a line each. Only reads; can be called while the job is being tuned.",
         argc, argv);
     if (result >= 0) return result;
     all.documents = json_array();
-    if (!(result = several_open(&all.several))) {
-        result = several_each(&all.several, EVERY_DEVICE, show, &all);
-        if (all.format == FORMAT_CSV)
+    if (!(result = several_open(&all.several)) && all.watch && all.several.paths.several) {
+        fprintf(stderr, "sweetspot status: --watch follows one job: name its file\n");
+        result = EXIT_USAGE;
+    } else if (!result) {
+        result = several_each_job(&all.several, show_job, &all);
+        if (all.watch && !json_array_size(all.documents))
+            ; // all has been said
+        else if (all.format == FORMAT_CSV)
             print_csv(all.documents);
         else if (all.format == FORMAT_JSON)
             several_print(&all.several, "sweetspot-status", 1, all.documents);

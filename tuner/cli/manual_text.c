@@ -182,6 +182,8 @@ const struct manual_fact manual_files[] = {
      "The store as it was when `tune` found it to be of an older version (here 1) and migrated it."},
     {"out/NAME.log", "tune status",
      "The story of its runs. Of a store with another name (`x.db`) it is beside it under that name (`x.log`)."},
+    {"out/NAME.db.status.json", "tune status",
+     "What a run does while it lasts, for `status` on this and other machines. `tune` removes it when the run ends."},
     {"out/include/NAME_best.h", "header", "The header."},
     {"out/include/NAME_best_binary.c", "header", "The binary that `--embed` writes."},
     {"out/cache", "tune judge profile limiter check", "Compiled candidates, by content. May be removed at any time."},

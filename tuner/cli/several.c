@@ -74,23 +74,29 @@ struct visitor {
     void *user;
 };
 
-static int visit_results(void *user, const char *path, struct job *job)
+int several_visit_results(const struct several *s, enum several_devices devices, several_visit *visit, void *user,
+                          const char *path, struct job *job)
 {
-    struct visitor *v = user;
     struct session session;
     size_t first = 0;
-    int status = session_open_job(&session, job, path, v->several->store);
-    if (!status && v->several->device) status = session_find_device(&session, v->several->device, &first);
+    int status = session_open_job(&session, job, path, s->store);
+    if (!status && s->device) status = session_find_device(&session, s->device, &first);
     if (!status) {
-        bool one = v->several->device || v->devices == NEWEST_DEVICE;
+        bool one = s->device || devices == NEWEST_DEVICE;
         size_t end = one ? first + 1 : session.device_count;
         for (size_t i = first; i < end; i++) {
             int failed = session_use_device(&session, i);
-            status = worse(status, failed ? failed : v->visit(v->user, path, &session));
+            status = worse(status, failed ? failed : visit(user, path, &session));
         }
     }
     session_close(&session);
     return status;
+}
+
+static int visit_results(void *user, const char *path, struct job *job)
+{
+    const struct visitor *v = user;
+    return several_visit_results(v->several, v->devices, v->visit, v->user, path, job);
 }
 
 int several_each(struct several *s, enum several_devices devices, several_visit *visit, void *user)

@@ -47,6 +47,9 @@ int several_each_job(struct several *, several_visit_job *visit, void *user);
 enum several_devices { NEWEST_DEVICE, EVERY_DEVICE };
 typedef int several_visit(void *user, const char *path, struct session *);
 int several_each(struct several *, enum several_devices, several_visit *visit, void *user);
+// The same for one job, which it takes: for a several_visit_job.
+int several_visit_results(const struct several *, enum several_devices, several_visit *visit, void *user,
+                          const char *path, struct job *);
 
 // A value that names a file for one job must name a folder for several; with `make`, a missing folder is made. Returns
 // an exit status, after a message. `given` may be NULL.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/cli/status_live.h"
 #include "tuner/output/finals.h"
 #include "tuner/output/table.h"
 
@@ -114,9 +115,10 @@ void status_print(const json_t *report, const struct session *session)
                json_get_bool(report, "replayed", false)
                    ? "these trials were recorded with another version of the template"
                    : "the template has changed since these trials: the next run starts over");
-    if (holder) {
-        printf("%-15sprocess %ld is tuning it now\n", "running", holder);
-    } else {
+    const json_t *live = json_object_get(report, "live");
+    if (holder && !live) printf("%-15sprocess %ld is tuning it now\n", "running", holder);
+    if (live) status_live_print(live, stdout);
+    if (!holder) {
         char *tune = session_command(session, "tune"), *compare = session_command(session, "compare"),
              *header = session_command(session, "header");
         printf("%-15s%s\n", "go on with", tune);
@@ -140,8 +142,31 @@ static const json_t *fastest_baseline(const json_t *report)
     return fastest;
 }
 
+// A run on another machine: what its live file says.
+static void add_line_elsewhere(struct table *table, const json_t *report, const json_t *live)
+{
+    char text[64];
+    double best = json_get_number(live, "best", NAN), ratio = json_get_number(live, "ratio", NAN);
+    table_cell(table, "%s", json_get_string(report, "job", ""));
+    table_cell(table, "%s", json_get_string(report, "device", ""));
+    table_cell(table, "%" PRId64, json_get_integer(live, "evaluations", 0));
+    table_cell(table, "%s", "");
+    table_cell(table, "%" PRId64, json_get_integer(json_object_get(live, "statuses"), "ok", 0));
+    table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
+    table_cell(table, "%s", json_get_string(live, "baseline", ""));
+    table_cell(table, isfinite(ratio) ? "%.3f" : "", ratio);
+    table_cell(table, "%s", "");
+    table_cell(table, "%s", show_moment(json_get_number(live, "started", NAN), text, sizeof text));
+    table_cell(table, "being tuned now on %s", json_get_string(live, "host", "?"));
+}
+
 static void add_line(struct table *table, const json_t *report)
 {
+    const json_t *live = json_object_get(report, "live");
+    if (!json_object_get(report, "trials") && live) {
+        add_line_elsewhere(table, report, live);
+        return;
+    }
     const json_t *trials = json_object_get(report, "trials"), *baseline = fastest_baseline(report),
                  *final = json_object_get(report, "final"), *run = json_array_get(json_object_get(report, "runs"), 0);
     int64_t total = json_get_integer(report, "trials_total", 0);

@@ -191,6 +191,7 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     json_object_set_new(json, "roofline", roofline ? roofline : json_null());
     set_profile(json, r, final.trial);
     json_object_set_new(json, "machine", machine ? machine : json_null());
+    json_object_set_new(json, "workers", report_workers(r));
     json_object_set_new(json, "reproduce", reproduce_json(r));
     return status;
 }

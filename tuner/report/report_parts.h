@@ -66,6 +66,9 @@ int report_points(const struct result *, json_t **points, struct error *);
 int report_machine(const struct result *, json_t **machine, struct error *);
 int report_roofline(const struct result *, int64_t winner, json_t **roofline, struct error *);
 
+// What the GPUs and compilers of the runs did (report_workers.c); null where nothing is known of them.
+json_t *report_workers(const struct result *);
+
 // The newest final (report_final.c).
 struct report_final {
     json_t *json, *ratio, *winner; // null where missing

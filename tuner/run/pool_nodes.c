@@ -123,6 +123,29 @@ bool pool_node_is_up(const struct worker_pool *p, size_t node)
     return node == POOL_HERE || (p->nodes[node]->link.state == LINK_UP && p->nodes[node]->joined);
 }
 
+const char *pool_node_name(const struct worker_pool *p, size_t node)
+{
+    return node == POOL_HERE ? NULL : p->nodes[node]->spec.name;
+}
+
+static const char *node_aside(const struct worker_pool *p, size_t node)
+{
+    return node != POOL_HERE && p->nodes[node]->aside ? node_link_why(&p->nodes[node]->link) : NULL;
+}
+
+const char *pool_gpu_aside(const struct worker_pool *p, size_t gpu)
+{
+    const struct gpu_slot *slot = &p->gpus[gpu];
+    return slot->aside ? slot->aside_why : node_aside(p, slot->node);
+}
+
+const char *pool_compiler_aside(const struct worker_pool *p, size_t compiler)
+{
+    size_t node = p->compilers[compiler].node;
+    bool refused = node != POOL_HERE && p->nodes[node]->compilers == COMPILERS_REFUSED;
+    return refused ? "it does not compile as the others do" : node_aside(p, node);
+}
+
 void pool_node_set_aside(struct worker_pool *p, size_t node, const char *why)
 {
     struct pool_node *n = p->nodes[node];
@@ -308,7 +331,10 @@ void pool_gpu_set_aside(struct worker_pool *p, size_t gpu, const char *why)
 {
     struct gpu_slot *slot = &p->gpus[gpu];
     pool_forget_gpu(slot);
-    if (!slot->aside) pool_say(p, "%s is set aside: %s", slot->name, why);
+    if (!slot->aside) {
+        pool_say(p, "%s is set aside: %s", slot->name, why);
+        slot->aside_why = text_copy(why);
+    }
     slot->aside = true;
 }
 

@@ -30,8 +30,6 @@ int pool_nodes_open(struct worker_pool *, struct error *);
 void pool_nodes_release(struct worker_pool *); // after the slots
 // Sees to what has changed: to be called often. Slots may be added.
 void pool_nodes_serve(struct worker_pool *);
-// Whether the node is there.
-bool pool_node_is_up(const struct worker_pool *, size_t node);
 // Whether no node can ever be of use, with all reasons; only where no list can change that.
 bool pool_nodes_hopeless(const struct worker_pool *, struct error *why);
 void pool_node_set_aside(struct worker_pool *, size_t node, const char *why);

@@ -150,6 +150,7 @@ void pool_release_slots(struct worker_pool *p)
         free(p->gpus[i].name);
         free(p->gpus[i].device);
         free(p->gpus[i].uuid);
+        free(p->gpus[i].aside_why);
         free(p->gpus[i].queue);
     }
     for (size_t i = 0; i < p->compiler_count; i++) {

@@ -20,6 +20,7 @@
 #include "tuner/run/incumbent.h"
 #include "tuner/run/job_setup.h"
 #include "tuner/run/policy.h"
+#include "tuner/run/run_watch.h"
 #include "tuner/run/sanitize.h"
 #include "tuner/run/tune.h"
 #include "tuner/run/worker_pool.h"
@@ -113,6 +114,7 @@ struct run {
     struct gpu_checks checks;
     struct run_statistics statistics;
     struct run_display display;
+    struct run_watch watch;
     json_t *final_answer;  // of the final's newest process; at its end, of all of them
     json_t *final_before;  // of the processes before, put together; NULL in the first
     int64_t final_process; // from 0
@@ -294,6 +296,7 @@ void run_event_begin(const struct run *);
 void run_event_baseline(const struct run *, const json_t *baseline, double objective);
 void run_event_ceilings(const struct run *);
 void run_event_best(const struct run *, bool first, bool stored, size_t problem); // of the incumbent
+json_t *run_event_so_far(const struct run *);                                     // of "progress"; new reference
 void run_event_progress(struct run *);                                            // every few seconds
 void run_event_searched(const struct run *);
 void run_event_final(const struct run *, enum final_outcome, const char *reason);

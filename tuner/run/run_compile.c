@@ -69,6 +69,7 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
     const char *reason;
     if (t->by_nvcc) run_builds_compiled(r, answer);
     enum compile_result result = compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err);
+    run_watch_compiled(r, compiler, result != COMPILE_DONE);
     if (result != COMPILE_DONE && r->builds.decision) { // the final is decided and stays so
         drop_build(r, t, reason);
         return;
@@ -95,12 +96,14 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
 void run_take_compiler_loss(struct run *r, const struct pool_event *event)
 {
     run_log(r, "%s", event->why.message);
+    r->watch.compilers.list[event->worker].restarts++;
     if (!event->busy) return;
     if (event->node) {
         policy_compiler_gone(&r->policy, &task_of(r, event->worker)->queued);
         return;
     }
     if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued)) return;
+    run_watch_compiled(r, event->worker, true);
     char *reason =
         event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);
     finish(r, task_of(r, event->worker), event->late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR, reason);

@@ -40,7 +40,7 @@ static void add_best(const struct run *r, json_t *members)
                         json_real_or_null(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
 }
 
-static json_t *search_so_far(const struct run *r)
+json_t *run_event_so_far(const struct run *r)
 {
     json_t *members = json_pack("{s:f, s:I, s:I, s:o}", "seconds", clock_now() - r->statistics.search_started,
                                 "evaluations", (json_int_t)run_evaluations(r), "new_trials",
@@ -99,7 +99,7 @@ void run_event_progress(struct run *r)
     double now = clock_now();
     if (!r->options->events || now < r->display.next_event) return;
     r->display.next_event = now + progress_every;
-    json_t *members = search_so_far(r);
+    json_t *members = run_event_so_far(r);
     const struct run_statistics *s = &r->statistics;
     json_object_set_new(members, "temperature", json_real_or_null(s->temperature > 0 ? s->temperature : (double)NAN));
     json_object_set_new(members, "clock_mhz", json_real_or_null(s->clock_mhz > 0 ? s->clock_mhz : (double)NAN));
@@ -109,7 +109,7 @@ void run_event_progress(struct run *r)
 void run_event_searched(const struct run *r)
 {
     if (!r->options->events) return;
-    json_t *members = search_so_far(r);
+    json_t *members = run_event_so_far(r);
     json_object_set_new(members, "reason", json_string(search_end_text(r->policy.end)));
     run_event(r, "searched", members);
 }

@@ -50,10 +50,11 @@ void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
                   r->job->measure.timeout + 2.0 * (double)batch->task_count);
 }
 
-static void take_trial(struct run *r, struct task *t, const json_t *answer)
+static void take_trial(struct run *r, struct task *t, size_t gpu, const json_t *answer)
 {
     const char *word = json_get_string(answer, "status", "nothing"), *reason = json_get_string(answer, "reason", "");
     int status = status_find(word);
+    run_watch_measured(r, gpu, status != STATUS_OK && status != STATUS_SLOW, answer);
     if (status >= 0) {
         double objective;
         struct check_candidate candidate = run_check_candidate(r, t);
@@ -72,7 +73,7 @@ static void without_guide(struct run *r, struct task *t, const char *reason)
     policy_guided(&r->policy, &t->queued);
 }
 
-static void take_guide(struct run *r, struct task *t, const json_t *answer)
+static void take_guide(struct run *r, struct task *t, size_t gpu, const json_t *answer)
 {
     struct error reason;
     int status = status_find(json_get_string(answer, "status", ""));
@@ -89,6 +90,7 @@ static void take_guide(struct run *r, struct task *t, const json_t *answer)
         return;
     }
     policy_screened(&r->policy, &t->queued);
+    run_watch_measured(r, gpu, false, answer);
     run_commit(r, t, STATUS_SCREENED, reason.message, NULL, NULL);
 }
 
@@ -121,10 +123,11 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
 void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
 {
     struct policy_request request = policy_gpu_answered(&r->policy, gpu);
+    run_watch_gpu(r, gpu);
     if (request.kind == REQUEST_TRIAL)
-        take_trial(r, (struct task *)request.tasks[0], answer);
+        take_trial(r, (struct task *)request.tasks[0], gpu, answer);
     else if (request.kind == REQUEST_GUIDE)
-        take_guide(r, (struct task *)request.tasks[0], answer);
+        take_guide(r, (struct task *)request.tasks[0], gpu, answer);
     else if (request.kind == REQUEST_COUNT)
         take_counts(r, &request, answer);
     else if (request.kind == REQUEST_CHECK)
@@ -140,6 +143,8 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     bool was_over = r->policy.final_over,
          innocent = event->announced || (event->node && policy_lost_with_node(&r->policy, event->worker));
     struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, innocent);
+    run_watch_gpu(r, event->worker);
+    r->watch.gpus.list[event->worker].restarts++;
     if (!was_over && r->policy.final_over && event->node) {
         run_final_move(r);
     } else if (!was_over && r->policy.final_over && event->outside && !r->final_again) {
@@ -155,6 +160,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
         if (event->outside && policy_try_again(&r->policy, &t->queued)) {
             run_log(r, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
+            run_watch_measured(r, event->worker, true, NULL);
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
         } else if (blamed.kind == REQUEST_GUIDE) {
             without_guide(r, t, event->why.message);

@@ -31,6 +31,7 @@ static void on_progress(void *user, const char *worker, const char *what, double
         run_log(r, "%s: %s, %.0f%%", worker, what, 100 * share);
     else
         run_message(r, "%s, %.0f%%", what, 100 * share);
+    run_watch_look(r);
 }
 
 static bool counts(const struct run *r)
@@ -316,6 +317,7 @@ int run_setup(struct run *r)
     if (!status) status = choose_strategy(r, err);
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
     if (!status) status = open_store(r, err);
+    if (!status) run_watch_publish(r);
     if (!status) status = make_strategy(r, err);
     if (status) return status;
     run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name,
@@ -346,6 +348,7 @@ int run_setup(struct run *r)
 
 void run_release(struct run *r)
 {
+    run_watch_release(r); // before the store's lock is
     run_free_tasks(r);
     policy_release(&r->policy);
     pool_release(&r->pool);

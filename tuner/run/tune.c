@@ -26,12 +26,28 @@ static void propose(struct run *r)
     if (r->starts.next < r->starts.count) {
         memcpy(config, r->starts.configs[r->starts.next++], sizeof config);
         if (strategy_seen(r->strategy, config)) return;
-    } else if (!strategy_ask(r->strategy, config)) {
-        policy_no_proposal(&r->policy, strategy_exhausted(r->strategy));
-        return;
+    } else {
+        run_watch_doing(r, DRIVER_ASKING);
+        bool proposed = strategy_ask(r->strategy, config);
+        run_watch_doing(r, DRIVER_WORKING);
+        if (!proposed) {
+            policy_no_proposal(&r->policy, strategy_exhausted(r->strategy));
+            return;
+        }
     }
     // The strategy may propose a start that is already under way: its result is told anyway.
     if (!run_under_way(r, config)) run_add_proposal(r, config);
+}
+
+// The worker that an action is about does something else now.
+static void watch_worker(struct run *r, const struct policy_action *action)
+{
+    if (action->worker == POLICY_NOBODY) return;
+    if (action->kind == POLICY_COMPILE || action->kind == POLICY_DROP)
+        run_watch_compiler(r, action->worker);
+    else if (action->kind == POLICY_MEASURE || action->kind == POLICY_GUIDE || action->kind == POLICY_COUNT ||
+             action->kind == POLICY_FINAL)
+        run_watch_gpu(r, action->worker);
 }
 
 static void carry_out(struct run *r, const struct policy_action *action)
@@ -76,6 +92,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
     case POLICY_DONE:
         break;
     }
+    watch_worker(r, action);
 }
 
 static void take(struct run *r, const struct pool_event *event)
@@ -85,6 +102,7 @@ static void take(struct run *r, const struct pool_event *event)
     case POOL_GPU_READY:
         run_check_ready(r, event->worker);
         policy_gpu_ready(&r->policy, event->worker);
+        run_watch_gpu(r, event->worker);
         break;
     case POOL_GPU_ANSWER:
         run_take_gpu_answer(r, event->worker, event->answer);
@@ -93,9 +111,11 @@ static void take(struct run *r, const struct pool_event *event)
         run_take_gpu_loss(r, event);
         break;
     case POOL_COMPILER_ANSWER:
+        run_watch_compiler(r, event->worker);
         run_take_compiler_answer(r, event->worker, event->answer);
         break;
     case POOL_COMPILER_LOST:
+        run_watch_compiler(r, event->worker);
         run_take_compiler_loss(r, event);
         break;
     case POOL_FAILED:
@@ -126,7 +146,10 @@ static void wait_for_workers(struct run *r, double until)
         return;
     }
     double left = fmax(0, 1e3 * (until - clock_now()));
+    run_watch_look(r); // what can be handed out is: nobody seems idle who is not
+    run_watch_doing(r, DRIVER_WAITING);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
+    run_watch_doing(r, DRIVER_WORKING);
     while (!r->fatal && pool_next(&r->pool, clock_now(), &event)) {
         take(r, &event);
         json_decref(event.answer);
@@ -156,6 +179,7 @@ static void search(struct run *r)
 {
     r->statistics.search_started = clock_now();
     policy_begin(&r->policy, r->statistics.search_started);
+    run_watch_phase(r, WATCH_SEARCH);
     follow_policy(r);
 }
 
@@ -204,6 +228,16 @@ static void final(struct run *r)
     r->final_failed = outcome != FINAL_DECIDED && isfinite(r->incumbent.objective);
 }
 
+// Takes the reference.
+static void put_document(struct run *r, const char *kind, json_t *document)
+{
+    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    struct error err;
+    if (store_put_document(r->store, kind, text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    free(text);
+    json_decref(document);
+}
+
 static void put_run(struct run *r)
 {
     json_t *given = run_given_devices(r);
@@ -224,22 +258,19 @@ static void put_run(struct run *r)
                             json_pack("{s:I, s:f}", "trial", (json_int_t)r->checks.trial, "gpu_wall", r->checks.wall));
     json_t *guide = run_guide_document(r);
     if (guide) json_object_set_new(document, "guide", guide);
-    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    struct error err;
-    if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
-    free(text);
     json_decref(given);
-    json_decref(document);
+    put_document(r, "run", document);
 }
 
 static void report(struct run *r)
 {
     double seconds = clock_now() - r->statistics.search_started;
+    size_t gpus = r->pool.gpu_count ? r->pool.gpu_count : 1;
     char shown[32];
     char busy[64] = "";
     if (!r->pool.replay)
-        snprintf(busy, sizeof busy, "; GPU executing %.0f%% of the time",
-                 100 * (r->statistics.gpu_busy + r->statistics.count_busy) / seconds);
+        snprintf(busy, sizeof busy, "; GPU%s executing %.0f%% of the time", gpus > 1 ? "s" : "",
+                 100 * (r->statistics.gpu_busy + r->statistics.count_busy) / (seconds * (double)gpus));
     run_message(
         r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64 " from the compile cache",
         r->statistics.new_trials, text_show_duration(seconds, shown, sizeof shown),
@@ -339,6 +370,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     incumbent_init(&r->incumbent);
     r->statistics.started = clock_wall();
     r->statistics.search_started = clock_now();
+    run_watch_init(r);
     r->display.terminal = isatty(STDERR_FILENO);
     r->display.log = fopen(options->log_path, "a");
     if (!r->display.log) {
@@ -368,11 +400,21 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         run_progress_clear(r);
         if (!r->fatal) {
             report(r);
+            run_watch_report(r);
             report_outlook(r);
             put_run(r);
             run_event_searched(r);
         }
-        if (!r->fatal && !interrupt_count() && options->final) final(r);
+        if (!r->fatal && !interrupt_count() && options->final) {
+            run_watch_phase(r, WATCH_FINAL);
+            final(r);
+        }
+        json_t *workers = run_watch_document(r);
+        if (r->fatal)
+            json_decref(workers);
+        else
+            put_document(r, "workers", workers);
+        if (!r->fatal) run_watch_report_final(r);
     }
     status = finish(r);
     if (interrupt_count()) status = interrupt_status();

@@ -29,6 +29,7 @@ struct gpu_slot {
     size_t node;                // its number, or POOL_HERE
     char *name, *device, *uuid; // "gpu 0", "0"; uuid: of the device, once it was met
     bool aside;                 // it is of another kind, or does not work: it is not started any more
+    char *aside_why;            // NULL: it is not
     enum gpu_state state;
     int64_t setup_id;
     double deadline; // of the set-up or of the head of the queue
@@ -131,6 +132,13 @@ char *pool_gpu_host(const struct worker_pool *, size_t gpu); // where it is; mal
 json_t *pool_gpu_identity(const struct worker_pool *, size_t gpu);
 // A compiler cannot work where it is (a full disk): its node compiles no more. False for one that is here.
 bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *reason);
+
+// The name of a node, NULL for what the driver itself starts; whether the node is there.
+const char *pool_node_name(const struct worker_pool *, size_t node);
+bool pool_node_is_up(const struct worker_pool *, size_t node);
+// Why a GPU is not used any more, or a node's compilers; NULL: it is. Borrowed.
+const char *pool_gpu_aside(const struct worker_pool *, size_t gpu);
+const char *pool_compiler_aside(const struct worker_pool *, size_t compiler);
 
 // Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
 int pool_start_gpus(struct worker_pool *, struct error *);

@@ -12,6 +12,7 @@ const SECTIONS = [
     {id: 'roofline', title: 'Roofline', show: showRoofline},
     {id: 'limits', title: 'What limits the kernel', short: 'Limits', show: showLimits},
     {id: 'machine', title: 'The machine', short: 'Machine', show: showMachine},
+    {id: 'workers', title: 'GPUs and compilers', short: 'Workers', show: showWorkers},
     {id: 'reproduce', title: 'How to reproduce', short: 'Reproduce', show: showReproduce},
 ];
 

@@ -1,0 +1,468 @@
+// Watching a run: how its workers' time is accounted for, what limits it, the live file, `status` and `status --watch`
+// while it lasts. Runs have workers that only let time pass (timed_worker.c).
+#include "tests/opened_store.h"
+
+#include <math.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/run/live_status.h"
+#include "tuner/run/run_limit.h"
+#include "tuner/run/worker_usage.h"
+
+// Of a worker --------------------------------------------------------------------------------------------------------
+
+static void a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked(void **state)
+{
+    (void)state;
+    struct worker_usage u;
+    usage_init(&u, 100);
+    assert_true(isnan(usage_share(&u)));
+    assert_true(isnan(usage_minute_share(&u)));
+    usage_enter(&u, USAGE_SETTING_UP, 101);
+    usage_enter(&u, USAGE_MEASURING, 104);
+    usage_enter(&u, USAGE_IDLE, 107);
+    usage_enter(&u, USAGE_COUNTING, 108);
+    usage_enter(&u, USAGE_COUNTING, 109);
+    usage_enter(&u, USAGE_IDLE, 110);
+    assert_float_equal(usage_busy_seconds(&u), 5, 1e-9);
+    assert_float_equal(usage_share(&u), 0.5, 1e-9);
+    assert_float_equal(usage_minute_share(&u), 0.5, 1e-9);
+    assert_float_equal(u.seconds[USAGE_STARTING], 1, 1e-9);
+    assert_float_equal(u.seconds[USAGE_SETTING_UP], 3, 1e-9);
+    usage_enter(&u, USAGE_MEASURING, 90); // clocks do not run backwards; if they do, nothing is lost
+    assert_float_equal(u.seen, 110, 1e-9);
+}
+
+static void the_last_minute_forgets_what_was_before(void **state)
+{
+    (void)state;
+    struct worker_usage u;
+    usage_init(&u, 0);
+    usage_enter(&u, USAGE_MEASURING, 0);
+    usage_enter(&u, USAGE_IDLE, 600); // ten minutes at once
+    assert_float_equal(usage_minute_share(&u), 1, 1e-9);
+    usage_enter(&u, USAGE_IDLE, 630);
+    if (fabs(usage_minute_share(&u) - 0.5) > 0.1) fail_msg("%g of the last minute", usage_minute_share(&u));
+    usage_enter(&u, USAGE_IDLE, 661);
+    assert_float_equal(usage_minute_share(&u), 0, 1e-9);
+    assert_float_equal(usage_share(&u), 600.0 / 661, 1e-9);
+    for (int i = 0; i < 1000; i++) { // half of the time, in pieces
+        usage_enter(&u, USAGE_MEASURING, 661 + 0.2 * i + 0.1);
+        usage_enter(&u, USAGE_IDLE, 661 + 0.2 * i + 0.2);
+    }
+    assert_float_equal(usage_minute_share(&u), 0.5, 0.01);
+}
+
+// The limit ----------------------------------------------------------------------------------------------------------
+
+// Two GPUs and two compilers; ten stretches of a second, in the first `busy` of which both GPUs are measuring.
+static struct limit_meter measured(int busy, const struct limit_view *otherwise, enum driver_activity doing)
+{
+    struct limit_meter m;
+    limit_begin(&m, 50);
+    for (int i = 0; i < 10; i++) {
+        struct limit_view v = i < busy ? (struct limit_view){.measuring = 2, .compilers = 2} : *otherwise;
+        limit_stretch(&m, &v, i < busy ? DRIVER_WAITING : doing, 51 + i);
+    }
+    return m;
+}
+
+static void the_limit_is_what_idle_gpus_lacked(void **state)
+{
+    (void)state;
+    static const struct {
+        struct limit_view view;
+        enum driver_activity doing;
+        enum run_limit limit;
+        const char *words;
+    } cases[] = {
+        {{.idle = 2, .compilers = 2, .compiling = 2, .compilable = true}, DRIVER_WAITING, LIMIT_COMPILING, "compiling"},
+        {{.idle = 2, .compilers = 2, .compiling = 2, .compilable = true}, DRIVER_ASKING, LIMIT_COMPILING, "compiling"},
+        {{.idle = 2, .compilers = 2, .compiling = 1, .compilable = true}, DRIVER_WAITING, LIMIT_COMPILING, "compiling"},
+        {{.idle = 2, .compilers = 2, .compiling = 1, .compilable = true}, DRIVER_ASKING, LIMIT_ASKING, "the strategy"},
+        {{.idle = 2, .compilers = 2, .compiling = 1, .compilable = true, .no_proposal = true},
+         DRIVER_WAITING,
+         LIMIT_ASKING,
+         "the strategy"},
+        {{.idle = 2, .compilers = 2}, DRIVER_WAITING, LIMIT_ASKING, "the strategy"},
+        {{.idle = 2, .compilers = 2}, DRIVER_WORKING, LIMIT_DRIVER, "the driver was busy 50%"},
+        {{.idle = 2, .compilers = 2, .ending = true}, DRIVER_WORKING, LIMIT_ENDING, "the end of the search"},
+        {{.counting = 2, .compilers = 2}, DRIVER_WAITING, LIMIT_COUNTING, "--no-counters"},
+        {{.setting_up = 2, .compilers = 2}, DRIVER_WAITING, LIMIT_SETTING_UP, "setting up"},
+        {{.gone = 2, .compilers = 2}, DRIVER_WAITING, LIMIT_LOST, "set aside"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct limit_meter m = measured(5, &cases[i].view, cases[i].doing);
+        char *words = limit_words(&m, "--workers");
+        assert_float_equal(limit_busy_share(&m), 0.5, 1e-9);
+        if (limit_of(&m) != cases[i].limit) fail_msg("case %zu: %s", i, words);
+        assert_float_equal(limit_share(&m), 0.5, 1e-9);
+        e2e_expect(words, "busy with candidates 50% of the time; the limit was ");
+        e2e_expect(words, cases[i].words);
+        free(words);
+    }
+}
+
+static void gpus_that_are_busy_nine_tenths_of_the_time_have_no_limit(void **state)
+{
+    (void)state;
+    const struct limit_view compiling = {.idle = 2, .compilers = 2, .compiling = 2, .compilable = true};
+    struct limit_meter m = measured(9, &compiling, DRIVER_WAITING);
+    char *words = limit_words(&m, "--workers");
+    assert_int_equal(limit_of(&m), LIMIT_NONE);
+    assert_true(isnan(limit_share(&m)));
+    assert_string_equal(words, "GPUs were busy with candidates 90% of the time");
+    free(words);
+    limit_begin(&m, 0);
+    assert_int_equal(limit_of(&m), LIMIT_NONE); // nothing is known yet
+}
+
+// Only full compilers are a reason to buy more of them.
+static void more_cores_are_advised_only_where_the_compilers_were_busy(void **state)
+{
+    (void)state;
+    const struct limit_view full = {.idle = 2, .compilers = 4, .compiling = 4, .compilable = true},
+                            slack = {.idle = 2, .compilers = 4, .compiling = 1, .compilable = true};
+    struct limit_meter m = measured(0, &full, DRIVER_WAITING);
+    char *words = limit_words(&m, "--workers");
+    e2e_expect(words, "compilers were busy 100%; more cores or a higher --workers would help");
+    free(words);
+    m = measured(0, &slack, DRIVER_WAITING);
+    words = limit_words(&m, "--workers");
+    e2e_expect(words, "compilers, which were busy 25%");
+    assert_null(strstr(words, "more cores"));
+    free(words);
+}
+
+// The live file ------------------------------------------------------------------------------------------------------
+
+static void a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one(void **state)
+{
+    (void)state;
+    json_t *document = live_status_begin(1);
+    char *machine = live_status_machine();
+    double now = clock_wall();
+    assert_int_equal(live_status_judge(document, machine, now), LIVE_HERE);
+    assert_int_equal(live_status_judge(document, machine, now + 1e6), LIVE_HERE); // its process is there
+    assert_int_equal(live_status_judge(document, "another", now + 1), LIVE_ELSEWHERE);
+    assert_int_equal(live_status_judge(document, "another", now - 1), LIVE_ELSEWHERE);
+    assert_int_equal(live_status_judge(document, "another", now + LIVE_STATUS_SILENCE + 1), LIVE_SILENT);
+    assert_int_equal(live_status_judge(document, "another", now - LIVE_STATUS_SILENCE - 1), LIVE_SILENT);
+    json_object_set_new(document, "every", json_real(10)); // a run with so many workers writes less often
+    assert_int_equal(live_status_judge(document, "another", now + 40), LIVE_ELSEWHERE);
+    json_object_set_new(document, "pid_started", json_integer(1)); // another process has its number now
+    assert_int_equal(live_status_judge(document, machine, now), LIVE_DEAD);
+    json_decref(document);
+    free(machine);
+}
+
+static void a_live_file_that_cannot_be_used_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {{"{\"format\": \"swee", "store.db.status.json"},
+                 {"{\"format\": \"other\", \"version\": 1}", "not the live file of a run"},
+                 {"{\"format\": \"sweetspot-live\", \"version\": 2}", "not the live file of a run"}};
+    char *folder = e2e_folder("live"), *store = text_format("%s/store.db", folder);
+    struct live_status live;
+    struct error err;
+    assert_int_equal(live_status_read(store, &live, &err), 0);
+    assert_int_equal(live.state, LIVE_NONE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        e2e_write(folder, "store.db.status.json", cases[i].text);
+        assert_int_equal(live_status_read(store, &live, &err), -1);
+        e2e_expect(err.message, cases[i].message);
+        assert_null(live.document);
+    }
+    free(store);
+    e2e_remove(folder);
+}
+
+// Runs ---------------------------------------------------------------------------------------------------------------
+
+#define TIMED                                                                                             \
+    "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/timed_worker SWEETSPOT_COMPILE_WORKER=$BIN/timed_worker; " \
+    "tune() { $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q \"$@\"; }; "
+
+// So large a space that no run of a test exhausts it.
+static char *timed_folder(const char *name)
+{
+    char *folder = e2e_folder(name);
+    e2e_write(folder, "kernel.cu",
+              "extern \"C\" __global__ void scale(const float *x, float *y, int n)\n{\n"
+              "    y[0] = x[0] * X * Y * n;\n}\n");
+    e2e_write(folder, "job.cfg",
+              "name = \"watched\";\nkernel = { template = \"kernel.cu\"; entry = \"scale\"; };\n"
+              "parameters = (\n  { name = \"X\"; range = [1, 1000]; },\n"
+              "  { name = \"Y\"; range = [1, 1000]; }\n);\n"
+              "problems = ( { N = 65536; } );\nlaunch = { grid = [ \"N / 128\" ]; block = [ 128 ]; };\n"
+              "arguments = (\n  { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; },\n"
+              "  { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; },\n"
+              "  { scalar = \"N\"; type = \"i32\"; }\n);\nverification = { enabled = false; };\n"
+              "search = { strategy = \"random\"; seed = 1; };\n");
+    return folder;
+}
+
+static json_t *workers_of(const char *folder)
+{
+    char *path = text_format("%s/store.db", folder);
+    struct store *store = opened_store(path);
+    const char *text;
+    struct error err;
+    if (store_get_document(store, "workers", &text, NULL, &err)) fail_msg("no document: %s", err.message);
+    json_t *document = json_parse(text, &err);
+    assert_non_null(document);
+    store_close(store);
+    free(path);
+    return document;
+}
+
+// Each delay in turn is the longest. The three searches run at once.
+static void the_summary_of_a_search_names_what_kept_its_gpus_waiting(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *delays, *options, *limit, *words;
+    } cases[] = {
+        {"compiling", "TIMED_TRIAL=0.02 TIMED_COMPILE=0.3", "--no-counters --workers 2", "compiling",
+         "compilers were busy"},
+        {"asking", "TIMED_TRIAL=0.001", "--no-counters --workers 4 --strategy trees", "asking", "the strategy took"},
+        {"counting", "TIMED_TRIAL=0.002 TIMED_COUNT=0.9", "--workers 2", "counting", "hardware counters"},
+        {"nothing", "TIMED_TRIAL=0.1", "--no-counters --workers 2", NULL, "GPUs were busy with candidates "},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    char *folders[CASES];
+    char *all = text_copy("");
+    for (int i = 0; i < CASES; i++) {
+        folders[i] = timed_folder(cases[i].name);
+        char *more = text_format("%s( " TIMED "%s tune --device 0,1 --time 2.5s %s 2>messages ) & ", all, folders[i],
+                                 cases[i].delays, cases[i].options);
+        free(all);
+        all = more;
+    }
+    struct outcome_of_command r = e2e_run(folders[0], "%s wait", all);
+    e2e_done(&r);
+    free(all);
+    for (int i = 0; i < CASES; i++) {
+        char *path = text_format("%s/messages", folders[i]), *messages = text_read_file(path, NULL);
+        e2e_expect(messages, cases[i].words);
+        json_t *workers = workers_of(folders[i]);
+        const char *limit = json_get_string(workers, "limit", NULL);
+        if ((cases[i].limit != NULL) != (limit != NULL) || (limit && strcmp(limit, cases[i].limit)))
+            fail_msg("%s: the limit is %s: %s", cases[i].name, limit ? limit : "nothing", messages);
+        double lost = 0, share;
+        const char *key;
+        json_t *value;
+        json_object_foreach(json_object_get(workers, "lost_seconds"), key, value) lost += json_real_value(value);
+        share = (lost + json_get_number(workers, "measuring_seconds", 0)) / json_get_number(workers, "gpu_seconds", 0);
+        assert_float_equal(share, 1, 1e-6); // every GPU second went somewhere
+        json_decref(workers);
+        free(messages);
+        free(path);
+        e2e_remove(folders[i]);
+    }
+}
+
+// While a run lasts ---------------------------------------------------------------------------------------------------
+
+// Waits until the live file tells of measured candidates, at most ten seconds.
+#define LIVE "for i in $(seq 100); do grep -qs clock_mhz store.db.status.json && break; sleep 0.1; done; "
+#define STATUS "$BIN/sweetspot status job.cfg --store store.db "
+// As another machine would find it, which does not read the store.
+#define MOVED "sed 's/\"machine\":\"[^\"]*\"/\"machine\":\"another\"/; s/\"host\":\"[^\"]*\"/\"host\":\"node7\"/' "
+
+static void status_shows_what_each_worker_does_here_and_on_another_machine(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("live-run");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        TIMED "TIMED_TRIAL=0.05 tune --device 0,1 --workers 2 --time 2.5s --no-counters 2>messages & " LIVE STATUS
+              "--format json >here.json; " STATUS "; " MOVED
+              "store.db.status.json >moved.db.status.json; echo nonsense >moved.db; "
+              "$BIN/sweetspot status job.cfg --store moved.db; wait; ls",
+        folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "is tuning it now, on this machine: search, as of ");
+    e2e_expect(r.out, "is tuning it now, on node7: search, as of ");
+    e2e_expect(r.out, "not read: its run is on another machine");
+    e2e_expect(r.out, "gpu 0 ");
+    e2e_expect(r.out, "gpu 1 ");
+    e2e_expect(r.out, "2 compilers");
+    e2e_expect(r.out, "1980 MHz");
+    e2e_expect(r.out, "40 C");
+    if (strstr(r.out, "\nstore.db.status.json")) fail_msg("the live file is still there: %s", r.out);
+    e2e_done(&r);
+    char *path = text_format("%s/here.json", folder), *text = text_read_file(path, NULL);
+    struct error err;
+    json_t *status = json_parse(text, &err), *live = json_object_get(status, "live"), *w;
+    size_t i;
+    assert_string_equal(json_get_string(live, "state", ""), "here");
+    assert_string_equal(json_get_string(live, "phase", ""), "search");
+    assert_int_equal(json_array_size(json_object_get(live, "workers")), 4);
+    json_array_foreach(json_object_get(live, "workers"), i, w)
+    {
+        bool gpu = !strcmp(json_get_string(w, "kind", ""), "gpu");
+        assert_int_equal(gpu, i < 2);
+        double busy = json_get_number(w, "busy", NAN);
+        if (!(gpu ? busy > 0.5 && busy <= 1 : busy >= 0 && busy < 0.5)) fail_msg("worker %zu is %g busy", i, busy);
+        if (gpu && json_get_integer(w, "done", 0) < 5) fail_msg("gpu %zu did too few", i);
+    }
+    json_decref(status);
+    free(text);
+    free(path);
+    e2e_remove(folder);
+}
+
+// Of two nodes, the GPU of one is of another kind.
+static void workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("nodes");
+    e2e_write(folder, "nodes.cfg",
+              "nodes = ( { name = \"one\"; gpus = 1; cores = 1; },\n"
+              "  { name = \"two\"; gpus = 1; cores = 2; command = \"env TIMED_DEVICE='Odd GPU'\"; } );\n");
+    struct outcome_of_command r = e2e_run(
+        folder, TIMED "TIMED_TRIAL=0.02 tune --pool nodes.cfg --node-cache $PWD/cache --time 2s --no-counters", folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    json_t *document = workers_of(folder), *w;
+    const json_t *gpu[2] = {NULL, NULL};
+    size_t i, compilers[2] = {0, 0};
+    json_array_foreach(json_object_get(document, "workers"), i, w)
+    {
+        bool two = !strcmp(json_get_string(w, "node", ""), "two");
+        if (!two) assert_string_equal(json_get_string(w, "node", ""), "one");
+        if (strcmp(json_get_string(w, "kind", ""), "gpu"))
+            compilers[two]++;
+        else
+            gpu[two] = w;
+    }
+    assert_int_equal(compilers[0], 1);
+    assert_int_equal(compilers[1], 2);
+    bool odd = !strcmp(json_get_string(gpu[1], "state", ""), "set aside"); // the first that answers is the model
+    const json_t *aside = gpu[odd], *used = gpu[!odd];
+    assert_string_equal(json_get_string(aside, "state", ""), "set aside");
+    e2e_expect(json_get_string(aside, "reason", ""), "GPU");
+    assert_int_equal(json_get_integer(aside, "done", -1), 0);
+    if (json_get_integer(used, "done", 0) < 10) fail_msg("the other did too few");
+    json_decref(document);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static size_t lines_with(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, part)); text += strlen(part)) n++;
+    return n;
+}
+
+static void watching_prints_blocks_until_the_run_ends(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("watched");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                TIMED "TIMED_TRIAL=0.05 tune --workers 2 --time 3s --no-counters 2>messages & " LIVE STATUS
+                      "--watch --every 0.5s --format json >lines.json & " STATUS
+                      "--watch --every 0.5s --format csv >lines.csv & " STATUS
+                      "-w --every 0.5s; echo status $?; wait; cat lines.json; head -3 lines.csv",
+                folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "the run has ended");
+    e2e_expect(r.out, "last runs"); // what `status` prints follows
+    e2e_expect(r.out, "status 0");
+    if (lines_with(r.out, "worker  ") < 3) fail_msg("too few blocks:\n%s", r.out);
+    if (strchr(r.out, '\033')) fail_msg("there is no terminal: %s", r.out);
+    if (lines_with(r.out, "\n{\"state\":\"here\",\"age\":") < 2) fail_msg("too few lines:\n%s", r.out);
+    e2e_expect(r.out, "job,when,key,value\nwatched,");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// The other machine's clock is wrong by decades.
+static void a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("clocks");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        TIMED "write() { echo '{\"format\":\"sweetspot-live\",\"version\":1,\"machine\":\"another\",\"host\":\"far\","
+              "\"pid\":1,\"job\":\"watched\",\"device\":\"d\",\"workers\":[],\"written\":'$1'}' >new; "
+              "mv new x.db.status.json; }; write 1000; "
+              "(for i in 1 2 3 4 5; do sleep 0.3; write 100$i; done; rm x.db.status.json) & "
+              "$BIN/sweetspot status job.cfg --store x.db --watch --every 0.1s --format json; echo status $?",
+        folder);
+    e2e_expect(r.out, "status 0");
+    if (strncmp(r.out, "{\"state\":\"silent\"", 17)) fail_msg("its clock says that it is silent: %s", r.out);
+    e2e_expect(r.out, "\n{\"state\":\"elsewhere\",\"age\":0.");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void watching_a_run_whose_driver_is_killed_says_so(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("killed");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                TIMED "TIMED_TRIAL=0.05 $BIN/sweetspot tune job.cfg --store store.db --no-stores -q --workers 1 --time "
+                      "60s --no-counters 2>messages & " LIVE STATUS
+                      "--watch --every 0.3s & sleep 0.7; kill -9 $(sed 's/.*\"pid\":\\([0-9]*\\).*/\\1/' "
+                      "store.db.status.json); wait $!; echo watch $?; " STATUS,
+                folder);
+    e2e_expect(r.out, "watch 1");
+    e2e_expect(r.err, "it was killed, or lost");
+    e2e_expect(r.out, "the last run was killed: process ");
+    e2e_expect(r.out, "go on with");
+    e2e_done(&r);
+    // A leftover does no harm: the next run takes its place and removes it.
+    r = e2e_run(folder,
+                TIMED "TIMED_TRIAL=0.01 tune --evaluations 80 --workers 1 --no-counters 2>messages; ls; " STATUS,
+                folder);
+    assert_int_equal(r.status, 0);
+    assert_null(strstr(r.out, "status.json"));
+    assert_null(strstr(r.out, "killed"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void watching_takes_one_job_and_shows_what_there_is_without_a_run(void **state)
+{
+    (void)state;
+    char *folder = timed_folder("unwatched");
+    struct outcome_of_command r = e2e_run(
+        folder, TIMED "TIMED_TRIAL=0.01 tune --evaluations 5 --workers 1 --no-counters 2>messages; " STATUS "--watch",
+        folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "no run of this job lasts");
+    e2e_expect(r.out, "5 evaluations");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot status --watch tests/golden/job.cfg %s/job.cfg", folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "--watch follows one job");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked),
+        cmocka_unit_test(the_last_minute_forgets_what_was_before),
+        cmocka_unit_test(the_limit_is_what_idle_gpus_lacked),
+        cmocka_unit_test(gpus_that_are_busy_nine_tenths_of_the_time_have_no_limit),
+        cmocka_unit_test(more_cores_are_advised_only_where_the_compilers_were_busy),
+        cmocka_unit_test(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one),
+        cmocka_unit_test(a_live_file_that_cannot_be_used_is_named),
+        cmocka_unit_test(the_summary_of_a_search_names_what_kept_its_gpus_waiting),
+        cmocka_unit_test(status_shows_what_each_worker_does_here_and_on_another_machine),
+        cmocka_unit_test(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside),
+        cmocka_unit_test(watching_prints_blocks_until_the_run_ends),
+        cmocka_unit_test(a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says),
+        cmocka_unit_test(watching_a_run_whose_driver_is_killed_says_so),
+        cmocka_unit_test(watching_takes_one_job_and_shows_what_there_is_without_a_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
