@@ -520,6 +520,7 @@ static struct policy_action next_of_final(struct policy *p, struct policy_action
 
 static bool next_of_search(struct policy *p, struct policy_action *a)
 {
+    if (!p->settings.lockstep && next_for_compilers(p, a)) return true; // it works while others are proposed
     if (!wants_proposal(p)) return next_for_compilers(p, a);
     a->kind = POLICY_PROPOSE;
     return true;

@@ -20,6 +20,7 @@
 #include "tuner/run/job_setup.h"
 #include "tuner/run/policy.h"
 #include "tuner/run/sanitize.h"
+#include "tuner/run/trial_record.h"
 #include "tuner/run/tune.h"
 #include "tuner/run/worker_pool.h"
 #include "tuner/store/store.h"
@@ -63,6 +64,12 @@ struct prior_list {
     struct prior *list[PRIOR_MOST];
 };
 
+// A trial on its way into the store.
+struct finished_trial {
+    struct task *task;
+    struct trial_record record;
+};
+
 // Which of the store's trials the strategy has been told, by their numbers.
 struct told_trials {
     int64_t *ids; // a hash table; 0: free
@@ -91,6 +98,10 @@ struct run {
     const struct strategy_class *strategy_class;
     struct strategy *strategy;
     struct policy policy;
+    double looked; // when workers were last looked at
+    bool unread;   // what they said was not all taken then
+    size_t finished_count;
+    struct finished_trial **finished; // to be committed together
     struct start_list starts;
     struct prior_list priors;
     struct told_trials told;
@@ -170,8 +181,10 @@ void run_rank(struct run *);                                         // what wai
 void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
-void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
-                const json_t *answer); // commits, tells, frees or queues for counting
+// A trial has ended; run_commit_all commits it. Until then the task must not be touched.
+void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer);
+// Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
+void run_commit_all(struct run *);
 void run_tell_known(struct run *, struct task *);
 bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space
 int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where

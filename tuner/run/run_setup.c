@@ -332,6 +332,7 @@ int run_setup(struct run *r)
 void run_release(struct run *r)
 {
     run_free_tasks(r);
+    free(r->finished);
     policy_release(&r->policy);
     pool_release(&r->pool);
     job_setup_release(&r->setup);

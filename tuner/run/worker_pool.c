@@ -340,9 +340,13 @@ bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 {
     *event = (struct pool_event){.exit_status = EXIT_DONE};
     pool_look_for_stops(p, now);
-    for (event->worker = 0; event->worker < p->gpu_count; event->worker++)
-        if (next_of_gpu(p, event->worker, now, event)) return true;
-    for (event->worker = 0; event->worker < p->compiler_count; event->worker++)
-        if (pool_next_of_compiler(p, event->worker, now, event)) return true;
+    size_t all = p->gpu_count + p->compiler_count, gpus = p->gpu_count;
+    for (size_t i = 0; i < all; i++) {
+        size_t at = (p->turn + i) % all;
+        event->worker = at < gpus ? at : at - gpus;
+        if (at < gpus ? !next_of_gpu(p, at, now, event) : !pool_next_of_compiler(p, at - gpus, now, event)) continue;
+        if (!p->lockstep) p->turn = at + 1;
+        return true;
+    }
     return is_deserted(p, now, event);
 }

@@ -88,6 +88,7 @@ struct worker_pool {
     int64_t memory;                   // free on the device, bytes
     json_t *job_request;              // what every GPU worker is set up with
     double looked;                    // when workers were last looked at; 0: never
+    size_t turn;                      // whose it is to be heard next: GPUs, then compilers; the first in lockstep
     size_t first_gpu, first_compiler; // that are asked while a run is set up
     size_t node_count;
     struct pool_node **nodes;
