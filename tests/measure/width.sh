@@ -20,7 +20,7 @@ ticks=$(getconf CLK_TCK)
 workers() {
     case ${BY:=agents} in
     agents)
-        echo "nodes = ( { name = \"node\"; count = $((($1 + 7) / 8)); gpus = $(($1 < 8 ? $1 : 8)); cores = 1;
+        echo "nodes = ( { name = \"node\"; count = $((($1 + 7) / 8)); gpus = $(($1 < 8 ? $1 : 8)); cores = 8;
             program = \"$PWD/$BIN/timed_node\"; } );" >"$folder/nodes.cfg"
         echo "--pool $folder/nodes.cfg"
         ;;

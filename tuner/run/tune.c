@@ -18,7 +18,9 @@
 #include "tuner/run/run.h"
 
 enum { LONGEST_WAIT = 200 };   // ms: progress is drawn, deadlines are looked at
-static const double longest_turn = 5e-3; // s of proposing, or of taking answers, in one go: neither keeps the other
+// s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
+// each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
+static const double longest_taking = 5e-3, longest_doing = 25e-3;
 enum { FINALS_MOST = 10 };     // tried at most, until candidates pass
 enum { FINALS_OPEN_MOST = 3 }; // undecided ones among these; each takes four times the rounds
 
@@ -129,7 +131,7 @@ static void take_events(struct run *r)
         json_decref(event.answer);
         if (lockstep) run_commit_all(r);
         now = clock_now();
-    } while (!r->fatal && (lockstep || now - from < longest_turn));
+    } while (!r->fatal && (lockstep || now - from < longest_taking));
     run_commit_all(r);
 }
 
@@ -160,7 +162,7 @@ static void follow_policy(struct run *r)
         if (action.kind != POLICY_WAIT) carry_out(r, &action);
         if (action.kind == POLICY_WAIT)
             wait_for_workers(r, action.until);
-        else if (!r->pool.lockstep && clock_now() - r->looked > longest_turn)
+        else if (!r->pool.lockstep && clock_now() - r->looked > longest_doing)
             wait_for_workers(r, 0);
         run_progress(r, false);
     }
