@@ -23,8 +23,8 @@ struct timed_answer {
 
 struct timed_answers {
     size_t workers;
-    double *busy_until;                   // by worker
-    double trial, compile, spread;        // s, s, share
+    double *busy_until;                    // by worker
+    double trial, compile, spread;         // s, s, share
     bool (*spoils)(const json_t *request); // whether a request gets no answer; NULL: each gets one
     size_t count, room;
     struct timed_answer *waiting; // in any order

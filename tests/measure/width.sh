@@ -44,7 +44,8 @@ watch_driver() {
     done | awk -v t="$ticks" 'NF == 4 { if (!first) first = $1; print $1 - first, ($2 + $3) / t, $4 }'
 }
 
-printf '%5s %12s %9s %8s %14s %12s %18s\n' GPUs candidates 'a second' times 'ms processor' 'of a core' 'MiB (third, end)'
+printf '%5s %12s %9s %8s %14s %12s %18s\n' GPUs candidates 'a second' times 'ms processor' 'of a core' \
+    'MiB (third, end)'
 one=
 for gpus in ${GPUS:-1 8 64 256}; do
     rm -f "$folder"/store.db*

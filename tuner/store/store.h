@@ -1,9 +1,10 @@
 // The store: one SQLite file per job, in WAL mode, with every trial that ever finished.
 //
-// Rules: a trial is committed whole, alone or with others; nothing is overwritten. Counters are added later, in batches, and so may be
-// verdicts, of which the newest counts. A trial belongs to an *environment* (environment.h: everything that its result
-// depends on), and only trials of the current environment count. Change the source and the old trials stay but do not
-// count; change it back and they count again. Names are stored as text, so that a store does not depend on numbering.
+// Rules: a trial is committed whole, alone or with others; nothing is overwritten. Counters are added later, in
+// batches, and so may be verdicts, of which the newest counts. A trial belongs to an *environment* (environment.h:
+// everything that its result depends on), and only trials of the current environment count. Change the source and the
+// old trials stay but do not count; change it back and they count again. Names are stored as text, so that a store does
+// not depend on numbering.
 //
 // The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of an older version is
 // migrated (store_migrate.c); one of a newer version, a file that is not a store, or a damaged store is refused with
