@@ -152,9 +152,46 @@ static void what_waits_is_measured_by_promise_where_the_strategy_ranks(void **st
     s->promise = later_is_better;
     run_to_the_end(s);
     // The first two are both given out at once, since nothing is known of the kernel's time.
-    assert_string_equal(s->trace, "p1 p2 p3 p4 p5 p6 p7 p8 c1 c2 c3 c4 c5 c6 c7 c8 m1 m2 m8 m7 m6 m5 m4 m3");
+    assert_string_equal(s->trace, "p1 c1 p2 c2 p3 c3 p4 c4 p5 c5 p6 c6 p7 c7 p8 c8 m1 m2 m8 m7 m6 m5 m4 m3");
     assert_int_equal(s->forgotten, 0);
     free_sim(s);
+}
+
+static int ranked;
+
+static double count_ranked(int number)
+{
+    ranked++;
+    return odd_is_hopeless(number);
+}
+
+static double ten_seconds(struct sim *s)
+{
+    (void)s;
+    return 10;
+}
+
+static void nothing_is_ranked_where_all_that_waits_finds_a_gpu(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t compilers;
+        double (*compile_time)(struct sim *);
+        bool ranked;
+    } cases[] = {{2, ten_seconds, false}, {8, third_of_a_second, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct policy_settings settings = {
+            .ranks = true, .compilers = cases[i].compilers, .gpus = 4, .evaluations = 100};
+        struct sim *s = new_sim(&settings, MOST_TASKS);
+        s->compile_time = cases[i].compile_time;
+        s->promise = count_ranked;
+        ranked = 0;
+        run_to_the_end(s);
+        assert_int_equal(s->told_count, 100);
+        assert_int_equal(ranked > 0, cases[i].ranked);
+        assert_int_equal(s->forgotten > 0, cases[i].ranked);
+        free_sim(s);
+    }
 }
 
 static void what_is_hopeless_is_forgotten_while_another_waits_and_never_too_often(void **state)
@@ -763,6 +800,7 @@ int main(void)
         cmocka_unit_test(all_compilers_work_when_everything_fails_to_compile),
         cmocka_unit_test(a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else),
         cmocka_unit_test(what_waits_is_measured_by_promise_where_the_strategy_ranks),
+        cmocka_unit_test(nothing_is_ranked_where_all_that_waits_finds_a_gpu),
         cmocka_unit_test(what_is_hopeless_is_forgotten_while_another_waits_and_never_too_often),
         cmocka_unit_test(a_gpu_holds_two_requests_and_the_idlest_gets_the_next),
         cmocka_unit_test(lockstep_compiles_eight_then_measures_one_and_asks_one),

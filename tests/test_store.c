@@ -302,6 +302,28 @@ static void what_was_screened_out_gives_way_to_its_trial(void **state)
     store_close(store);
 }
 
+static void trials_that_are_stored_together_are_all_there_or_none(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    struct store *store = open_store();
+    struct trial a = {.config = "N=1"}, b = {.config = "N=2"}, c = {.config = "N=3"}, found;
+    struct trial *two[] = {&a, &b}, *with_a_second[] = {&c, &a};
+    if (store_add_all(store, two, 2, &err)) fail_msg("%s", err.message);
+    assert_true(a.id > 0 && b.id > a.id && a.finished > 1.6e9);
+    assert_int_equal(store_add_all(store, with_a_second, 2, &err), -1);
+    assert_non_null(strstr(err.message, "N=1"));
+    assert_int_equal(store_find(store, "N=3", &found, &err), 1);
+    assert_int_equal(store_add(store, &c, &err), 0);
+    store_close(store);
+    store = open_store();
+    for (int i = 1; i <= 3; i++) {
+        char config[] = {'N', '=', (char)('0' + i), 0};
+        assert_int_equal(store_find(store, config, &found, &err), 0);
+    }
+    store_close(store);
+}
+
 static void a_trial_is_stored_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -938,6 +960,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_trial_comes_back_as_it_was_committed),
+        CASE(trials_that_are_stored_together_are_all_there_or_none),
         CASE(a_trial_is_stored_whole_or_not_at_all),
         CASE(numbers_of_trials_that_cannot_be_are_refused),
         CASE(texts_that_are_not_utf_8_are_shown_all_the_same),

@@ -11,7 +11,13 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"
 
-enum { SEEDS = 2, EVALUATIONS = 400 };
+// Of the search itself the sanitizers see all in a quarter of it, at a tenth of its speed; how good it is they need not
+// find out.
+#ifdef __SANITIZE_ADDRESS__
+enum { SEEDS = 1, EVALUATIONS = 100, JUDGED = 0 };
+#else
+enum { SEEDS = 2, EVALUATIONS = 400, JUDGED = 1 };
+#endif
 
 // The share of the optimum that is reached, and the sequence of proposals as a hash.
 static double search(const struct recorded *r, uint64_t seed, size_t outstanding, uint64_t *trace)
@@ -51,6 +57,7 @@ static void with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time(void
     search(r, SEEDS, 64, &again);
     recorded_free(r);
     assert_true(one == again);
+    if (!JUDGED) return;
     if (wide < narrow - 0.01) fail_msg("%.4f of the optimum, one at a time %.4f", wide, narrow);
     assert_true(wide > 0.985);
 }

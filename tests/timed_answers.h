@@ -1,9 +1,8 @@
 // Answers of workers that only let time pass: what GPUs and compilers would say of candidates of any job, by a
-// synthetic landscape, each when its time is up. One instance stands for any number of GPUs, so that it can be a worker
-// process (timed_worker.c), or speak for all GPUs of a node. A GPU does one request after another; compilers answer
-// after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at most $TIMED_SPREAD (0.2) of that
-// more or less. $TIMED_DEVICE is the GPU's name (Timed GPU). Where $TIMED_COUNT is set, there are counters, and a batch
-// takes so many seconds.
+// synthetic landscape, each when its time is up. One instance stands for any number of workers, so that it can be a
+// worker process (timed_worker.c), or speak for all workers of a node (timed_node.c). A GPU does one request after
+// another; compilers answer after $TIMED_COMPILE seconds (at once). A trial takes $TI$TIMED_TRIAL seconds (0.3), at most $TIMED_SPREAD (0.2) of that more or less. $TIMED_DEVICE is the GPU's name (Timed
+// GPU). Where $TIMED_COUNT is set, there are counters, and a batch takes so many seconds.
 #ifndef SWEETSPOT_TIMED_ANSWERS_H
 #define SWEETSPOT_TIMED_ANSWERS_H
 
@@ -17,15 +16,16 @@
 #include "tuner/base/text.h"
 
 struct timed_answer {
-    size_t gpu;
+    size_t worker;
     double due;
     json_t *answer;
 };
 
 struct timed_answers {
-    size_t gpus;
-    double *busy_until;            // by GPU
-    double trial, compile, spread; // s, s, share
+    size_t workers;
+    double *busy_until;                    // by worker
+    double trial, compile, spread;         // s, s, share
+    bool (*spoils)(const json_t *request); // whether a request gets no answer; NULL: each gets one
     size_t count, room;
     struct timed_answer *waiting; // in any order
 };
@@ -36,12 +36,32 @@ static inline double timed_setting(const char *name, double otherwise)
     return text && *text ? atof(text) : otherwise;
 }
 
-static inline void timed_init(struct timed_answers *t, size_t gpus)
+static inline void timed_init(struct timed_answers *t)
 {
-    *t = (struct timed_answers){.gpus = gpus, .busy_until = memory_new(gpus, sizeof *t->busy_until)};
+    *t = (struct timed_answers){0};
     t->trial = timed_setting("TIMED_TRIAL", 0.3);
     t->compile = timed_setting("TIMED_COMPILE", 0);
     t->spread = timed_setting("TIMED_SPREAD", 0.2);
+}
+
+// A new worker under this number.
+static inline void timed_start(struct timed_answers *t, size_t worker)
+{
+    if (worker >= t->workers) t->busy_until = memory_grow(t->busy_until, t->workers = worker + 1, sizeof(double));
+    t->busy_until[worker] = 0;
+}
+
+// It is gone, with all that it would have said.
+static inline void timed_forget(struct timed_answers *t, size_t worker)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->waiting[i].worker == worker)
+            json_decref(t->waiting[i].answer);
+        else
+            t->waiting[kept++] = t->waiting[i];
+    }
+    t->count = kept;
 }
 
 static inline void timed_release(struct timed_answers *t)
@@ -132,9 +152,10 @@ static inline json_t *timed_count(const json_t *request)
     return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
 }
 
-// Takes a request (borrowed) for one of the GPUs, or for a compiler, which the GPU's number is then nothing to.
-static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t *request, double now)
+// Takes a request (borrowed) for one of the workers.
+static inline void timed_take(struct timed_answers *t, size_t worker, const json_t *request, double now)
 {
+    if (t->spoils && t->spoils(request)) return;
     const char *op = json_get_string(request, "op", ""), *config = json_get_string(request, "config", "");
     double share = (double)(timed_hash(config, strlen(config)) % 1000) / 999, seconds = 0, begin = now;
     json_t *answer;
@@ -149,13 +170,13 @@ static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t 
         answer = timed_compile(request);
     } else if (!strcmp(op, "trial")) {
         seconds = t->trial * (1 + t->spread * (2 * share - 1));
-        begin = fmax(now, t->busy_until[gpu]);
-        t->busy_until[gpu] = begin + seconds;
+        begin = fmax(now, t->busy_until[worker]);
+        t->busy_until[worker] = begin + seconds;
         answer = timed_trial(request, seconds);
     } else if (!strcmp(op, "count")) {
         seconds = timed_setting("TIMED_COUNT", 0);
-        begin = fmax(now, t->busy_until[gpu]);
-        t->busy_until[gpu] = begin + seconds;
+        begin = fmax(now, t->busy_until[worker]);
+        t->busy_until[worker] = begin + seconds;
         answer = timed_count(request);
     } else if (!strcmp(op, "ceilings")) {
         answer = json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
@@ -167,7 +188,22 @@ static inline void timed_take(struct timed_answers *t, size_t gpu, const json_t 
         t->room = 2 * t->room + 8;
         t->waiting = memory_grow(t->waiting, t->room, sizeof *t->waiting);
     }
-    t->waiting[t->count++] = (struct timed_answer){gpu, begin + seconds, answer};
+    t->waiting[t->count++] = (struct timed_answer){worker, begin + seconds, answer};
+}
+
+// Takes the whole lines of a worker's input, and leaves the rest.
+static inline void timed_take_lines(struct timed_answers *t, size_t worker, char *input, size_t *size, double now)
+{
+    char *line = input, *end;
+    while ((end = memchr(line, '\n', *size - (size_t)(line - input)))) {
+        *end = 0;
+        json_t *request = json_parse(line, NULL);
+        if (request) timed_take(t, worker, request, now);
+        json_decref(request);
+        line = end + 1;
+    }
+    *size -= (size_t)(line - input);
+    memmove(input, line, *size);
 }
 
 // The one that is due first, of those of the same time the one that was taken first; `count` if there is none.
@@ -185,13 +221,13 @@ static inline double timed_next(const struct timed_answers *t)
     return t->count ? t->waiting[timed_first(t)].due : INFINITY;
 }
 
-// An answer that is due, which is the caller's, and the GPU that gives it; NULL: none is.
-static inline json_t *timed_due(struct timed_answers *t, double now, size_t *gpu)
+// An answer that is due, which is the caller's, and the worker that gives it; NULL: none is.
+static inline json_t *timed_due(struct timed_answers *t, double now, size_t *worker)
 {
     size_t first = timed_first(t);
     if (first == t->count || t->waiting[first].due > now) return NULL;
     json_t *answer = t->waiting[first].answer;
-    *gpu = t->waiting[first].gpu;
+    *worker = t->waiting[first].worker;
     t->count--;
     memmove(&t->waiting[first], &t->waiting[first + 1], (t->count - first) * sizeof *t->waiting);
     return answer;

@@ -1,5 +1,6 @@
 // A worker process that answers by timed_answers.h, for runs with many GPUs on a machine without one: tests/measure/
-// width.sh. $TIMED_FAULTS is the share of its trials in which it dies.
+// width.sh. $TIMED_FAULTS is the share of its trials in which it does something else, $TIMED_FAULT_KINDS what: some of
+// the words death (the default), hang and garbage.
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,35 +9,54 @@
 #include "tests/timed_answers.h"
 #include "tuner/base/clock.h"
 
-// Takes the whole lines of the input.
-static void take_lines(struct timed_answers *t, char *input, size_t *size)
+static void die(void)
 {
-    char *line = input, *end;
-    while ((end = memchr(line, '\n', *size - (size_t)(line - input)))) {
-        struct error err;
-        *end = 0;
-        json_t *request = json_parse(line, &err);
-        bool trial = !strcmp(json_get_string(request, "op", ""), "trial");
-        if (trial && drand48() < timed_setting("TIMED_FAULTS", 0)) raise(SIGKILL);
-        if (request) timed_take(t, 0, request, clock_now());
-        json_decref(request);
-        line = end + 1;
-    }
-    *size -= (size_t)(line - input);
-    memmove(input, line, *size);
+    raise(SIGKILL);
+}
+
+static void hang(void)
+{
+    pause();
+}
+
+static void send_garbage(void)
+{
+    static const char *const lines[] = {"{\"status\":\"ok\",\n", "segmentation fault\n", "[1]\n"};
+    const char *line = lines[rand() % 3];
+    if (write(STDOUT_FILENO, line, strlen(line)) < 0) raise(SIGKILL);
+}
+
+static const struct {
+    const char *name;
+    void (*happens)(void);
+} faults[] = {{"death", die}, {"hang", hang}, {"garbage", send_garbage}};
+
+static bool spoil(const json_t *request)
+{
+    const char *kinds = getenv("TIMED_FAULT_KINDS");
+    if (strcmp(json_get_string(request, "op", ""), "trial") ||
+        (double)rand() / RAND_MAX >= timed_setting("TIMED_FAULTS", 0))
+        return false;
+    size_t named[sizeof faults / sizeof *faults], count = 0;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (strstr(kinds ? kinds : faults[0].name, faults[i].name)) named[count++] = i;
+    if (count) faults[named[(size_t)rand() % count]].happens();
+    return count > 0;
 }
 
 int main(void)
 {
     struct timed_answers t;
     char *input = NULL;
-    size_t size = 0, room = 0, gpu;
-    timed_init(&t, 1);
-    srand48(getpid());
+    size_t size = 0, room = 0, worker;
+    timed_init(&t);
+    timed_start(&t, 0);
+    t.spoils = spoil;
+    srand((unsigned)getpid());
     for (;;) {
         json_t *answer;
         struct error err;
-        while ((answer = timed_due(&t, clock_now(), &gpu))) {
+        while ((answer = timed_due(&t, clock_now(), &worker))) {
             if (json_write_line(STDOUT_FILENO, answer, &err)) return 1;
             json_decref(answer);
         }
@@ -47,7 +67,7 @@ int main(void)
         ssize_t n = read(STDIN_FILENO, input + size, room - size);
         if (n <= 0) break;
         size += (size_t)n;
-        take_lines(&t, input, &size);
+        timed_take_lines(&t, 0, input, &size, clock_now());
     }
     timed_release(&t);
     free(input);

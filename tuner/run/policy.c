@@ -288,6 +288,14 @@ static struct queued_task *first_guided(const struct policy *p)
     return NULL;
 }
 
+// Whether ranking can change anything: not where all that waits finds a GPU at once.
+static bool has_choice(const struct policy *p, size_t waiting)
+{
+    size_t free = 0;
+    for (size_t i = 0; i < p->settings.gpus; i++) free += p->gpus[i].ready && !p->gpus[i].queued;
+    return free < 2 || waiting > free;
+}
+
 // What is measured next of what waits, or given up: in `a`. False when nothing waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
@@ -295,7 +303,7 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
                        *worst = t;
     if (!t) return false;
     size_t waiting = p->queue.numbers[TASK_TRIAL][TASK_READY];
-    if (p->settings.ranks && is_slow(p) && !p->end && !t->known && !guided) {
+    if (p->settings.ranks && is_slow(p) && !p->end && !t->known && !guided && (p->ranked || has_choice(p, waiting))) {
         if (!p->ranked) {
             *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NOBODY};
             p->ranked = true;
@@ -580,6 +588,7 @@ static struct policy_action next_of_final(struct policy *p, struct policy_action
 
 static bool next_of_search(struct policy *p, struct policy_action *a)
 {
+    if (!p->settings.lockstep && next_for_compilers(p, a)) return true; // it works while others are proposed
     if (!wants_proposal(p)) return next_for_compilers(p, a);
     a->kind = POLICY_PROPOSE;
     return true;

@@ -22,6 +22,7 @@
 #include "tuner/run/policy.h"
 #include "tuner/run/run_watch.h"
 #include "tuner/run/sanitize.h"
+#include "tuner/run/trial_record.h"
 #include "tuner/run/tune.h"
 #include "tuner/run/worker_pool.h"
 #include "tuner/store/store.h"
@@ -65,6 +66,21 @@ struct prior_list {
     struct prior *list[PRIOR_MOST];
 };
 
+// What the reference of all GPUs may be made of, from a task that has ended (run_checks.c).
+struct check_candidate {
+    char *config, *cubin;
+    json_t *problems;
+    size_t gpu;
+};
+
+// A trial on its way into the store.
+struct finished_trial {
+    struct task *task;
+    bool measured; // a GPU has answered
+    struct check_candidate check;
+    struct trial_record record;
+};
+
 // Which of the store's trials the strategy has been told, by their numbers.
 struct told_trials {
     int64_t *ids; // a hash table; 0: free
@@ -106,6 +122,10 @@ struct run {
     const struct strategy_class *strategy_class;
     struct strategy *strategy;
     struct policy policy;
+    double looked; // when workers were last looked at
+    bool unread;   // what they said was not all taken then
+    size_t finished_count;
+    struct finished_trial **finished; // to be committed together
     struct start_list starts;
     struct prior_list priors;
     struct told_trials told;
@@ -171,13 +191,8 @@ void run_take_gpu_loss(struct run *, const struct pool_event *);
 
 // run_checks.c: the same candidate on every GPU.
 void run_check_ready(struct run *, size_t gpu); // its worker is set up
-// What the reference may be made of, from a task before it is committed; and the valid trial that it became (0: none),
-// which that GPU has measured. Takes what is in it.
-struct check_candidate {
-    char *config, *cubin;
-    json_t *problems;
-    size_t gpu;
-};
+// What the reference may be made of; and the valid trial that it became (0: none), which that GPU has measured. Takes
+// what is in it.
 struct check_candidate run_check_candidate(const struct run *, const struct task *);
 void run_check_note(struct run *, struct check_candidate *, int64_t trial, double objective);
 void run_check_send(struct run *, size_t gpu); // the reference
@@ -214,9 +229,10 @@ void run_rank(struct run *);                                         // what wai
 void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
-// Commits, tells, frees or queues for counting. The trial's number if it is valid, else 0; *objective is then its.
-int64_t run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer,
-                   double *objective);
+// A trial has ended; run_commit_all commits it. Until then the task must not be touched.
+void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer);
+// Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
+void run_commit_all(struct run *);
 void run_tell_known(struct run *, struct task *);
 void run_find_best(struct run *);  // anew from the store, after verdicts
 bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space

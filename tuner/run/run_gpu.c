@@ -56,14 +56,11 @@ static void take_trial(struct run *r, struct task *t, size_t gpu, const json_t *
     int status = status_find(word);
     run_watch_measured(r, gpu, status != STATUS_OK && status != STATUS_SLOW, answer);
     if (status >= 0) {
-        double objective;
-        struct check_candidate candidate = run_check_candidate(r, t);
-        int64_t trial = run_commit(r, t, (enum trial_status)status, reason, answer, &objective);
-        run_check_note(r, &candidate, trial, objective);
+        run_commit(r, t, (enum trial_status)status, reason, answer);
         return;
     }
     char *text = text_format("the worker answered '%s' %s", word, reason);
-    run_commit(r, t, STATUS_CRASHED, text, NULL, NULL);
+    run_commit(r, t, STATUS_CRASHED, text, NULL);
     free(text);
 }
 
@@ -91,7 +88,7 @@ static void take_guide(struct run *r, struct task *t, size_t gpu, const json_t *
     }
     policy_screened(&r->policy, &t->queued);
     run_watch_measured(r, gpu, false, answer);
-    run_commit(r, t, STATUS_SCREENED, reason.message, NULL, NULL);
+    run_commit(r, t, STATUS_SCREENED, reason.message, NULL);
 }
 
 static const json_t *find_trial(const json_t *answer, int64_t trial)
@@ -161,7 +158,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
             run_log(r, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
             run_watch_measured(r, event->worker, true, NULL);
-            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
+            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL);
         } else if (blamed.kind == REQUEST_GUIDE) {
             without_guide(r, t, event->why.message);
         } else {

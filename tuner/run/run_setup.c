@@ -350,6 +350,7 @@ void run_release(struct run *r)
 {
     run_watch_release(r); // before the store's lock is
     run_free_tasks(r);
+    free(r->finished);
     policy_release(&r->policy);
     pool_release(&r->pool);
     job_setup_release(&r->setup);

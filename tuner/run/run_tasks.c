@@ -10,7 +10,6 @@
 #include "tuner/base/text.h"
 #include "tuner/recorded/observation.h"
 #include "tuner/run/run.h"
-#include "tuner/run/trial_record.h"
 #include "tuner/run/work_check.h"
 
 void run_fail(struct run *r, int exit_status, const struct error *why)
@@ -182,13 +181,13 @@ static void doubt_work(struct run *r, const double *times)
         }
 }
 
-int64_t run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer,
-                   double *measured)
+void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
 {
-    struct trial_record record;
-    struct trial *trial = &record.trial;
-    struct error err;
-    trial_record_make(&record,
+    struct finished_trial *f = memory_new(1, sizeof *f);
+    f->task = t;
+    f->measured = answer != NULL;
+    if (f->measured) f->check = run_check_candidate(r, t);
+    trial_record_make(&f->record,
                       &(struct trial_facts){.job = r->job,
                                             .limits = &r->pool.limits,
                                             .config = t->text,
@@ -203,11 +202,14 @@ int64_t run_commit(struct run *r, struct task *t, enum trial_status status, cons
                                             .guide_busy = t->guide_busy,
                                             .guide_gpu = t->guide_gpu},
                       status, reason);
-    if (store_add(r->store, trial, &err)) {
-        run_fail(r, EXIT_ENVIRONMENT, &err);
-        trial_record_release(&record);
-        return 0;
-    }
+    r->finished = memory_grow(r->finished, r->finished_count + 1, sizeof(struct finished_trial *));
+    r->finished[r->finished_count++] = f;
+}
+
+// Its trial is in the store.
+static void tell_committed(struct run *r, struct task *t, const struct trial_record *record)
+{
+    const struct trial *trial = &record->trial;
     t->trial = trial->id;
     t->objective = trial->objective;
     struct run_statistics *s = &r->statistics;
@@ -220,24 +222,44 @@ int64_t run_commit(struct run *r, struct task *t, enum trial_status status, cons
     if (isfinite(trial->temperature)) s->temperature = trial->temperature;
     double objective = trial->objective;
     run_guide_note(r, trial, &objective);
-    tell(r, t->config, trial->status, objective, record.times);
+    tell(r, t->config, trial->status, objective, record->times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) {
-        note_best(r, trial->objective, record.times, t->text, trial->id, false);
-        doubt_work(r, record.times);
+        note_best(r, trial->objective, record->times, t->text, trial->id, false);
+        doubt_work(r, record->times);
     }
     if (trial->status != STATUS_OK && trial->status != STATUS_SLOW &&
         (s->counts[trial->status] <= 3 || trial->status == STATUS_CRASHED || trial->status == STATUS_TIMEOUT))
         run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status), trial->reason, t->text);
-    bool counted = trial->counted;
-    int64_t valid = trial->status == STATUS_OK ? trial->id : 0;
-    if (measured) *measured = trial->objective;
-    trial_record_release(&record);
-    if (counted)
+    if (trial->counted)
         run_drop_task(r, t);
     else
         policy_countable(&r->policy, &t->queued);
-    return valid;
+}
+
+void run_commit_all(struct run *r)
+{
+    struct error err;
+    size_t count = r->finished_count;
+    if (!count) return;
+    struct trial **trials = memory_new(count, sizeof(struct trial *));
+    for (size_t i = 0; i < count; i++) trials[i] = &r->finished[i]->record.trial;
+    bool together = count > 1 && !store_add_all(r->store, trials, count, &err), failed = false;
+    for (size_t i = 0; i < count; i++) {
+        struct finished_trial *f = r->finished[i];
+        // Where they cannot be stored together (a full disk), as many as can be are.
+        if (!together && !failed && store_add(r->store, trials[i], &err)) {
+            run_fail(r, EXIT_ENVIRONMENT, &err);
+            failed = true;
+        }
+        if (!failed) tell_committed(r, f->task, &f->record);
+        bool valid = !failed && trials[i]->status == STATUS_OK;
+        if (f->measured) run_check_note(r, &f->check, valid ? trials[i]->id : 0, trials[i]->objective);
+        trial_record_release(&f->record);
+        free(f);
+    }
+    free(trials);
+    r->finished_count = 0;
 }
 
 void run_commit_counters(struct run *r, struct task *t, const json_t *answer)

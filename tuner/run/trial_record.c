@@ -83,10 +83,10 @@ void trial_record_make(struct trial_record *record, const struct trial_facts *f,
     }
     t->config = f->config;
     t->status = status;
-    t->reason = reason ? reason : "";
+    t->reason = arena_copy(&record->memory, reason);
     t->compile_seconds = f->compiled->seconds;
     t->compile_cached = f->compiled->cached;
-    t->device_id = f->device_id ? f->device_id : "";
+    t->device_id = arena_copy(&record->memory, f->device_id);
     if (f->guide) {
         t->guide = f->guide;
         t->guide_seconds = f->guide_seconds;

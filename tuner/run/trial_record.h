@@ -30,7 +30,7 @@ struct trial_record {
 };
 
 // The trial, with everything but its id and its counters. A trial that is called ok and has no time is crashed. The
-// record borrows from what the facts point to.
+// record borrows from job, configuration and compilation, not from the answer, the reason or the GPU's id.
 void trial_record_make(struct trial_record *, const struct trial_facts *, enum trial_status, const char *reason);
 void trial_record_release(struct trial_record *);
 

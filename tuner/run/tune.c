@@ -18,7 +18,10 @@
 #include "tuner/run/run.h"
 
 enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
-enum { FINALS_MOST = 10 };   // tried at most, until candidates pass
+// s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
+// each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
+static const double longest_taking = 5e-3, longest_doing = 25e-3;
+enum { FINALS_MOST = 10 };     // tried at most, until candidates pass
 
 static void propose(struct run *r)
 {
@@ -137,24 +140,39 @@ static void tell_workers(struct run *r)
         run_final_move(r);
 }
 
-static void wait_for_workers(struct run *r, double until)
+// What workers have said, as much as a turn takes. What they have finished is committed together, and then told; one by
+// one in lockstep, where the sequence must not depend on the time.
+static void take_events(struct run *r)
 {
     struct pool_event event;
+    bool lockstep = r->pool.lockstep;
+    double from = clock_now(), now = from;
+    do {
+        r->unread = pool_next(&r->pool, now, &event);
+        if (!r->unread) break;
+        take(r, &event);
+        json_decref(event.answer);
+        if (lockstep) run_commit_all(r);
+        now = clock_now();
+    } while (!r->fatal && (lockstep || now - from < longest_taking));
+    run_commit_all(r);
+}
+
+static void wait_for_workers(struct run *r, double until)
+{
     struct error err;
     if (pool_start_gpus(&r->pool, &err)) {
         run_fail(r, EXIT_ENVIRONMENT, &err);
         return;
     }
-    double left = fmax(0, 1e3 * (until - clock_now()));
+    double left = r->unread ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_watch_look(r); // what can be handed out is: nobody seems idle who is not
     run_watch_doing(r, DRIVER_WAITING);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_doing(r, DRIVER_WORKING);
-    while (!r->fatal && pool_next(&r->pool, clock_now(), &event)) {
-        take(r, &event);
-        json_decref(event.answer);
-    }
+    take_events(r);
     tell_workers(r);
+    r->looked = clock_now();
 }
 
 // Until the policy is done, the run fails, or a second interrupt ends it.
@@ -167,10 +185,11 @@ static void follow_policy(struct run *r)
         struct policy_action action = policy_next(&r->policy, clock_now());
         if (r->policy.end != end) run_log(r, "search ends: %s", search_end_text(end = r->policy.end));
         if (action.kind == POLICY_DONE) return;
+        if (action.kind != POLICY_WAIT) carry_out(r, &action);
         if (action.kind == POLICY_WAIT)
             wait_for_workers(r, action.until);
-        else
-            carry_out(r, &action);
+        else if (!r->pool.lockstep && clock_now() - r->looked > longest_doing)
+            wait_for_workers(r, 0);
         run_progress(r, false);
     }
 }

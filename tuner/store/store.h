@@ -1,9 +1,10 @@
 // The store: one SQLite file per job, in WAL mode, with every trial that ever finished.
 //
-// Rules: one transaction per trial; nothing is overwritten. Counters are added later, in batches, and so may be
-// verdicts, of which the newest counts. A trial belongs to an *environment* (environment.h: everything that its result
-// depends on), and only trials of the current environment count. Change the source and the old trials stay but do not
-// count; change it back and they count again. Names are stored as text, so that a store does not depend on numbering.
+// Rules: a trial is committed whole, alone or with others; nothing is overwritten. Counters are added later, in
+// batches, and so may be verdicts, of which the newest counts. A trial belongs to an *environment* (environment.h:
+// everything that its result depends on), and only trials of the current environment count. Change the source and the
+// old trials stay but do not count; change it back and they count again. Names are stored as text, so that a store does
+// not depend on numbering.
 //
 // The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of an older version is
 // migrated (store_migrate.c); one of a newer version, a file that is not a store, or a damaged store is refused with
@@ -68,6 +69,8 @@ int store_each_environment(struct store *, int (*visit)(void *user, const struct
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
 // environment is an error, unless the first is `screened`: it was never measured, and its row is dropped.
 int store_add(struct store *, struct trial *, struct error *);
+// Commits several in one transaction: all of them, or none.
+int store_add_all(struct store *, struct trial *const *trials, size_t count, struct error *);
 // Judges a stored trial again: afterwards it has this status and reason wherever it is read, counted or ranked.
 // The stored result stays, and counts again if a later verdict says so.
 int store_add_verdict(struct store *, int64_t trial, enum trial_status, const char *reason, struct error *);

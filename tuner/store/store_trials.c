@@ -82,24 +82,32 @@ static int drop_screened(struct store *store, const char *config, struct error *
     return 0;
 }
 
-int store_add(struct store *store, struct trial *trial, struct error *err)
+// With all that belongs to it, within a transaction.
+static int add_whole(struct store *store, struct trial *trial, struct error *err)
 {
+    if (!(trial->finished > 0)) trial->finished = clock_wall();
+    int status = add_trial(store, trial, &trial->id, err);
+    if (status > 0 && !drop_screened(store, trial->config, err)) status = add_trial(store, trial, &trial->id, err);
+    for (size_t i = 0; !status && i < trial->problem_count; i++)
+        status = add_part(store, STATEMENT_ADD_PROBLEM, FIELD_PROBLEM, trial->id, i, &trial->problems[i], err);
+    for (size_t i = 0; !status && i < trial->stage_count; i++)
+        status = add_part(store, STATEMENT_ADD_STAGE, FIELD_STAGE, trial->id, i, &trial->stages[i], err);
+    return status ? status : add_counters(store, trial->id, trial->counters, trial->counter_count, err);
+}
+
+int store_add_all(struct store *store, struct trial *const *trials, size_t count, struct error *err)
+{
+    int status = 0;
     if (!store->environment) return error_set(err, "store '%s': a trial without an environment", store->path);
     if (store->incomplete && store_add_columns(store, err)) return -1;
-    struct trial row = *trial;
-    if (!(row.finished > 0)) row.finished = clock_wall();
     if (store_begin(store, err)) return -1;
-    int status = add_trial(store, &row, &row.id, err);
-    if (status > 0 && !drop_screened(store, row.config, err)) status = add_trial(store, &row, &row.id, err);
-    for (size_t i = 0; !status && i < row.problem_count; i++)
-        status = add_part(store, STATEMENT_ADD_PROBLEM, FIELD_PROBLEM, row.id, i, &row.problems[i], err);
-    for (size_t i = 0; !status && i < row.stage_count; i++)
-        status = add_part(store, STATEMENT_ADD_STAGE, FIELD_STAGE, row.id, i, &row.stages[i], err);
-    if (!status) status = add_counters(store, row.id, row.counters, row.counter_count, err);
-    if (store_end(store, status, err)) return -1;
-    trial->id = row.id;
-    trial->finished = row.finished;
-    return 0;
+    for (size_t i = 0; !status && i < count; i++) status = add_whole(store, trials[i], err);
+    return store_end(store, status, err) ? -1 : 0;
+}
+
+int store_add(struct store *store, struct trial *trial, struct error *err)
+{
+    return store_add_all(store, &trial, 1, err);
 }
 
 int store_add_verdict(struct store *store, int64_t trial, enum trial_status status, const char *reason,

@@ -1,0 +1,142 @@
+// An agent of a node whose GPUs only let time pass: it speaks sweetspot-node's part of the protocol (node_frame.h), and
+// in place of starting workers it answers for all of them by timed_answers.h, in one process and one thread. So 32 of
+// these are 256 GPUs: tests/measure/width.sh. It takes sweetspot-node's arguments, and ignores them.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tests/timed_answers.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/protocol.h"
+#include "tuner/node/node_frame.h"
+#include "tuner/node/node_identity.h"
+
+// A worker: its number is that of the GPU in timed_answers.h. A compiler has one, too.
+struct place {
+    uint32_t channel; // 0: free
+    char *input;      // of its lines, the last of which may not be whole
+    size_t size;
+};
+
+struct timed_node {
+    struct timed_answers answers;
+    struct place *places;
+    size_t count, room;
+    struct frame_reader in;
+    struct frame_writer out;
+    double beat, beaten;
+};
+
+static struct place *find(struct timed_node *n, uint32_t channel)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (n->places[i].channel == channel) return &n->places[i];
+    return NULL;
+}
+
+static void start(struct timed_node *n, uint32_t channel)
+{
+    struct place *p = find(n, 0);
+    if (!p) {
+        n->places = memory_grow(n->places, n->count + 1, sizeof *n->places);
+        p = &n->places[n->count++];
+    }
+    *p = (struct place){.channel = channel};
+    timed_start(&n->answers, (size_t)(p - n->places));
+}
+
+static void end(struct timed_node *n, struct place *p)
+{
+    timed_forget(&n->answers, (size_t)(p - n->places));
+    free(p->input);
+    *p = (struct place){0};
+}
+
+static void take_input(struct timed_node *n, struct place *p, const struct frame *f)
+{
+    p->input = memory_grow(p->input, p->size + f->size, 1);
+    memcpy(p->input + p->size, f->data, f->size);
+    p->size += f->size;
+    timed_take_lines(&n->answers, (size_t)(p - n->places), p->input, &p->size, clock_now());
+}
+
+static void take_frame(struct timed_node *n, const struct frame *f)
+{
+    struct place *p = f->channel ? find(n, f->channel) : NULL;
+    switch (f->type) {
+    case FRAME_WELCOME: {
+        json_t *welcome = json_parse(f->data, NULL);
+        n->beat = json_get_number(welcome, "beat", n->beat);
+        json_decref(welcome);
+        frame_put_json(&n->out, FRAME_READY, 0, json_pack("{s:b, s:s, s:[]}", "shared", 1, "cache", ".", "have"));
+        break;
+    }
+    case FRAME_START:
+        if (!p && f->channel) start(n, f->channel);
+        break;
+    case FRAME_INPUT:
+        if (p) take_input(n, p, f);
+        break;
+    case FRAME_END_INPUT:
+        frame_put_json(&n->out, FRAME_EXIT, f->channel, json_pack("{s:i, s:b}", "status", 0, "killed", 0));
+        if (p) end(n, p);
+        break;
+    case FRAME_KILL:
+        if (p) end(n, p);
+        break;
+    default: // a beat; no file is ever needed
+        break;
+    }
+}
+
+static void send_answers(struct timed_node *n, double now)
+{
+    size_t place;
+    json_t *answer;
+    while ((answer = timed_due(&n->answers, now, &place))) {
+        char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(12)), *line = text_format("%s\n", text);
+        frame_put(&n->out, FRAME_OUTPUT, n->places[place].channel, line, strlen(line));
+        json_decref(answer);
+        free(line);
+        free(text);
+    }
+    if (now - n->beaten < n->beat) return;
+    frame_put_first(&n->out, FRAME_BEAT);
+    n->beaten = now;
+}
+
+// False when the pipe has ended, or brings something else.
+static bool turn(struct timed_node *n)
+{
+    struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = STDOUT_FILENO, .events = POLLOUT}};
+    double left = fmax(0, fmin(timed_next(&n->answers), n->beaten + n->beat) - clock_now());
+    poll(polled, frame_pending(&n->out) ? 2 : 1, (int)ceil(1e3 * left));
+    struct frame f;
+    struct error err;
+    int got = 0;
+    bool open = !polled[0].revents || frame_read(&n->in, STDIN_FILENO);
+    while (polled[0].revents && (got = frame_next(&n->in, &f, &err)) > 0) take_frame(n, &f);
+    if (got < 0) fprintf(stderr, "timed_node: %s\n", err.message);
+    send_answers(n, clock_now());
+    return got >= 0 && open && !frame_flush(&n->out, STDOUT_FILENO);
+}
+
+int main(void)
+{
+    struct timed_node n = {.beat = 5, .beaten = clock_now()};
+    char *line = node_identity_line(".");
+    timed_init(&n.answers);
+    if (printf("\n%s\n", line) < 0 || fflush(stdout)) return EXIT_ENVIRONMENT;
+    free(line);
+    fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
+    fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+    while (turn(&n)) continue;
+    for (size_t i = 0; i < n.count; i++) free(n.places[i].input);
+    free(n.places);
+    timed_release(&n.answers);
+    frame_reader_release(&n.in);
+    frame_writer_release(&n.out);
+    return EXIT_DONE;
+}
