@@ -343,7 +343,8 @@ HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(HARNESSES:%=$(BIN)/%)
 $(BUILD)/tests/fuzz/fuzz_gpu_requests.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 # The compile worker's own, without what a harness stands in for.
-FUZZED := $(call objects,$(filter-out $(addprefix tuner/compile/,main_compile.c nvrtc.c nvcc.c),$(COMPILE_SOURCES)))
+FUZZED := $(call objects,$(filter-out $(addprefix tuner/compile/,main_compile.c nvrtc.c nvcc.c library_build.c), \
+  $(COMPILE_SOURCES)))
 $(FUZZERS): $(BIN)/%: $(BUILD)/tests/fuzz/%.o $(FUZZED) $(GPU_LIBRARY) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"

@@ -43,7 +43,7 @@ static char template_path[600], template_hash[HASH_TEXT_SIZE];
 static char *empty_store; // a file's bytes: to make one takes as long as the run
 static size_t empty_store_size;
 
-// The system calls of worker.c. A descriptor is one of /dev/null, so that poll(2) finds it ready.
+// The system calls of worker.c and child_process.c. A descriptor is one of /dev/null, so that poll(2) finds it ready.
 static int fuzz_pipe(int fds[2])
 {
     fds[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -194,7 +194,8 @@ static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 #define setpgid(pid, group) ((void)0)
 #define access(path, mode) 0
 #define usleep(time) ((void)0)
-#include "tuner/run/worker.c" // NOLINT: its own text, with these calls in the place of the system's
+#include "tuner/base/child_process.c" // NOLINT: its own text, likewise
+#include "tuner/run/worker.c"         // NOLINT: its own text, with these calls in the place of the system's
 #undef pipe2
 #undef fork
 #undef read
