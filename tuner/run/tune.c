@@ -21,7 +21,7 @@ enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
 // s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
 // each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
 static const double longest_taking = 5e-3, longest_doing = 25e-3;
-enum { FINALS_MOST = 10 };     // tried at most, until candidates pass
+enum { FINALS_MOST = 10 }; // tried at most, until candidates pass
 
 static void propose(struct run *r)
 {
