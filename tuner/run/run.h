@@ -221,7 +221,13 @@ void run_compile(struct run *, struct task *, size_t compiler);
 void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answer);
 void run_take_compiler_loss(struct run *, const struct pool_event *);
 
-// run_tasks.c: tasks, committing, telling.
+// run_commit.c.
+// A trial has ended; run_commit_all commits it. Until then the task must not be touched.
+void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer);
+// Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
+void run_commit_all(struct run *);
+
+// run_tasks.c: tasks, telling.
 struct task *run_add_task(struct run *, const uint16_t *config, enum task_purpose);
 struct task *run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
 void run_drop_task(struct run *, struct task *);                     // takes it from the policy, and frees
@@ -229,10 +235,8 @@ void run_rank(struct run *);                                         // what wai
 void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
-// A trial has ended; run_commit_all commits it. Until then the task must not be touched.
-void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer);
-// Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
-void run_commit_all(struct run *);
+// Its trial is in the store: the strategy is told, and the task is freed or queued for counting.
+void run_tell_committed(struct run *, struct task *, const struct trial_record *);
 void run_tell_known(struct run *, struct task *);
 void run_find_best(struct run *);  // anew from the store, after verdicts
 bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space

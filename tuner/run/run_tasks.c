@@ -181,33 +181,7 @@ static void doubt_work(struct run *r, const double *times)
         }
 }
 
-void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
-{
-    struct finished_trial *f = memory_new(1, sizeof *f);
-    f->task = t;
-    f->measured = answer != NULL;
-    if (f->measured) f->check = run_check_candidate(r, t);
-    trial_record_make(&f->record,
-                      &(struct trial_facts){.job = r->job,
-                                            .limits = &r->pool.limits,
-                                            .config = t->text,
-                                            .device_id = t->device_id,
-                                            .compiled = &t->compiled,
-                                            .launches = t->launches,
-                                            .launch_count = t->launch_count,
-                                            .answer = answer,
-                                            .counts = r->metric_count > 0,
-                                            .guide = t->guide_seconds > 0 ? job_guide(r->job)->name : NULL,
-                                            .guide_seconds = t->guide_seconds,
-                                            .guide_busy = t->guide_busy,
-                                            .guide_gpu = t->guide_gpu},
-                      status, reason);
-    r->finished = memory_grow(r->finished, r->finished_count + 1, sizeof(struct finished_trial *));
-    r->finished[r->finished_count++] = f;
-}
-
-// Its trial is in the store.
-static void tell_committed(struct run *r, struct task *t, const struct trial_record *record)
+void run_tell_committed(struct run *r, struct task *t, const struct trial_record *record)
 {
     const struct trial *trial = &record->trial;
     t->trial = trial->id;
@@ -235,31 +209,6 @@ static void tell_committed(struct run *r, struct task *t, const struct trial_rec
         run_drop_task(r, t);
     else
         policy_countable(&r->policy, &t->queued);
-}
-
-void run_commit_all(struct run *r)
-{
-    struct error err;
-    size_t count = r->finished_count;
-    if (!count) return;
-    struct trial **trials = memory_new(count, sizeof(struct trial *));
-    for (size_t i = 0; i < count; i++) trials[i] = &r->finished[i]->record.trial;
-    bool together = count > 1 && !store_add_all(r->store, trials, count, &err), failed = false;
-    for (size_t i = 0; i < count; i++) {
-        struct finished_trial *f = r->finished[i];
-        // Where they cannot be stored together (a full disk), as many as can be are.
-        if (!together && !failed && store_add(r->store, trials[i], &err)) {
-            run_fail(r, EXIT_ENVIRONMENT, &err);
-            failed = true;
-        }
-        if (!failed) tell_committed(r, f->task, &f->record);
-        bool valid = !failed && trials[i]->status == STATUS_OK;
-        if (f->measured) run_check_note(r, &f->check, valid ? trials[i]->id : 0, trials[i]->objective);
-        trial_record_release(&f->record);
-        free(f);
-    }
-    free(trials);
-    r->finished_count = 0;
 }
 
 void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
