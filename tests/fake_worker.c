@@ -11,6 +11,7 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
+#include "tuner/base/settings.h"
 #include "tuner/base/text.h"
 
 static bool mode_is(const json_t *object, const char *mode)
@@ -269,6 +270,10 @@ static json_t *build(const json_t *request)
 
 static json_t *job(const json_t *request)
 {
+    struct measure_settings settings;
+    struct error err;
+    if (settings_read(measure_table, json_object_get(request, "measure"), &settings, &err))
+        return json_pack("{s:s, s:s}", "status", "error", "reason", err.message);
     if (getenv("FAKE_LOG_FILES")) note_files(request);
     json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"),
            *missing = json_array(), *asked = json_object_get(request, "counters");

@@ -5,7 +5,8 @@
 // its result arrives. The number is the smallest with which the network does almost as many candidates a second as with
 // the largest possible number. It is found by simulating the network with the times of the last candidates, in their
 // order, so that differences between candidates, and candidates that never reach a GPU, are accounted for. A time
-// counts as at most ten times the median, so that one candidate that hangs does not decide.
+// counts as at most ten times the median, or the second longest time if that is more, so that one candidate that hangs
+// does not decide, but a few that have to be compiled among many from the cache do.
 #ifndef SWEETSPOT_LOOK_AHEAD_H
 #define SWEETSPOT_LOOK_AHEAD_H
 

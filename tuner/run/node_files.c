@@ -17,6 +17,8 @@
 // Members that are files, in whatever object they stand; and those that are folders to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built"};
 static const char *const cache_members[] = {"cache"};
+// Settings, which name no files ("cache" is "cold" there).
+static const char *const settings_members[] = {"measure", "verify"};
 // Lists of files, objects whose members are files, and lists of such objects.
 static const char *const file_groups[] = {"files"};
 // Members of answers that are files of the node.
@@ -105,7 +107,7 @@ static void place_files(struct node_link *l, json_t *value)
             json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
         else if (IS_AMONG(key, file_groups))
             json_object_set_new(changed, key, placed_group(l, member));
-        else
+        else if (!IS_AMONG(key, settings_members))
             place_files(l, member);
     }
     move_options(json_object_get(value, "options"), json_object_get(value, "files"), json_object_get(changed, "files"));
