@@ -229,7 +229,7 @@ static void the_summary_of_a_search_names_what_kept_its_gpus_waiting(void **stat
          "compilers were busy"},
         {"asking", "TIMED_TRIAL=0.001", "--no-counters --workers 4 --strategy trees", "asking", "the strategy took"},
         {"counting", "TIMED_TRIAL=0.002 TIMED_COUNT=0.9", "--workers 2", "counting", "hardware counters"},
-        {"nothing", "TIMED_TRIAL=0.1", "--no-counters --workers 2", NULL, "GPUs were busy with candidates "},
+        {"nothing", "TIMED_TRIAL=0.03", "--no-counters --workers 2", NULL, "GPUs were busy with candidates "},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     char *folders[CASES];

@@ -212,7 +212,8 @@ static json_t *gpu_json(const struct run *r, size_t i)
     put_number(w, "power", u->power);
     if (u->state == USAGE_MEASURING) {
         const struct policy_request *head = &r->policy.gpus[i].queue[0];
-        json_object_set_new(w, "config", json_string(((const struct task *)head->tasks[0])->text));
+        const char *text = head->task_count ? ((const struct task *)head->tasks[0])->text : r->checks.config;
+        if (text) json_object_set_new(w, "config", json_string(text));
     }
     if (slot->at && usage_is_busy(u->state)) json_object_set_new(w, "trial", json_integer((json_int_t)slot->at));
     return w;
