@@ -267,18 +267,22 @@ $(BIN)/reference_library.so: tests/reference_library.c
 test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
 # Programs that run compilers for a minute each have their own target.
-COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels test_nvcc_job)
+COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels test_nvcc_job \
+  test_compile)
+# Programs of whole runs for half a minute each have one, too.
+RUN_TESTS := $(addprefix $(BIN)/,test_faults test_suite test_deb test_watch test_pool_faults)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
-  $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
-    test_init test_host_headers test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults \
-    test_pool test_watch)
+  $(addprefix $(BIN)/,test_tune test_profile test_judge test_replay_run \
+    test_init test_host_headers test_strategies test_final_statistics test_advice test_tutorial \
+    test_pool)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
 GPU_TESTS := $(filter $(BIN)/test_gpu%,$(TESTS))
-FAST_TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS) $(SLOW_TESTS) $(COMPILER_TESTS) $(GPU_TESTS),$(TESTS))
+FAST_TESTS := $(LONG_TESTS) \
+  $(filter-out $(LONG_TESTS) $(SLOW_TESTS) $(COMPILER_TESTS) $(RUN_TESTS) $(GPU_TESTS),$(TESTS))
 ALL_TESTS := $(SLOW_TESTS) $(FAST_TESTS) -- $(GPU_TESTS)
 
 .PHONY: test
@@ -293,6 +297,12 @@ test: setup layers
 test-compilers: setup
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(COMPILER_TESTS)
+
+# Whole runs with faults, in suites, from a package, on nodes, watched.
+.PHONY: test-runs
+test-runs: setup
+	@$(MAKE) test-programs
+	@BIN=$(BIN) bash tests/run.sh $(RUN_TESTS)
 
 .PHONY: test-fast
 test-fast: setup layers
@@ -478,6 +488,7 @@ help:
 	@echo 'make test           set up, build, the tests that need no GPU'
 	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-compilers tests that keep compilers busy: emulation, examples, builds by nvcc'
+	@echo 'make test-runs      tests of whole runs: faults, suites, a package, nodes, watching'
 	@echo 'make test-sanitize  most of them under AddressSanitizer and UBSan'
 	@echo 'make test-contributing  follow CONTRIBUTING.md in a copy of the tree'
 	@echo 'make fuzz           the harnesses of tests/fuzz, FUZZ_SECONDS (60) each; HARNESSES=fuzz_job for some of them'

@@ -22,7 +22,7 @@ static void hang(void)
 static void send_garbage(void)
 {
     static const char *const lines[] = {"{\"status\":\"ok\",\n", "segmentation fault\n", "[1]\n"};
-    const char *line = lines[rand() % 3];
+    const char *line = lines[lrand48() % 3];
     if (write(STDOUT_FILENO, line, strlen(line)) < 0) raise(SIGKILL);
 }
 
@@ -34,13 +34,12 @@ static const struct {
 static bool spoil(const json_t *request)
 {
     const char *kinds = getenv("TIMED_FAULT_KINDS");
-    if (strcmp(json_get_string(request, "op", ""), "trial") ||
-        (double)rand() / RAND_MAX >= timed_setting("TIMED_FAULTS", 0))
+    if (strcmp(json_get_string(request, "op", ""), "trial") || drand48() >= timed_setting("TIMED_FAULTS", 0))
         return false;
     size_t named[sizeof faults / sizeof *faults], count = 0;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (strstr(kinds ? kinds : faults[0].name, faults[i].name)) named[count++] = i;
-    if (count) faults[named[(size_t)rand() % count]].happens();
+    if (count) faults[named[(size_t)lrand48() % count]].happens();
     return count > 0;
 }
 
@@ -52,7 +51,7 @@ int main(void)
     timed_init(&t);
     timed_start(&t, 0);
     t.spoils = spoil;
-    srand((unsigned)getpid());
+    srand48(getpid());
     for (;;) {
         json_t *answer;
         struct error err;
