@@ -212,7 +212,7 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, bool l
         error_set(why, "two of the fastest cannot be told apart, nor called equal: their ratio is %.3f to %.3f%s",
                   ratio.low, ratio.high,
                   e->by_process || fastest->by_process ? ", since it depends on the process that runs them" : "");
-        if (last && ratio.low >= least) continue;
+        if (last && ratio.low >= least && !e->by_process && !fastest->by_process) continue;
         for (size_t k = 0; k < count; k++) entries[k].tied = false;
         return FINAL_UNDECIDED;
     }

@@ -176,7 +176,7 @@ static void judge(struct run *r, size_t gpu, size_t compared)
     case GPU_ALIKE:
         g->ratio = ratio;
         g->id_count -= g->before_check;
-        memmove(g->ids, g->ids + g->before_check, g->id_count * sizeof *g->ids);
+        if (g->id_count) memmove(g->ids, g->ids + g->before_check, g->id_count * sizeof *g->ids);
         g->before_check = 0;
         return;
     case GPU_AGAIN:
