@@ -336,7 +336,7 @@ test-mutants-gpu: setup
 # The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long or mostly run a
 # compiler.
 NOT_SANITIZED := \
-  $(addprefix $(BIN)/,test_compile test_final_statistics test_strategies test_replay_run test_prior test_deb)
+  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior test_deb)
 # Leaks of others.
 LEAKS := suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
 .PHONY: test-sanitize
@@ -344,7 +344,7 @@ test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) LSAN_OPTIONS=$(LEAKS) \
-	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(ALL_TESTS)))
+	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(RUN_TESTS) $(ALL_TESTS)))
 
 # Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves.
 # HARNESSES: which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.

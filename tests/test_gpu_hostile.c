@@ -4,7 +4,8 @@
 // found right, no right one refused, none may win by an unjust time, and none that did not run counts as refused.
 //
 // The verdicts `honest` and `steady` are about time: a kernel that uses what an earlier launch left may be found right
-// as long as it cannot profit, which is to say that it takes `enough` of the time of the case `plain`.
+// as long as it cannot profit, which is to say that it takes `enough` of the time of the case `plain`. One of a
+// thousand times of a few microseconds is odd: a gain counts when it comes again in one of two repetitions.
 //
 // One family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs every
 // family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs these cases alone, besides `plain`, and no
@@ -242,10 +243,68 @@ static bool ran(enum trial_status status)
            status != STATUS_LAUNCH_ERROR;
 }
 
-static void judge_case(size_t family, size_t way, const struct hostile_case *c, struct store *store, double plain)
+// Tunes these cases; returns the store, and in `bad` whether something is broken. The final only with `final`.
+static struct store *tune_cases(const char *folder, size_t family, size_t way, const struct hostile_case *cases,
+                                int count, bool final, bool *bad)
+{
+    static int runs;
+    const char *name = families[family].name, *cache = getenv("SWEETSPOT_HOSTILE_CACHE");
+    char *text = with_cases(job_text(family, way), cases, count), *kept = text_format("%s/cache", folder),
+         *file = text_format("%s_%d.cfg", name, ++runs), *path = text_format("%s/%s_%d.db", folder, name, runs);
+    e2e_write(folder, file, text);
+    struct outcome_of_command r =
+        e2e_run(folder, "$BIN/sweetspot tune %s/%s --store %s --cache '%s' -q --no-counters %s", folder, file, path,
+                cache ? cache : kept, final ? "" : "--no-final");
+    *bad = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
+    if (*bad) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
+    e2e_done(&r);
+    struct store *store = opened_store(path);
+    free(text);
+    free(kept);
+    free(file);
+    free(path);
+    return store;
+}
+
+static double time_of_plain(struct store *store)
+{
+    struct trial t;
+    struct error err;
+    return store_find(store, "CASE=plain", &t, &err) || !accepted(t.status) ? NAN : time_of(&t);
+}
+
+static bool is_gain(size_t family, const struct trial *t, double plain)
+{
+    double limit = strcmp(families[family].name, "timing") ? enough : enough_timing;
+    return accepted(t->status) && !(time_of(t) >= limit * plain);
+}
+
+// Whether a case's gain comes again in one of two repetitions.
+static bool gains_again(const char *folder, size_t family, size_t way, const struct hostile_case *c)
+{
+    struct hostile_case two[] = {{.name = "plain", .verdict = VERDICT_OK, .class = c->class}, *c};
+    bool again = false;
+    for (int i = 0; i < 2 && !again; i++) {
+        struct trial t;
+        struct error err;
+        bool bad;
+        struct store *store = tune_cases(folder, family, way, two, 2, false, &bad);
+        char *config = text_format("CASE=%s", c->name);
+        bool found = !store_find(store, config, &t, &err);
+        double plain = time_of_plain(store);
+        again = bad || !found || is_gain(family, &t, plain);
+        print_message("%s/%s (%s) again: %.3g us, plain %.3g us\n", families[family].name, c->name, ways[way].name,
+                      found ? 1e6 * time_of(&t) : NAN, 1e6 * plain);
+        free(config);
+        store_close(store);
+    }
+    return again;
+}
+
+static void judge_case(const char *folder, size_t family, size_t way, const struct hostile_case *c, struct store *store,
+                       double plain)
 {
     struct attack_class *row = &classes[c->class];
-    double limit = strcmp(families[family].name, "timing") ? enough : enough_timing;
     struct trial t;
     struct error err;
     char *config = text_format("CASE=%s", c->name), words[160];
@@ -260,13 +319,15 @@ static void judge_case(size_t family, size_t way, const struct hostile_case *c, 
         add_name(row->not_run_names, family, c->name, way, words);
         return;
     }
-    bool good = accepted(t.status), gain = good && !(time_of(&t) >= limit * plain);
+    bool good = accepted(t.status);
     snprintf(words, sizeof words, "%s %.100s", status_name(t.status), t.reason);
     if (!good && (c->verdict == VERDICT_OK || c->verdict == VERDICT_STEADY)) {
         row->refused++;
         add_name(row->refused_names, family, c->name, way, words);
     }
-    bool through = c->verdict == VERDICT_WRONG ? good : c->verdict != VERDICT_OK && gain;
+    bool through = c->verdict == VERDICT_WRONG
+                       ? good
+                       : c->verdict != VERDICT_OK && is_gain(family, &t, plain) && gains_again(folder, family, way, c);
     if (!through) return;
     row->through++;
     snprintf(words, sizeof words, "%.3g us, plain %.3g us", 1e6 * time_of(&t), 1e6 * plain);
@@ -299,33 +360,16 @@ static int judge_winner(size_t family, const struct hostile_case *cases, int cou
 // Tunes one family in one way; returns how many winners are wrong.
 static int run_family(const char *folder, size_t family, size_t way, const struct hostile_case *cases, int count)
 {
-    const char *name = families[family].name, *cache = getenv("SWEETSPOT_HOSTILE_CACHE");
-    bool chosen = getenv("SWEETSPOT_HOSTILE_CASES") != NULL,
+    bool chosen = getenv("SWEETSPOT_HOSTILE_CASES") != NULL, broken,
          final = ways[way].final && !(chosen && ways[way].bit != FINAL);
-    char *text = with_cases(job_text(family, way), cases, count),
-         *kept = cache ? NULL : text_format("%s/cache", folder), *file = text_format("%s_%zu.cfg", name, way),
-         *path = text_format("%s/%s_%zu.db", folder, name, way);
     double begin = clock_now();
-    e2e_write(folder, file, text);
-    struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot tune %s/%s --store %s --cache '%s' -q --no-counters %s", folder, file, path,
-                cache ? cache : kept, final ? "" : "--no-final");
-    bool broken = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
-    if (broken) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
-    e2e_done(&r);
-    struct store *store = opened_store(path);
-    struct trial t;
-    struct error err;
-    double plain = store_find(store, "CASE=plain", &t, &err) || !accepted(t.status) ? NAN : time_of(&t);
-    for (int i = 0; i < count; i++) judge_case(family, way, &cases[i], store, plain);
+    struct store *store = tune_cases(folder, family, way, cases, count, final, &broken);
+    double plain = time_of_plain(store);
+    for (int i = 0; i < count; i++) judge_case(folder, family, way, &cases[i], store, plain);
     int bad = broken + (final ? judge_winner(family, cases, count, store) : 0);
     store_close(store);
-    print_message("%-10s %-13s %3d cases in %5.1f s, plain takes %.3g us\n", name, ways[way].name, count,
-                  clock_now() - begin, 1e6 * plain);
-    free(text);
-    free(kept);
-    free(file);
-    free(path);
+    print_message("%-10s %-13s %3d cases in %5.1f s, plain takes %.3g us\n", families[family].name, ways[way].name,
+                  count, clock_now() - begin, 1e6 * plain);
     return bad;
 }
 

@@ -89,8 +89,7 @@ static void one_odd_time_sets_no_gpu_aside(void **state)
     gpu_times_release(&times);
 }
 
-// The policy
-// -----------------------------------------------------------------------------------------------------------
+// The policy -----------------------------------------------------------------------------------------------------
 
 static int checks_until(struct policy *p, double *now, double end, double took, size_t gpus)
 {

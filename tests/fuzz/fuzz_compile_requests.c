@@ -46,7 +46,9 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
 
 json_t *library_build(const json_t *request, const char *home)
 {
-    return json_pack("{s:s, s:s}", "status", request && home ? "error" : "", "reason", "nothing is built here");
+    (void)request;
+    (void)home;
+    return json_pack("{s:s, s:s}", "status", "error", "reason", "nothing is built here");
 }
 
 int nvcc_find(struct nvcc *n, const char *home, struct error *err)

@@ -24,7 +24,7 @@
  *  NANS              writes NaN to every tenth element                wrong             nan
  *  OFF_BY_ONE        y[i] gets the value of element i+1               wrong
  *  ONE_WRONG         one element is off by 1e-3                       wrong             1 of n elements
- *  RACE              all blocks add to y[0] in whatever order         nondeterministic  two runs differ
+ *  RACE              all blocks add to y[0] in whatever order         nondeterministic  two runs differ (or wrong)
  *  TOO_MUCH_SHARED   launched with 300,000 bytes of shared memory     launch_error *    bytes of shared memory
  *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads per block
  *  MODIFIES_INPUT    right, and then doubles x[5]                     wrong             changed x

@@ -1,14 +1,12 @@
 // Asks the compiler what the kernels take: of the first configuration, of one for each stage that it leaves out, and of
 // the reference. See check.h.
-#include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/base/units.h"
+#include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
 #include "tuner/run/job_setup.h"
 #include "tuner/run/request.h"
@@ -75,30 +73,16 @@ static int ask_candidates(struct check *c, struct worker *w, const char *folder,
     return failed;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
 int check_signatures(struct check *c, char *const *compiler, struct error *err)
 {
-    const char *temporary = getenv("TMPDIR");
-    char *folder = text_format("%s/sweetspot-check-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    char folder[PATH_MAX];
     struct worker w = WORKER_NONE;
-    int failed = 0;
-    if (!mkdtemp(folder)) {
-        failed = error_set(err, "cannot make a folder '%s': %s", folder, strerror(errno));
-        free(folder);
-        return failed;
-    }
+    int failed;
+    if (work_folder_make("check", folder, err)) return -1;
     if (!(failed = worker_start(&w, "compiler", compiler, err)) && c->job->source)
         failed = ask_candidates(c, &w, folder, err);
     if (!failed && c->job->reference.kind == REFERENCE_KERNEL) failed = ask(c, &w, NULL, folder, err);
     worker_release(&w);
-    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    free(folder);
+    work_folder_remove(folder);
     return failed;
 }

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/text.h"
+
+enum { ANSWER_TIMEOUT = 5 }; // s
 
 long pool_slurm_count(const char *list, size_t node)
 {
@@ -23,20 +26,17 @@ long pool_slurm_count(const char *list, size_t node)
     return 0;
 }
 
-// What a program prints, malloc'ed; NULL when it fails.
+// What a program prints, malloc'ed; NULL when it fails, or Slurm does not answer: the driver waits for it.
 static char *ask(const char *const *words)
 {
-    char *command = text_command(words), *all = text_copy(""), line[1024];
-    FILE *out = popen(command, "re");
-    while (out && fgets(line, sizeof line, out)) {
-        char *longer = text_format("%s%s", all, line);
-        free(all);
-        all = longer;
-    }
-    bool failed = !out || pclose(out);
+    char *command = text_command(words), *quiet = text_format("exec %s 2>/dev/null", command);
+    char *argv[] = {"/bin/sh", "-c", quiet, NULL};
+    struct program_end end;
+    int failed = run_program(&(struct program_run){.argv = argv, .deadline = ANSWER_TIMEOUT}, &end, NULL);
     free(command);
-    if (!failed) return all;
-    free(all);
+    free(quiet);
+    if (!failed && !end.late && !end.status) return end.output;
+    free(end.output);
     return NULL;
 }
 
