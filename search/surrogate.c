@@ -14,7 +14,8 @@ enum {
     AWAITED_ROWS = 32, // of these that may be awaited; of more, there is room besides
     AWAITED_MOST = 512,
     SPARE_ROWS = 40,   // that may come until the next fit
-    BATCH = 8,         // the part of the outstanding proposals whose results are learnt at once
+    BATCH = 8,         // the part of the outstanding proposals whose results are learnt at once, up to
+    BATCH_WIDE = 128,  // outstanding ones; of more, the part grows with them
     FIT_BATCH = 8,     // so many times that for a fit, when fits change little
     BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
@@ -331,10 +332,12 @@ static size_t most_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-// The results that are learnt at once.
+// The results that are learnt at once. What learning costs grows with the number of outstanding proposals, and so does
+// the rate of results.
 static size_t batch_of(const struct surrogate *s)
 {
-    return most_of(s->history->pending / BATCH, 1);
+    size_t pending = s->history->pending, batch = most_of(pending / BATCH, 1);
+    return pending > BATCH_WIDE ? batch * pending / BATCH_WIDE : batch;
 }
 
 // Hyperparameters are fitted often at first, and less often when a fit costs more and changes less, or serves for many

@@ -6,7 +6,7 @@
 # Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: lines of a C file, a tab, and the compiler's
 # options. DEEP=1 lets clang's analyzer follow every path (ten times as long). JOBS: files at once.
 # A clean file is not looked at again until it, a header that it includes, its options or the checks change: out/lint
-# keeps the hashes.
+# keeps the hashes, unless LINT_ONCE is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 commands=${COMMANDS:?} kept=out/lint/${DEEP:+deep-}tidy
@@ -28,11 +28,12 @@ tidy() {
     local file=$1 mark log opts hash
     mark=$kept/${file//\//_} log=$kept/${file//\//_}.log
     opts=$(options "$file")
-    hash=$( (clang-tidy --version && echo "$opts $limits" && cat .clang-tidy tests/.clang-tidy tests/lint.sh &&
+    hash=
+    [ -n "${LINT_ONCE:-}" ] || hash=$( (clang-tidy --version && echo "$opts $limits" && cat .clang-tidy tests/.clang-tidy tests/lint.sh &&
         eval "clang $opts -MM '$file'" | tr -d '\\' | tr ' ' '\n' | grep -v ':$' | xargs cat) 2>&1 | sha256sum)
-    [ "$hash" != "$(cat "$mark" 2>/dev/null)" ] || return 0
+    [ -z "$hash" ] || [ "$hash" != "$(cat "$mark" 2>/dev/null)" ] || return 0
     if eval "clang-tidy --quiet '$file' -- $opts $limits" >"$log" 2>&1; then
-        echo "$hash" >"$mark"
+        [ -z "$hash" ] || echo "$hash" >"$mark"
     else
         rm -f "$mark"
         grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed ' "$log"

@@ -25,7 +25,9 @@ static void proposals_run_ahead_as_far_as_the_times_ask_for(void **state)
         {16, 1, third_of_a_second, 0.35, 2, 4},    // the next is compiled while one is measured
         {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel's proposals are fresh
         {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel's keep the compilers busy
-        {1, 1, third_of_a_second, 0.015, 2, 3},    {16, 4, third_of_a_second, 0.35, 7, 14},
+        {1, 1, third_of_a_second, 0.015, 2, 3},
+        {16, 4, third_of_a_second, 0.35, 7, 14},
+        {32, 2, at_once, 0.012, 4, 5}, // one waits behind each that is measured, and is not there for the other GPU
         {16, 1, hundredfold, 0.35, 5, 10},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -71,6 +73,46 @@ static void the_throughput_is_that_of_the_slower_station_once_enough_is_outstand
         look_ahead_measured(&a, cases[i].gpu);
         double throughput = look_ahead_throughput(&a, cases[i].outstanding);
         if (fabs(throughput / cases[i].throughput - 1) > 0.05) fail_msg("case %zu: %g a second", i, throughput);
+    }
+}
+
+static void what_the_driver_takes_for_a_turn_asks_for_more_outstanding(void **state)
+{
+    (void)state;
+    struct look_ahead a;
+    look_ahead_init(&a, 64, 256);
+    for (int i = 0; i < LOOK_AHEAD_RECENT; i++) look_ahead_compiled(&a, 1e-3);
+    for (int i = 0; i <= 4 * LOOK_AHEAD_RECENT; i++) look_ahead_measured(&a, 0.3);
+    size_t without = a.number;
+    assert_true(look_ahead_delay(&a) == 0);
+    for (int i = 0; i < LOOK_AHEAD_RECENT; i++) look_ahead_turn(&a, i % 2 ? 0.06 : 1e-5);
+    assert_true(fabs(look_ahead_delay(&a) - 0.03) < 1e-4); // nearly all results come in the long ones
+    for (int i = 0; i < 4 * LOOK_AHEAD_RECENT; i++) look_ahead_measured(&a, 0.3);
+    assert_in_range(a.number, without + 15, without + 60); // 853 a second come back 0.03 s later: 26
+    assert_true(fabs(look_ahead_throughput(&a, 200) / (200 / 0.331) - 1) < 0.05);
+    assert_true(fabs(look_ahead_throughput(&a, 300) / (256 / 0.3) - 1) < 0.05);
+}
+
+static void a_worker_holds_what_it_can_finish_in_a_turn_of_the_driver(void **state)
+{
+    (void)state;
+    static const struct {
+        double gpu_time, turn;
+        size_t queued;
+    } cases[] = {{0.005, 1e-4, 2}, {0.005, 0.025, 4}, {0.001, 1, POLICY_GPU_QUEUE}, {0.35, 0.1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sim *s = new_sim(&(struct policy_settings){.compilers = 64, .gpus = 1}, MOST_TASKS);
+        size_t most = 0;
+        s->compile_time = at_once;
+        s->gpu_time = cases[i].gpu_time;
+        for (int k = 0; k < 600; k++) {
+            policy_turn(&s->run.policy, cases[i].turn);
+            assert_true(decide(s));
+            if (s->told_count > 100 && s->run.policy.gpus[0].queued > most) most = s->run.policy.gpus[0].queued;
+            assert_true(step(s));
+        }
+        if (most != cases[i].queued) fail_msg("case %zu: %zu at the worker", i, most);
+        free_sim(s);
     }
 }
 
@@ -795,6 +837,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(proposals_run_ahead_as_far_as_the_times_ask_for),
         cmocka_unit_test(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding),
+        cmocka_unit_test(what_the_driver_takes_for_a_turn_asks_for_more_outstanding),
+        cmocka_unit_test(a_worker_holds_what_it_can_finish_in_a_turn_of_the_driver),
         cmocka_unit_test(one_candidate_that_hangs_does_not_change_how_far_ahead),
         cmocka_unit_test(a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead),
         cmocka_unit_test(all_compilers_work_when_everything_fails_to_compile),

@@ -1,7 +1,7 @@
 // Answers of workers that only let time pass: what GPUs and compilers would say of candidates of any job, by a
 // synthetic landscape, each when its time is up. One instance stands for any number of workers, so that it can be a
 // worker process (timed_worker.c), or speak for all workers of a node (timed_node.c). A GPU does one request after
-// another; compilers answer after $TIMED_COMPILE seconds (at once). A trial takes $TI$TIMED_TRIAL seconds (0.3), at
+// another; compilers answer after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at
 // most $TIMED_SPREAD (0.2) of that more or less. $TIMED_DEVICE is the GPU's name (Timed GPU). Where $TIMED_COUNT is
 // set, there are counters, and a batch takes so many seconds.
 #ifndef SWEETSPOT_TIMED_ANSWERS_H

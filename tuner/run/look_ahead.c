@@ -11,6 +11,7 @@ static const double loss = 0.03; // of what the network could do
 
 enum {
     LONGEST = 10,                   // medians that a time may have
+    DELAYS = 8,                     // in which results wait for the driver
     RENEWED = LOOK_AHEAD_RECENT / 8 // once all times are known, the number is found again after so many
 };
 
@@ -61,10 +62,23 @@ static void take(struct recent_times *r, double time)
     r->mean = some ? sum / (double)some : 0;
 }
 
+// Results arrive in a turn as often as it is long, and wait for half of it (the mean residual time of renewal theory).
+double look_ahead_delay(const struct look_ahead *a)
+{
+    double seconds[LOOK_AHEAD_RECENT], sum = 0, squares = 0;
+    size_t n = times_of(&a->turn, seconds);
+    for (size_t i = 0; i < n; i++) {
+        sum += seconds[i];
+        squares += seconds[i] * seconds[i];
+    }
+    return sum > 0 ? squares / (2 * sum) : 0;
+}
+
 // A number of workers, what waits for them, and the times that they take.
 struct station {
     double seconds[LOOK_AHEAD_RECENT];
     size_t times, next, waiting, workers, busy;
+    size_t first;  // with so many they begin
     double *until; // when each that is busy is done: a heap, the first done first
 };
 
@@ -87,10 +101,15 @@ static void pop(struct station *s)
     s->until[i] = last;
 }
 
-// Gives work to those that have none.
+// Gives work to those that have none. What they begin with is partly done, so that they do not all end together.
 static void give(struct station *s, double now)
 {
-    for (; s->busy < s->workers && s->waiting; s->waiting--) push(s, now + s->seconds[s->next++ % s->times]);
+    for (; s->busy < s->workers && s->waiting; s->waiting--) {
+        double seconds = s->seconds[s->next % s->times];
+        if (s->next < s->first) seconds *= ((double)s->next + 0.5) / (double)s->first;
+        s->next++;
+        push(s, now + seconds);
+    }
 }
 
 static double first_done(const struct station *s)
@@ -98,36 +117,60 @@ static double first_done(const struct station *s)
     return s->busy ? s->until[0] : INFINITY;
 }
 
-// Candidates that go through the network: several for each worker, and each time several times. The first third fills
+// Candidates that go through the network: several for each worker, and each time several times. The first half fills
 // it.
 static size_t path_of(const struct look_ahead *a)
 {
-    return 3 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);
+    return 4 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);
 }
 
+static double mean_of(const double *seconds, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += seconds[i];
+    return sum / (double)count;
+}
+
+// How long results wait for the driver: anything between nothing and twice the mean.
+static size_t spread_delays(double mean, double *seconds)
+{
+    for (size_t i = 0; i < DELAYS; i++) seconds[i] = mean * (double)(2 * (5 * i % DELAYS) + 1) / DELAYS;
+    return DELAYS;
+}
+
+// By the time for which GPUs are busy, which varies less than the number that has ended.
 double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
-    struct station compile = {.workers = a->compilers, .waiting = n}, gpu = {.workers = a->gpus};
-    double now = 0, full = 0;
-    size_t path = path_of(a), start = path / 3;
+    struct station compile = {.workers = a->compilers, .waiting = n, .first = n < a->compilers ? n : a->compilers},
+                   gpu = {.workers = a->gpus, .first = n < a->gpus ? n : a->gpus},
+                   back = {.workers = n}; // measured ones, until they are replaced: none waits for another
+    double now = 0, full = 0, busy = 0;
+    size_t path = path_of(a), start = path / 2;
     compile.times = times_of(&a->compile, compile.seconds);
     gpu.times = times_of(&a->gpu, gpu.seconds);
-    compile.until = memory_new(a->compilers + a->gpus, sizeof *compile.until);
+    back.times = spread_delays(look_ahead_delay(a), back.seconds);
+    compile.until = memory_new(a->compilers + a->gpus + n, sizeof *compile.until);
     gpu.until = compile.until + a->compilers;
+    back.until = gpu.until + a->gpus;
     for (size_t ended = 0; ended < path;) {
         give(&compile, now);
         give(&gpu, now);
-        double c = first_done(&compile), g = first_done(&gpu);
-        bool compiled = c < g;
-        now = fmin(c, g);
-        pop(compiled ? &compile : &gpu);
-        gpu.waiting += compiled;
-        compile.waiting += !compiled;
-        ended += !compiled;
-        if (ended == start && !compiled) full = now;
+        give(&back, now);
+        double c = first_done(&compile), g = first_done(&gpu), b = first_done(&back);
+        double then = fmin(c, fmin(g, b));
+        busy += (then - now) * (double)gpu.busy;
+        now = then;
+        struct station *done = now == b ? &back : now == c ? &compile : &gpu;
+        struct station *next = done == &back ? &compile : done == &compile ? &gpu : &back;
+        pop(done);
+        next->waiting++;
+        if (done == &gpu && ++ended == start) {
+            full = now;
+            busy = 0;
+        }
     }
     free(compile.until);
-    return (double)(path - start) / fmax(now - full, 1e-9);
+    return busy / fmax(now - full, 1e-9) / fmax(mean_of(gpu.seconds, gpu.times), 1e-9);
 }
 
 static void renew(struct look_ahead *a)
@@ -160,6 +203,11 @@ void look_ahead_measured(struct look_ahead *a, double seconds)
 {
     take(&a->gpu, seconds);
     renew(a);
+}
+
+void look_ahead_turn(struct look_ahead *a, double seconds)
+{
+    take(&a->turn, seconds);
 }
 
 void look_ahead_unmeasured(struct look_ahead *a)

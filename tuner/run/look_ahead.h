@@ -2,11 +2,12 @@
 // because early proposals are based on old results.
 //
 // A run is a closed network: so many candidates, each of which is compiled, measured, and replaced by a new one when
-// its result arrives. The number is the smallest with which the network does almost as many candidates a second as with
-// the largest possible number. It is found by simulating the network with the times of the last candidates, in their
-// order, so that differences between candidates, and candidates that never reach a GPU, are accounted for. A time
-// counts as at most ten times the median, or the second longest time if that is more, so that one candidate that hangs
-// does not decide, but a few that have to be compiled among many from the cache do.
+// the driver has come to its result. The number is the smallest with which the network does almost as many candidates a
+// second as with the largest possible number. It is found by simulating the network with the times of the last
+// candidates, in their order, so that differences between candidates, and candidates that never reach a GPU, are
+// accounted for. What the driver takes for a turn of its loop is a delay that many candidates have at the same time. A
+// time counts as at most ten times the median, or the second longest time if that is more, so that one candidate that
+// hangs does not decide, but a few that have to be compiled among many from the cache do.
 #ifndef SWEETSPOT_LOOK_AHEAD_H
 #define SWEETSPOT_LOOK_AHEAD_H
 
@@ -27,6 +28,7 @@ struct recent_times {
 struct look_ahead {
     size_t compilers, gpus;
     struct recent_times compile, gpu; // a candidate that did not reach a GPU has 0 there
+    struct recent_times turn;         // of the driver's loop, without what it waits
     size_t number;
 };
 
@@ -34,7 +36,11 @@ void look_ahead_init(struct look_ahead *, size_t compilers, size_t gpus);
 void look_ahead_workers(struct look_ahead *, size_t compilers, size_t gpus); // there are more now
 void look_ahead_compiled(struct look_ahead *, double seconds);               // also what does not compile
 void look_ahead_measured(struct look_ahead *, double seconds);
+void look_ahead_turn(struct look_ahead *, double seconds);
 void look_ahead_unmeasured(struct look_ahead *); // a candidate has ended before it reached a GPU
+
+// s that a result which arrives at any time waits for the driver, on average; 0 while no turn is known.
+double look_ahead_delay(const struct look_ahead *);
 
 // Candidates a second with n > 0 of them outstanding, once the network is full, if the times repeat themselves.
 double look_ahead_throughput(const struct look_ahead *, size_t n);

@@ -113,11 +113,29 @@ void policy_continue_final(struct policy *p)
     p->final_sent = p->final_over = false;
 }
 
+// Whether the driver's milliseconds do not matter: a worker gets its next request when it has answered, so that the
+// next is chosen with that answer. (Ranking what waits for fast kernels did worse.)
+static bool is_slow(const struct policy *p)
+{
+    return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
+}
+
+// Requests that a worker holds at most, so that it never waits for the driver: one that it works at, and as many as it
+// can finish in a turn of the driver.
+static size_t gpu_depth(const struct policy *p)
+{
+    if (p->settings.lockstep || is_slow(p)) return 1;
+    double mean = p->ahead.gpu.mean, turns = mean > 0 ? look_ahead_delay(&p->ahead) / mean : 0;
+    return turns < POLICY_GPU_QUEUE - 2 ? 2 + (size_t)turns : POLICY_GPU_QUEUE;
+}
+
 // Proposals ----------------------------------------------------------------------------------------------------------
 
+// What waits behind another request at a worker is not there for the others.
 static size_t look_ahead(const struct policy *p)
 {
-    return p->settings.lockstep ? POLICY_LOCKSTEP_WINDOW : p->ahead.number;
+    if (p->settings.lockstep) return POLICY_LOCKSTEP_WINDOW;
+    return p->ahead.number + (p->ahead.gpu.mean > 0 ? (gpu_depth(p) - 1) * (p->settings.gpus - 1) : 0);
 }
 
 static bool wants_proposal(const struct policy *p)
@@ -148,6 +166,11 @@ void policy_told(struct policy *p, double objective)
 void policy_clock(struct policy *p, double now)
 {
     p->now = now;
+}
+
+void policy_turn(struct policy *p, double seconds)
+{
+    look_ahead_turn(&p->ahead, seconds);
 }
 
 // Compilers ----------------------------------------------------------------------------------------------------------
@@ -260,13 +283,6 @@ static void fill_batch(struct policy *p, struct policy_request *request, size_t 
     }
 }
 
-// Whether the driver's milliseconds do not matter: a worker gets its next request when it has answered, so that the
-// next is chosen with that answer. (Ranking what waits for fast kernels did worse.)
-static bool is_slow(const struct policy *p)
-{
-    return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
-}
-
 struct queued_task **policy_waiting(const struct policy *p, size_t *count)
 {
     struct queued_task **waiting = memory_new(p->queue.count, sizeof(struct queued_task *));
@@ -335,7 +351,7 @@ static bool next_for_gpus(struct policy *p, struct policy_action *a)
 {
     const struct task_queue *q = &p->queue;
     bool lockstep = p->settings.lockstep;
-    size_t gpu = free_gpu(p, lockstep || is_slow(p) ? 1 : POLICY_GPU_QUEUE);
+    size_t gpu = free_gpu(p, gpu_depth(p));
     if (gpu == POLICY_NOBODY) return false;
     if (lockstep && (task_queue_count(q, TASK_QUEUED) || task_queue_count(q, TASK_COMPILING))) return false;
     if (count_due(p)) {
@@ -354,7 +370,7 @@ static bool next_check(struct policy *p, struct policy_action *a)
     for (size_t i = 0; i < p->settings.gpus; i++) ready += p->gpus[i].ready;
     for (size_t i = 0; ready > 1 && i < p->settings.gpus; i++) {
         struct policy_gpu *g = &p->gpus[i];
-        if (!policy_check_due(p, g) || g->queued >= (is_slow(p) ? 1 : POLICY_GPU_QUEUE)) continue;
+        if (!policy_check_due(p, g) || g->queued >= gpu_depth(p)) continue;
         push(p, i, REQUEST_CHECK, 0);
         g->checking = true;
         g->check_again = false;

@@ -39,7 +39,7 @@
 #include "tuner/run/task_queue.h"
 
 enum {
-    POLICY_GPU_QUEUE = 2,    // requests that a GPU worker holds, so that it never waits for the driver
+    POLICY_GPU_QUEUE = 8,    // requests that a GPU worker may hold: two, and more where the driver's turns are long
     POLICY_COUNT_BATCH = 96, // counted in one profiler session, whose opening costs as much as counting 30 candidates
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,
@@ -151,6 +151,8 @@ void policy_continue_final(struct policy *);    // after policy_begin_final's is
 struct policy_action policy_next(struct policy *, double now);
 // What is reported until the next call happened at this time.
 void policy_clock(struct policy *, double now);
+// A turn of the driver's loop took so long (s), without what it waited for workers: what they say meanwhile waits, too.
+void policy_turn(struct policy *, double seconds);
 
 // Proposals.
 void policy_add(struct policy *, struct queued_task *, enum task_purpose, enum task_known);

@@ -20,7 +20,7 @@
 enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
 // s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
 // each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
-static const double longest_taking = 5e-3, longest_doing = 25e-3;
+static const double longest_taking = 5e-3, longest_doing = 10e-3;
 enum { FINALS_MOST = 10 }; // tried at most, until candidates pass
 
 static void propose(struct run *r)
@@ -168,8 +168,10 @@ static void wait_for_workers(struct run *r, double until)
     double left = r->unread ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_watch_look(r); // what can be handed out is: nobody seems idle who is not
     run_watch_doing(r, DRIVER_WAITING);
+    if (r->turn_began > 0) policy_turn(&r->policy, clock_now() - r->turn_began);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_doing(r, DRIVER_WORKING);
+    r->turn_began = clock_now();
     take_events(r);
     tell_workers(r);
     r->looked = clock_now();
