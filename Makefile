@@ -410,6 +410,12 @@ test-slurm: setup
 	@$(MAKE) programs $(BIN)/fake_worker
 	@BIN=$(BIN) bash tests/slurm.sh
 
+# Nodes by ssh, on an sshd of the test's own: connections are refused, killed and stopped.
+.PHONY: test-ssh
+test-ssh: setup
+	@$(MAKE) programs $(BIN)/fake_worker
+	@BIN=$(BIN) bash tests/ssh.sh
+
 # Pages of `sweetspot report` in Chromium. Skipped, and counted as such, where there is no node, Chromium or chart
 # library; root may install Chromium (INSTALL=1).
 .PHONY: test-browser
@@ -498,6 +504,7 @@ help:
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make test-slurm     pools on a Slurm of this machine, which is installed where it may be'
+	@echo 'make test-ssh       pools over an sshd of this machine, likewise'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'

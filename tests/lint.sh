@@ -29,8 +29,10 @@ tidy() {
     mark=$kept/${file//\//_} log=$kept/${file//\//_}.log
     opts=$(options "$file")
     hash=
-    [ -n "${LINT_ONCE:-}" ] || hash=$( (clang-tidy --version && echo "$opts $limits" && cat .clang-tidy tests/.clang-tidy tests/lint.sh &&
-        eval "clang $opts -MM '$file'" | tr -d '\\' | tr ' ' '\n' | grep -v ':$' | xargs cat) 2>&1 | sha256sum)
+    if [ -z "${LINT_ONCE:-}" ]; then
+        hash=$( (clang-tidy --version && echo "$opts $limits" && cat .clang-tidy tests/.clang-tidy tests/lint.sh &&
+            eval "clang $opts -MM '$file'" | tr -d '\\' | tr ' ' '\n' | grep -v ':$' | xargs cat) 2>&1 | sha256sum)
+    fi
     [ -z "$hash" ] || [ "$hash" != "$(cat "$mark" 2>/dev/null)" ] || return 0
     if eval "clang-tidy --quiet '$file' -- $opts $limits" >"$log" 2>&1; then
         [ -z "$hash" ] || echo "$hash" >"$mark"

@@ -6,46 +6,13 @@
 set -u
 BIN=$(realpath "${BIN:?}")
 cd "$(dirname "$0")/.." || exit 1
-passed=0 failed=0
-result() { # STATUS NAME
-    if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-    echo "slurm: $([ "$1" = 0 ] && echo ok || echo FAILED): $2, ${SECONDS} s"
-}
-skip() {
-    echo "slurm: $1"
-    echo "0 passed, 0 failed, $tests skipped"
-    exit 0
-}
-tests=7
-[ "$(id -u)" = 0 ] || skip "needs root, to install and start slurmd"
-if ! command -v slurmd munged srun >/dev/null; then
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge >/dev/null 2>&1
-    command -v slurmd munged srun >/dev/null || skip "there is no slurm-wlm here, and it cannot be installed"
-fi
-
-at=$(mktemp -d /tmp/sweetspot-slurm-XXXXXX)
-pids=
-stop() {
-    # shellcheck disable=SC2086
-    kill -9 $pids 2>/dev/null
-    wait 2>/dev/null
-    rm -rf "$at"
-}
-trap stop EXIT
-chmod 755 "$at"
+kind=slurm tests=7
+. tests/pool_scene.sh
+needs "slurm-wlm munge" slurmd munged srun
+scene_begin
 export MUNGE_SOCKET=$at/munge.socket SLURM_CONF=$at/slurm.conf
 head -c 64 /dev/urandom >"$at/key"
 chmod 600 "$at/key"
-# Four ports in a row that nobody listens on, below those that the system hands out. Prints the first.
-free_ports() {
-    local first at
-    for _ in $(seq 100); do
-        first=$((10000 + RANDOM % 20000))
-        for at in 0 1 2 3; do (: <"/dev/tcp/127.0.0.1/$((first + at))") 2>/dev/null && continue 2; done
-        echo $first
-        return
-    done
-}
 configure() {
     port=$(free_ports)
     cat >"$SLURM_CONF" <<EOF
@@ -108,33 +75,6 @@ come_up || come_up || come_up || {
     skip "slurmctld and slurmd do not come up here"
 }
 
-export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker
-export SWEETSPOT_NODE_BEAT=200ms SWEETSPOT_NODE_PATIENCE=3s SWEETSPOT_POOL_REREAD=500ms FAKE_DELAY=50000
-cat >"$at/job.cfg" <<EOF
-name = "fake";
-kernel = { template = "x.cu"; entry = "x"; };
-parameters = ( { name = "X"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = "MODE"; values = ["good"]; },
-  { name = "Y"; values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]; } );
-problems = ( { N = 1024; } );
-launch = { grid = ["N"]; block = [32]; };
-arguments = ( { buffer = "y"; type = "f32"; shape = ["N"]; direction = "out"; } );
-verification = { enabled = false; };
-measure = { timeout = "5s"; final = { candidates = 3; rounds = 10; }; };
-search = { strategy = "exhaustive"; };
-EOF
-echo 'extern "C" __global__ void x(float *y) {}' >"$at/x.cu"
-store=$at/job.db
-tune() { "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --node-cache "$at/cache" "$@"; }
-# Whether all 80 configurations have a result, and none is blamed.
-whole() {
-    grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
-        ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"
-}
-# The agents of this run, and their workers: by the folder that nobody else has.
-agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
-workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
-fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }
-measuring() { for _ in $(seq 100); do [ -s "$FAKE_LOG" ] && return; sleep .1; done; }
 allocate() { # NODES SECONDS: prints the job's number
     sbatch --parsable -N1 -w "$1" --overcommit --output=/dev/null --wrap "sleep $2"
 }
@@ -209,6 +149,4 @@ for _ in $(seq 50); do [ -z "$(squeue -h)" ] && break; sleep .1; done
 for _ in $(seq 30); do [ -z "$(agents)" ] && break; sleep .1; done
 [ -z "$(agents)" ]
 result $? 'no agent is left'
-[ $failed = 0 ] || tail -n 20 "$at/out" "$at/err"
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed = 0 ]
+finish

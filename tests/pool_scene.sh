@@ -1,0 +1,78 @@
+# Shell functions for tests of pools on a scheduler or a login of this machine (slurm.sh, ssh.sh): 80 candidates for
+# scripted workers, and what became of them. The caller has set BIN, `kind` (the word before each result) and `tests`
+# (how many there are), and calls scene_begin once.
+passed=0 failed=0
+result() { # STATUS NAME
+    if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    echo "$kind: $([ "$1" = 0 ] && echo ok || echo FAILED): $2, ${SECONDS} s"
+}
+skip() {
+    echo "$kind: $1"
+    echo "0 passed, 0 failed, $tests skipped"
+    exit 0
+}
+# needs PACKAGES PROGRAM...: installs Debian's packages where a program is missing.
+needs() {
+    local packages=$1
+    shift
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    command -v "$@" >/dev/null && [ "$(command -v "$@" | wc -l)" = $# ] && return
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1
+    [ "$(command -v "$@" | wc -l)" = $# ] || skip "$packages: not here, and cannot be installed"
+}
+stop() {
+    # shellcheck disable=SC2086
+    kill -9 $pids 2>/dev/null
+    wait 2>/dev/null
+    rm -rf "$at"
+}
+# Four ports in a row that nobody listens on, below those that the system hands out. Prints the first.
+free_ports() {
+    local first at
+    for _ in $(seq 100); do
+        first=$((10000 + RANDOM % 20000))
+        for at in 0 1 2 3; do (: <"/dev/tcp/127.0.0.1/$((first + at))") 2>/dev/null && continue 2; done
+        echo $first
+        return
+    done
+}
+# A folder `at` that goes with the caller, as do the processes `pids`, and a job in it.
+scene_begin() {
+    at=$(mktemp -d "/tmp/sweetspot-$kind-XXXXXX")
+    pids=
+    trap stop EXIT
+    chmod 755 "$at"
+    export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker
+    export SWEETSPOT_NODE_BEAT=200ms SWEETSPOT_NODE_PATIENCE=3s SWEETSPOT_POOL_REREAD=500ms FAKE_DELAY=50000
+    cat >"$at/job.cfg" <<EOF
+name = "fake";
+kernel = { template = "x.cu"; entry = "x"; };
+parameters = ( { name = "X"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = "MODE"; values = ["good"]; },
+  { name = "Y"; values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]; } );
+problems = ( { N = 1024; } );
+launch = { grid = ["N"]; block = [32]; };
+arguments = ( { buffer = "y"; type = "f32"; shape = ["N"]; direction = "out"; } );
+verification = { enabled = false; };
+measure = { timeout = "5s"; final = { candidates = 3; rounds = 10; }; };
+search = { strategy = "exhaustive"; };
+EOF
+    echo 'extern "C" __global__ void x(float *y) {}' >"$at/x.cu"
+    store=$at/job.db
+}
+tune() { "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --node-cache "$at/cache" "$@"; }
+# Whether all 80 configurations have a result, and none is blamed.
+whole() {
+    grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
+        ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"
+}
+# The agents of this run, and their workers: by the folder that nobody else has.
+agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
+workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
+fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }
+measuring() { for _ in $(seq 100); do [ -s "$FAKE_LOG" ] && return; sleep .1; done; }
+finish() {
+    [ $failed = 0 ] || tail -n 20 "$at/out" "$at/err"
+    echo "$passed passed, $failed failed, 0 skipped"
+    [ $failed = 0 ]
+}
