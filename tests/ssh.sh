@@ -22,6 +22,7 @@ chmod +x "$at/login"
 printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$at/config" >"$at/bin/ssh"
 chmod +x "$at/bin/ssh"
 PATH=$at/bin:$PATH
+fake=$BIN/fake_worker
 come_up() {
     port=$(free_ports)
     # Another machine does not know the variables of this one.
@@ -36,7 +37,7 @@ PermitRootLogin yes
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 ForceCommand $at/login
-SetEnv SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker FAKE_LOG=$FAKE_LOG FAKE_DELAY=50000
+SetEnv SWEETSPOT_GPU_WORKER=$fake SWEETSPOT_COMPILE_WORKER=$fake FAKE_LOG=$FAKE_LOG FAKE_DELAY=$FAKE_DELAY
 EOF
     cat >"$at/config" <<EOF
 Host gpu01 gpu02 gpu03
@@ -106,7 +107,8 @@ fresh
 cat >"$at/nodes.cfg" <<EOF
 nodes = ( { name = "far"; command = "ssh gpu01"; gpus = 2; cores = 2; private = true; } );
 EOF
-tune --pool "$at/nodes.cfg" >"$at/out" 2>"$at/err" && whole && grep -q 'node far joins: .*; files are sent to it' "$at/err"
+tune --pool "$at/nodes.cfg" >"$at/out" 2>"$at/err" && whole &&
+    grep -q 'node far joins: .*; files are sent to it' "$at/err"
 result $? 'a node that shares no files is sent them'
 
 fresh
