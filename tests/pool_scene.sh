@@ -71,6 +71,11 @@ agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
 workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
 fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }
 measuring() { for _ in $(seq 100); do [ -s "$FAKE_LOG" ] && return; sleep .1; done; }
+# Waits until something is measured, and so many nodes have joined.
+joined() {
+    measuring
+    for _ in $(seq 50); do [ "$(grep -c joins "$at/err")" -ge "$1" ] && return; sleep .1; done
+}
 finish() {
     [ $failed = 0 ] || tail -n 20 "$at/out" "$at/err"
     echo "$passed passed, $failed failed, 0 skipped"

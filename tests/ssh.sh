@@ -84,7 +84,7 @@ result $? 'a host that refuses is named, with its words, and the other does the 
 fresh
 tune --pool ssh:gpu01,gpu02 >"$at/out" 2>"$at/err" &
 tuner=$!
-measuring
+joined 2
 left=$(workers)
 kill -9 $(clients)
 [ -n "$left" ] && ended "$left"
@@ -96,7 +96,7 @@ result $? 'both nodes come back, and no candidate is blamed'
 fresh
 tune --pool ssh:gpu01,gpu02 >"$at/out" 2>"$at/err" &
 tuner=$!
-measuring
+joined 2
 stopped=$(clients | head -1)
 kill -STOP "$stopped"
 wait $tuner && whole && grep -qE 'node gpu0. is lost: .*(beat|silent|heard|said)' "$at/err"

@@ -93,29 +93,6 @@ static void what_the_driver_takes_for_a_turn_asks_for_more_outstanding(void **st
     assert_true(fabs(look_ahead_throughput(&a, 300) / (256 / 0.3) - 1) < 0.05);
 }
 
-static void a_worker_holds_what_it_can_finish_in_a_turn_of_the_driver(void **state)
-{
-    (void)state;
-    static const struct {
-        double gpu_time, turn;
-        size_t queued;
-    } cases[] = {{0.005, 1e-4, 2}, {0.005, 0.025, 4}, {0.001, 1, POLICY_GPU_QUEUE}, {0.35, 0.1, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sim *s = new_sim(&(struct policy_settings){.compilers = 64, .gpus = 1}, MOST_TASKS);
-        size_t most = 0;
-        s->compile_time = at_once;
-        s->gpu_time = cases[i].gpu_time;
-        for (int k = 0; k < 600; k++) {
-            policy_turn(&s->run.policy, cases[i].turn);
-            assert_true(decide(s));
-            if (s->told_count > 100 && s->run.policy.gpus[0].queued > most) most = s->run.policy.gpus[0].queued;
-            assert_true(step(s));
-        }
-        if (most != cases[i].queued) fail_msg("case %zu: %zu at the worker", i, most);
-        free_sim(s);
-    }
-}
-
 static void one_candidate_that_hangs_does_not_change_how_far_ahead(void **state)
 {
     (void)state;
@@ -838,7 +815,6 @@ int main(void)
         cmocka_unit_test(proposals_run_ahead_as_far_as_the_times_ask_for),
         cmocka_unit_test(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding),
         cmocka_unit_test(what_the_driver_takes_for_a_turn_asks_for_more_outstanding),
-        cmocka_unit_test(a_worker_holds_what_it_can_finish_in_a_turn_of_the_driver),
         cmocka_unit_test(one_candidate_that_hangs_does_not_change_how_far_ahead),
         cmocka_unit_test(a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead),
         cmocka_unit_test(all_compilers_work_when_everything_fails_to_compile),

@@ -118,6 +118,29 @@ static void gpus_that_are_busy_nine_tenths_of_the_time_have_no_limit(void **stat
 }
 
 // Only full compilers are a reason to buy more of them.
+static void answers_that_nobody_reads_are_no_work_of_a_gpu(void **state)
+{
+    (void)state;
+    struct limit_meter m;
+    limit_begin(&m, 0);
+    const struct limit_view both = {.measuring = 2, .compilers = 2};
+    limit_stretch(&m, &both, DRIVER_ASKING, 6);
+    limit_stretch(&m, &both, DRIVER_WORKING, 8);
+    limit_stretch(&m, &both, DRIVER_WAITING, 10);
+    assert_float_equal(limit_busy_share(&m), 1, 1e-9);
+    limit_answered(&m, 10, 2); // one GPU's first answer was read late,
+    limit_answered(&m, 0, 3);  // and its second at the same time
+    limit_answered(&m, 10, 5);
+    struct limit_meter settled = limit_settled(&m);
+    assert_float_equal(limit_busy_share(&settled), 0.5, 1e-9);
+    assert_int_equal(limit_of(&settled), LIMIT_ASKING);
+    assert_float_equal(limit_share(&settled), 0.375, 1e-9);
+    assert_float_equal(settled.lost[LIMIT_DRIVER], 2.5, 1e-9);
+    limit_answered(&m, 0, 30); // by its own clock it worked all the time
+    settled = limit_settled(&m);
+    assert_float_equal(limit_busy_share(&settled), 1, 1e-9);
+}
+
 static void more_cores_are_advised_only_where_the_compilers_were_busy(void **state)
 {
     (void)state;
@@ -453,6 +476,7 @@ int main(void)
         cmocka_unit_test(the_last_minute_forgets_what_was_before),
         cmocka_unit_test(the_limit_is_what_idle_gpus_lacked),
         cmocka_unit_test(gpus_that_are_busy_nine_tenths_of_the_time_have_no_limit),
+        cmocka_unit_test(answers_that_nobody_reads_are_no_work_of_a_gpu),
         cmocka_unit_test(more_cores_are_advised_only_where_the_compilers_were_busy),
         cmocka_unit_test(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one),
         cmocka_unit_test(a_live_file_that_cannot_be_used_is_named),

@@ -120,13 +120,10 @@ static bool is_slow(const struct policy *p)
     return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
 }
 
-// Requests that a worker holds at most, so that it never waits for the driver: one that it works at, and as many as it
-// can finish in a turn of the driver.
+// Requests that a worker holds at most.
 static size_t gpu_depth(const struct policy *p)
 {
-    if (p->settings.lockstep || is_slow(p)) return 1;
-    double mean = p->ahead.gpu.mean, turns = mean > 0 ? look_ahead_delay(&p->ahead) / mean : 0;
-    return turns < POLICY_GPU_QUEUE - 2 ? 2 + (size_t)turns : POLICY_GPU_QUEUE;
+    return p->settings.lockstep || is_slow(p) ? 1 : POLICY_GPU_QUEUE;
 }
 
 // Proposals ----------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@
 #include "tuner/run/task_queue.h"
 
 enum {
-    POLICY_GPU_QUEUE = 8,    // requests that a GPU worker may hold: two, and more where the driver's turns are long
+    POLICY_GPU_QUEUE = 2,    // requests that a GPU worker holds, so that it never waits for the driver
     POLICY_COUNT_BATCH = 96, // counted in one profiler session, whose opening costs as much as counting 30 candidates
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,

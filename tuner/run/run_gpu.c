@@ -119,6 +119,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
 
 void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
 {
+    run_watch_answered(r, gpu, answer);
     struct policy_request request = policy_gpu_answered(&r->policy, gpu);
     run_watch_gpu(r, gpu);
     if (request.kind == REQUEST_TRIAL)

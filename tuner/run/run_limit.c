@@ -48,6 +48,23 @@ void limit_stretch(struct limit_meter *m, const struct limit_view *v, enum drive
     if (doing == DRIVER_WORKING) m->working += seconds;
 }
 
+void limit_answered(struct limit_meter *m, double seen, double took)
+{
+    m->unread += seen - took;
+}
+
+struct limit_meter limit_settled(const struct limit_meter *m)
+{
+    struct limit_meter out = *m;
+    double unread = fmin(fmax(m->unread, 0), m->measuring), driver = m->asking + m->working;
+    out.unread = 0;
+    if (!(driver > 0)) return out; // it waits for answers alone, and reads them at once
+    out.measuring -= unread;
+    out.lost[LIMIT_ASKING] += unread * m->asking / driver;
+    out.lost[LIMIT_DRIVER] += unread * m->working / driver;
+    return out;
+}
+
 static double share_of(double part, double whole)
 {
     return whole > 0 ? fmin(1, part / whole) : (double)NAN;

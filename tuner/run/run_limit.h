@@ -11,6 +11,9 @@
 //     the driver waits, and the strategy has nothing to propose       asking
 //     the driver waits for what is being compiled                     compiling
 //
+// An answer that the driver has not read yet looks like a candidate that is still measured. What was seen beyond the
+// time that workers say they took is charged to asking and to the driver, as they shared the driver's time.
+//
 // The limit is what most GPU seconds went to besides candidates. There is none where candidates had nine tenths.
 #ifndef SWEETSPOT_RUN_LIMIT_H
 #define SWEETSPOT_RUN_LIMIT_H
@@ -49,10 +52,16 @@ struct limit_meter {
     double lost[LIMIT_COUNT];    // GPU seconds by what they went to
     double compilers, compiling; // seconds of compilers: all, and busy
     double asking, working;      // s of the driver
+    double unread;               // GPU seconds in `measuring` for which answers waited; less than 0 counts as 0
 };
 
 void limit_begin(struct limit_meter *, double now);
 void limit_stretch(struct limit_meter *, const struct limit_view *, enum driver_activity, double now);
+
+// A GPU was seen with a candidate for so long (s), and says that it took so long.
+void limit_answered(struct limit_meter *, double seen, double took);
+// With the time of unread answers where it belongs; the functions below take such a one.
+struct limit_meter limit_settled(const struct limit_meter *);
 
 double limit_busy_share(const struct limit_meter *);     // GPUs with candidates; NaN: no time has passed
 double limit_compiler_share(const struct limit_meter *); // NaN: there were none

@@ -149,6 +149,13 @@ static void look(struct run *r, double now)
     w->next_look = now + look_every;
 }
 
+void run_watch_answered(struct run *r, size_t gpu, const json_t *answer)
+{
+    double took = json_get_number(answer, "wall", NAN);
+    if (r->watch.phase != WATCH_SEARCH || state_of_gpu(r, gpu) != USAGE_MEASURING || !isfinite(took)) return;
+    limit_answered(&r->watch.limit, clock_now() - r->policy.gpus[gpu].since, took);
+}
+
 void run_watch_measured(struct run *r, size_t gpu, bool failed, const json_t *answer)
 {
     double power = NAN;
@@ -240,7 +247,7 @@ static bool has_limit(const struct run *r)
 // "busy", "limit" and what they were found from.
 static void add_limit(const struct run *r, json_t *to)
 {
-    const struct limit_meter *m = &r->watch.limit;
+    const struct limit_meter settled = limit_settled(&r->watch.limit), *m = &settled;
     enum run_limit limit = has_limit(r) ? limit_of(m) : LIMIT_NONE;
     json_t *lost = json_object();
     for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
@@ -333,7 +340,8 @@ void run_watch_report(struct run *r)
 {
     look(r, clock_now());
     if (!has_limit(r)) return;
-    char *words = limit_words(&r->watch.limit, "--workers");
+    struct limit_meter settled = limit_settled(&r->watch.limit);
+    char *words = limit_words(&settled, "--workers");
     run_message(r, "%s", words);
     free(words);
 }

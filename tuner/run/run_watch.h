@@ -42,6 +42,7 @@ void run_watch_doing(struct run *, enum driver_activity); // what the driver doe
 void run_watch_gpu(struct run *, size_t gpu);             // its state may have changed
 void run_watch_compiler(struct run *, size_t compiler);
 void run_watch_look(struct run *); // at all, and writes the live file where that is due
+void run_watch_answered(struct run *, size_t gpu, const json_t *answer); // before the policy knows of it
 // A GPU is done with a candidate; `answer` may be NULL.
 void run_watch_measured(struct run *, size_t gpu, bool failed, const json_t *answer);
 void run_watch_compiled(struct run *, size_t compiler, bool failed);
