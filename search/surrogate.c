@@ -16,6 +16,7 @@ enum {
     SPARE_ROWS = 40,   // that may come until the next fit
     BATCH = 8,         // the part of the outstanding proposals whose results are learnt at once, up to
     BATCH_WIDE = 128,  // outstanding ones; of more, the part grows with them
+    SMALL_BATCH = 4,   // up to so many results there is no need to wait
     FIT_BATCH = 8,     // so many times that for a fit, when fits change little
     BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
@@ -391,6 +392,11 @@ static void choose_new_rows(struct surrogate *s, struct random *rng)
         add_all_rows(s);
     else
         choose_rows(s, rng);
+}
+
+bool surrogate_learns_in_batches(const struct surrogate *s)
+{
+    return s->told_at_fit && batch_of(s) > SMALL_BATCH;
 }
 
 // Whether the model knows all rows, and enough of the results.

@@ -76,7 +76,7 @@ static void the_throughput_is_that_of_the_slower_station_once_enough_is_outstand
     }
 }
 
-static void what_the_driver_takes_for_a_turn_asks_for_more_outstanding(void **state)
+static void what_the_driver_takes_to_replace_a_result_asks_for_more_outstanding(void **state)
 {
     (void)state;
     struct look_ahead a;
@@ -84,9 +84,17 @@ static void what_the_driver_takes_for_a_turn_asks_for_more_outstanding(void **st
     for (int i = 0; i < LOOK_AHEAD_RECENT; i++) look_ahead_compiled(&a, 1e-3);
     for (int i = 0; i <= 4 * LOOK_AHEAD_RECENT; i++) look_ahead_measured(&a, 0.3);
     size_t without = a.number;
-    assert_true(look_ahead_delay(&a) == 0);
-    for (int i = 0; i < LOOK_AHEAD_RECENT; i++) look_ahead_turn(&a, i % 2 ? 0.06 : 1e-5);
-    assert_true(fabs(look_ahead_delay(&a) - 0.03) < 1e-4); // nearly all results come in the long ones
+    for (int i = 0; i < 3000; i += 2) { // two results, replaced 20 and 40 ms later
+        look_ahead_freed(&a, i);
+        look_ahead_freed(&a, i);
+        look_ahead_proposed(&a, i + 0.02);
+        look_ahead_proposed(&a, i + 0.04);
+    }
+    look_ahead_proposed(&a, 5000); // in place of nothing
+    look_ahead_freed(&a, 5000);
+    look_ahead_full(&a);
+    look_ahead_proposed(&a, 6000); // it was not wanted any sooner
+    assert_float_equal(a.replace.mean, 0.03, 2e-3);
     for (int i = 0; i < 4 * LOOK_AHEAD_RECENT; i++) look_ahead_measured(&a, 0.3);
     assert_in_range(a.number, without + 15, without + 60); // 853 a second come back 0.03 s later: 26
     assert_true(fabs(look_ahead_throughput(&a, 200) / (200 / 0.331) - 1) < 0.05);
@@ -814,7 +822,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(proposals_run_ahead_as_far_as_the_times_ask_for),
         cmocka_unit_test(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding),
-        cmocka_unit_test(what_the_driver_takes_for_a_turn_asks_for_more_outstanding),
+        cmocka_unit_test(what_the_driver_takes_to_replace_a_result_asks_for_more_outstanding),
         cmocka_unit_test(one_candidate_that_hangs_does_not_change_how_far_ahead),
         cmocka_unit_test(a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead),
         cmocka_unit_test(all_compilers_work_when_everything_fails_to_compile),

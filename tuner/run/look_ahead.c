@@ -11,7 +11,6 @@ static const double loss = 0.03; // of what the network could do
 
 enum {
     LONGEST = 10,                   // medians that a time may have
-    DELAYS = 8,                     // in which results wait for the driver
     RENEWED = LOOK_AHEAD_RECENT / 8 // once all times are known, the number is found again after so many
 };
 
@@ -60,18 +59,6 @@ static void take(struct recent_times *r, double time)
         some += seconds[i] > 0;
     }
     r->mean = some ? sum / (double)some : 0;
-}
-
-// Results arrive in a turn as often as it is long, and wait for half of it (the mean residual time of renewal theory).
-double look_ahead_delay(const struct look_ahead *a)
-{
-    double seconds[LOOK_AHEAD_RECENT], sum = 0, squares = 0;
-    size_t n = times_of(&a->turn, seconds);
-    for (size_t i = 0; i < n; i++) {
-        sum += seconds[i];
-        squares += seconds[i] * seconds[i];
-    }
-    return sum > 0 ? squares / (2 * sum) : 0;
 }
 
 // A number of workers, what waits for them, and the times that they take.
@@ -131,13 +118,6 @@ static double mean_of(const double *seconds, size_t count)
     return sum / (double)count;
 }
 
-// How long results wait for the driver: anything between nothing and twice the mean.
-static size_t spread_delays(double mean, double *seconds)
-{
-    for (size_t i = 0; i < DELAYS; i++) seconds[i] = mean * (double)(2 * (5 * i % DELAYS) + 1) / DELAYS;
-    return DELAYS;
-}
-
 // By the time for which GPUs are busy, which varies less than the number that has ended.
 double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
@@ -148,7 +128,8 @@ double look_ahead_throughput(const struct look_ahead *a, size_t n)
     size_t path = path_of(a), start = path / 2;
     compile.times = times_of(&a->compile, compile.seconds);
     gpu.times = times_of(&a->gpu, gpu.seconds);
-    back.times = spread_delays(look_ahead_delay(a), back.seconds);
+    back.times = times_of(&a->replace, back.seconds);
+    if (!back.times) back.seconds[back.times++] = 0;
     compile.until = memory_new(a->compilers + a->gpus + n, sizeof *compile.until);
     gpu.until = compile.until + a->compilers;
     back.until = gpu.until + a->gpus;
@@ -205,9 +186,23 @@ void look_ahead_measured(struct look_ahead *a, double seconds)
     renew(a);
 }
 
-void look_ahead_turn(struct look_ahead *a, double seconds)
+void look_ahead_freed(struct look_ahead *a, double now)
 {
-    take(&a->turn, seconds);
+    if (a->freed_count < LOOK_AHEAD_FREED) a->freed[(a->first_freed + a->freed_count++) % LOOK_AHEAD_FREED] = now;
+}
+
+// With many GPUs one of several is taken, so that what is kept reaches back over more than a turn of the driver.
+void look_ahead_proposed(struct look_ahead *a, double now)
+{
+    if (!a->freed_count) return;
+    if (a->replaced++ % (1 + a->gpus / 16) == 0) take(&a->replace, now - a->freed[a->first_freed]);
+    a->first_freed = (a->first_freed + 1) % LOOK_AHEAD_FREED;
+    a->freed_count--;
+}
+
+void look_ahead_full(struct look_ahead *a)
+{
+    a->freed_count = 0;
 }
 
 void look_ahead_unmeasured(struct look_ahead *a)

@@ -145,10 +145,13 @@ static bool wants_proposal(const struct policy *p)
 void policy_add(struct policy *p, struct queued_task *t, enum task_purpose purpose, enum task_known known)
 {
     task_queue_add(&p->queue, t, purpose, known);
+    if (purpose == TASK_TRIAL && !known) look_ahead_proposed(&p->ahead, p->now);
+    if (task_queue_outstanding(&p->queue) >= look_ahead(p)) look_ahead_full(&p->ahead);
 }
 
 void policy_no_proposal(struct policy *p, bool exhausted)
 {
+    look_ahead_full(&p->ahead);
     p->no_proposal = true; // results still outstanding may lead to new proposals
     if (!p->end && !task_queue_outstanding(&p->queue)) p->end = exhausted ? SEARCH_EXHAUSTED : SEARCH_NO_PROPOSALS;
 }
@@ -163,11 +166,6 @@ void policy_told(struct policy *p, double objective)
 void policy_clock(struct policy *p, double now)
 {
     p->now = now;
-}
-
-void policy_turn(struct policy *p, double seconds)
-{
-    look_ahead_turn(&p->ahead, seconds);
 }
 
 // Compilers ----------------------------------------------------------------------------------------------------------
@@ -224,7 +222,10 @@ void policy_countable(struct policy *p, struct queued_task *t)
 void policy_remove(struct policy *p, struct queued_task *t)
 {
     leave_compiler(p, t);
-    if (t->purpose == TASK_TRIAL && t->state <= TASK_READY && !t->known) look_ahead_unmeasured(&p->ahead);
+    if (t->purpose == TASK_TRIAL && t->state <= TASK_READY && !t->known) {
+        look_ahead_freed(&p->ahead, p->now);
+        look_ahead_unmeasured(&p->ahead);
+    }
     task_queue_remove(&p->queue, t);
 }
 
@@ -396,6 +397,7 @@ static struct policy_request take_head(struct policy *p, size_t gpu)
 
 static void note_measured(struct policy *p, double seconds)
 {
+    look_ahead_freed(&p->ahead, p->now);
     look_ahead_measured(&p->ahead, seconds);
     p->measured++;
 }

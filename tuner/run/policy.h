@@ -151,8 +151,6 @@ void policy_continue_final(struct policy *);    // after policy_begin_final's is
 struct policy_action policy_next(struct policy *, double now);
 // What is reported until the next call happened at this time.
 void policy_clock(struct policy *, double now);
-// A turn of the driver's loop took so long (s), without what it waited for workers: what they say meanwhile waits, too.
-void policy_turn(struct policy *, double seconds);
 
 // Proposals.
 void policy_add(struct policy *, struct queued_task *, enum task_purpose, enum task_known);

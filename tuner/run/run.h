@@ -122,9 +122,8 @@ struct run {
     const struct strategy_class *strategy_class;
     struct strategy *strategy;
     struct policy policy;
-    double turn_began; // of the loop: the wait for workers was over; 0: there was none yet
-    double looked;     // when workers were last looked at
-    bool unread;       // what they said was not all taken then
+    double looked; // when workers were last looked at
+    bool unread;   // what they said was not all taken then
     size_t finished_count;
     struct finished_trial **finished; // to be committed together
     struct start_list starts;

@@ -38,6 +38,7 @@ static void propose(struct run *r)
             return;
         }
     }
+    policy_clock(&r->policy, clock_now());
     // The strategy may propose a start that is already under way: its result is told anyway.
     if (!run_under_way(r, config)) run_add_proposal(r, config);
 }
@@ -168,10 +169,8 @@ static void wait_for_workers(struct run *r, double until)
     double left = r->unread ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_watch_look(r); // what can be handed out is: nobody seems idle who is not
     run_watch_doing(r, DRIVER_WAITING);
-    if (r->turn_began > 0) policy_turn(&r->policy, clock_now() - r->turn_began);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_doing(r, DRIVER_WORKING);
-    r->turn_began = clock_now();
     take_events(r);
     tell_workers(r);
     r->looked = clock_now();
