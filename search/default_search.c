@@ -181,7 +181,7 @@ static void default_rank(void *state, const uint16_t *const *configs, size_t cou
     if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) return;
     // With many outstanding proposals GPUs wait for this: what the model knows is enough, and it learns when it is
     // asked.
-    if (!surrogate_learns_in_batches(&s->model)) surrogate_learn(&s->model, s->told, &s->rng);
+    if (!surrogate_is_recent(&s->model, s->told)) surrogate_learn(&s->model, s->told, &s->rng);
     surrogate_promises(&s->model, configs, count, promise);
     uint16_t config[SPACE_MAX_PARAMETERS];
     double best = surrogate_propose(&s->model, config);

@@ -394,9 +394,11 @@ static void choose_new_rows(struct surrogate *s, struct random *rng)
         choose_rows(s, rng);
 }
 
-bool surrogate_learns_in_batches(const struct surrogate *s)
+bool surrogate_is_recent(const struct surrogate *s, size_t told)
 {
-    return s->told_at_fit && batch_of(s) > SMALL_BATCH;
+    size_t batch = batch_of(s);
+    if (!s->told_at_fit || s->known < s->history->count || batch <= SMALL_BATCH) return false;
+    return told < s->told_at_learn + 2 * batch;
 }
 
 // Whether the model knows all rows, and enough of the results.

@@ -65,8 +65,8 @@ void surrogate_release(struct surrogate *);
 // measured. Where many proposals are outstanding it waits for several results: one says little then, and so much work
 // serves for several proposals.
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
-// Whether it learns from many results at once now, and has learnt.
-bool surrogate_learns_in_batches(const struct surrogate *);
+// Whether the model learns from many results at once now, knows all rows and not much less than it could.
+bool surrogate_is_recent(const struct surrogate *, size_t told);
 // What surrogate_propose has returned is now the last row of the history, and pending.
 void surrogate_await(struct surrogate *);
 // Works out how far to trust the priors (s->trust), before the model learns for the first time.

@@ -135,23 +135,23 @@ static size_t look_ahead(const struct policy *p)
     return p->ahead.number + (p->ahead.gpu.mean > 0 ? (gpu_depth(p) - 1) * (p->settings.gpus - 1) : 0);
 }
 
-static bool wants_proposal(const struct policy *p)
+static bool wants_proposal(struct policy *p)
 {
     size_t outstanding = task_queue_outstanding(&p->queue);
-    if (p->end || p->no_proposal || outstanding >= look_ahead(p)) return false;
-    return !p->settings.evaluations || (int64_t)(p->stop.evaluations + outstanding) < p->settings.evaluations;
+    bool wanted = !p->end && !p->no_proposal && outstanding < look_ahead(p) &&
+                  !(p->settings.evaluations && (int64_t)(p->stop.evaluations + outstanding) >= p->settings.evaluations);
+    if (!wanted) look_ahead_full(&p->ahead);
+    return wanted;
 }
 
 void policy_add(struct policy *p, struct queued_task *t, enum task_purpose purpose, enum task_known known)
 {
     task_queue_add(&p->queue, t, purpose, known);
     if (purpose == TASK_TRIAL && !known) look_ahead_proposed(&p->ahead, p->now);
-    if (task_queue_outstanding(&p->queue) >= look_ahead(p)) look_ahead_full(&p->ahead);
 }
 
 void policy_no_proposal(struct policy *p, bool exhausted)
 {
-    look_ahead_full(&p->ahead);
     p->no_proposal = true; // results still outstanding may lead to new proposals
     if (!p->end && !task_queue_outstanding(&p->queue)) p->end = exhausted ? SEARCH_EXHAUSTED : SEARCH_NO_PROPOSALS;
 }
