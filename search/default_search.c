@@ -179,8 +179,7 @@ static void default_rank(void *state, const uint16_t *const *configs, size_t cou
     struct default_search *s = state;
     for (size_t i = 0; i < count; i++) promise[i] = 0;
     if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) return;
-    // With many outstanding proposals GPUs wait for this: what the model knows is enough, and it learns when it is
-    // asked.
+    // GPUs wait for a ranking, and learning takes long where many proposals are outstanding. The next proposal learns.
     if (!surrogate_is_recent(&s->model, s->told)) surrogate_learn(&s->model, s->told, &s->rng);
     surrogate_promises(&s->model, configs, count, promise);
     uint16_t config[SPACE_MAX_PARAMETERS];

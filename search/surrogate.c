@@ -14,9 +14,9 @@ enum {
     AWAITED_ROWS = 32, // of these that may be awaited; of more, there is room besides
     AWAITED_MOST = 512,
     SPARE_ROWS = 40,   // that may come until the next fit
-    BATCH = 8,         // the part of the outstanding proposals whose results are learnt at once, up to
-    BATCH_WIDE = 128,  // outstanding ones; of more, the part grows with them
-    SMALL_BATCH = 4,   // up to so many results there is no need to wait
+    BATCH = 8,         // an eighth of the outstanding proposals: so many results are learnt at once
+    BATCH_WIDE = 128,  // with more outstanding, that part grows in proportion to them
+    SMALL_BATCH = 4,   // a ranking learns first if a batch has at most so many results
     FIT_BATCH = 8,     // so many times that for a fit, when fits change little
     BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
@@ -333,11 +333,10 @@ static size_t most_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-// The results that are learnt at once. What learning costs grows with the number of outstanding proposals, and so does
-// the rate of results.
+// How many results are learnt at once. With more proposals outstanding, learning costs more and results come faster.
 static size_t batch_of(const struct surrogate *s)
 {
-    size_t pending = s->history->pending, batch = most_of(pending / BATCH, 1);
+    size_t pending = least_of(s->history->pending, AWAITED_MOST), batch = most_of(pending / BATCH, 1);
     return pending > BATCH_WIDE ? batch * pending / BATCH_WIDE : batch;
 }
 

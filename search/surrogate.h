@@ -65,7 +65,8 @@ void surrogate_release(struct surrogate *);
 // measured. Where many proposals are outstanding it waits for several results: one says little then, and so much work
 // serves for several proposals.
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
-// Whether the model learns from many results at once now, knows all rows and not much less than it could.
+// Whether a ranking may do without learning: results are learnt in large batches, the model knows all rows, and fewer
+// results than two batches have come since it learnt.
 bool surrogate_is_recent(const struct surrogate *, size_t told);
 // What surrogate_propose has returned is now the last row of the history, and pending.
 void surrogate_await(struct surrogate *);

@@ -16,7 +16,7 @@ needs() {
     local packages=$1
     shift
     [ "$(id -u)" = 0 ] || skip "needs root"
-    command -v "$@" >/dev/null && [ "$(command -v "$@" | wc -l)" = $# ] && return
+    [ "$(command -v "$@" | wc -l)" = $# ] && return
     # shellcheck disable=SC2086
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1
     [ "$(command -v "$@" | wc -l)" = $# ] || skip "$packages: not here, and cannot be installed"

@@ -15,8 +15,11 @@ scene_begin
 mkdir -p /run/sshd "$at/bin"
 for key in host user other; do ssh-keygen -q -t ed25519 -N '' -f "$at/$key"; done
 cp "$at/user.pub" "$at/allowed"
-greet() { printf '#!/bin/sh\necho "Welcome to $1. Modules loaded: none"\nexec sh -c "$SSH_ORIGINAL_COMMAND"\n'; }
-greet >"$at/login"
+cat >"$at/login" <<'EOF'
+#!/bin/sh
+echo "Welcome. Modules loaded: none"
+exec sh -c "$SSH_ORIGINAL_COMMAND"
+EOF
 chmod +x "$at/login"
 # The ssh that sweetspot finds: the system's, with this test's hosts.
 printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$at/config" >"$at/bin/ssh"
@@ -74,7 +77,7 @@ ended() {
 
 fresh
 tune --pool ssh:gpu01,gpu02 >"$at/out" 2>"$at/err" && whole && grep -q 'node gpu01 joins' "$at/err" &&
-    grep -q 'node gpu02 joins' "$at/err" && grep -q 'Welcome to' "$at/job.log"
+    grep -q 'node gpu02 joins' "$at/err" && grep -q 'Welcome. Modules' "$at/job.log"
 result $? 'two hosts are used, and what a login prints is logged'
 
 fresh
@@ -99,7 +102,7 @@ tuner=$!
 joined 2
 stopped=$(clients | head -1)
 kill -STOP "$stopped"
-wait $tuner && whole && grep -qE 'node gpu0. is lost: .*(beat|silent|heard|said)' "$at/err"
+wait $tuner && whole && grep -q 'node gpu0. is lost: nothing was heard of it' "$at/err"
 result $? 'a connection that says nothing any more is given up'
 kill -CONT "$stopped" 2>/dev/null
 

@@ -62,6 +62,59 @@ static void with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time(void
     assert_true(wide > 0.985);
 }
 
+// Tells the first `count` of the waiting configurations; returns how many are left.
+static size_t tell_first(struct strategy *s, const struct recorded *r, uint16_t *configs, size_t waiting, size_t count)
+{
+    size_t width = r->parameter_count;
+    for (size_t i = 0; i < count; i++) {
+        struct observation o = recorded_observation(r, (size_t)recorded_find(r, configs + i * width));
+        strategy_tell(s, &o);
+    }
+    memmove(configs, configs + count * width, (waiting - count) * width * sizeof *configs);
+    return waiting - count;
+}
+
+// The promises of the last ten that wait.
+static void rank_last(struct strategy *s, const struct recorded *r, uint16_t *configs, size_t waiting, double *promise)
+{
+    const uint16_t *ranked[10];
+    for (size_t i = 0; i < 10; i++) ranked[i] = configs + (waiting - 10 + i) * r->parameter_count;
+    strategy_rank(s, ranked, 10, promise);
+}
+
+static void a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_many(void **state)
+{
+    (void)state;
+    struct error err;
+    struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
+    if (!r) fail_msg("%s", err.message);
+    // With 64 outstanding a batch is 8 results.
+    static const struct {
+        size_t outstanding, told;
+        bool learns;
+    } cases[] = {{16, 2, true}, {64, 4, false}, {64, 17, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strategy *s =
+            strategy_new(strategy_find("default"), r->space, &(struct strategy_options){.seed = 7}, &err);
+        size_t width = r->parameter_count, waiting = 0;
+        uint16_t *configs = memory_new(cases[i].outstanding * width, sizeof *configs);
+        double before[10], after[10];
+        for (int told = 0; told < 100; told++) {
+            for (; waiting < cases[i].outstanding; waiting++) assert_true(strategy_ask(s, configs + waiting * width));
+            waiting = tell_first(s, r, configs, waiting, 1);
+        }
+        rank_last(s, r, configs, waiting, before);
+        waiting = tell_first(s, r, configs, waiting, cases[i].told);
+        rank_last(s, r, configs, waiting, after);
+        if ((memcmp(before, after, sizeof before) != 0) != cases[i].learns)
+            fail_msg("%zu outstanding, %zu results: it %s", cases[i].outstanding, cases[i].told,
+                     cases[i].learns ? "does not learn" : "learns");
+        free(configs);
+        strategy_free(s);
+    }
+    recorded_free(r);
+}
+
 struct seen {
     int count, faults;
 };
@@ -108,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time),
+        cmocka_unit_test(a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_many),
         cmocka_unit_test(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static size_t times_of(const struct recent_times *r, double *seconds)
     qsort(sorted, n, sizeof *sorted, compare_doubles);
     while (zeros < n && sorted[zeros] <= 0) zeros++;
     double most = zeros < n ? LONGEST * sorted[zeros + (n - zeros) / 2] : 0;
-    if (n > 1) most = fmax(most, sorted[n - 2]); // what is long more than once is no exception
+    if (n > 1) most = fmax(most, sorted[n - 2]); // a time that came twice counts in full
     for (size_t i = 0; i < n; i++) seconds[i] = fmin(r->seconds[i], most);
     return n;
 }
