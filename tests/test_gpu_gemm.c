@@ -312,7 +312,6 @@ int main(void)
         cmocka_unit_test(fp32_by_three_products_of_tf32_is_right),
         cmocka_unit_test(parts_of_a_sum_that_a_second_launch_adds_are_right),
     };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

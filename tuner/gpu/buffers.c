@@ -418,8 +418,8 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
 
 uint16_t buffers_pattern(void)
 {
-    uint16_t pattern;
-    do pattern = (uint16_t)(0x7ff0 | entropy_below(2) << 15 | (1 + entropy_below(15)));
+    uint16_t pattern; // 0x7fff and, with its sign turned, 0xffff are the NaN that arithmetic in f16 and bf16 makes
+    do pattern = (uint16_t)(0x7ff0 | entropy_below(2) << 15 | (1 + entropy_below(14)));
     while (pattern == BUFFERS_GUARD);
     return pattern;
 }

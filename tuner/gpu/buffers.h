@@ -103,7 +103,9 @@ int buffers_guards(struct buffers *, int copy, struct error *err);
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
 
-// A pattern for buffers_restore(), as support_pattern() takes it: never the guards', another one each time.
+// A pattern for buffers_restore(), as support_pattern() takes it, another one each time: a NaN of f16 and bf16, but not
+// the guards' and none that arithmetic makes (0x7fff, PTX ISA, "cvt"), since a result that is rightly NaN would then
+// look as if it had never been written.
 uint16_t buffers_pattern(void);
 
 #endif
