@@ -78,6 +78,23 @@ static void note_seed(const json_t *request)
     note_text(text);
 }
 
+// Of this machine's first GPU "GPU-fake". Agents stand for other machines, which have GPUs of their own.
+static const char *fake_uuid(void)
+{
+    static char uuid[64];
+    char parent[32] = "", *path = text_format("/proc/%d/comm", (int)getppid());
+    FILE *file = fopen(path, "r");
+    if (file && !fgets(parent, sizeof parent, file)) *parent = 0;
+    if (file) fclose(file);
+    free(path);
+    snprintf(uuid, sizeof uuid, "GPU-fake");
+    if (!strncmp(parent, "sweetspot-node", 14))
+        snprintf(uuid, sizeof uuid, "GPU-fake-%d-%s", (int)getppid(), own_device ? own_device : "0");
+    else if (own_device && strcmp(own_device, "0") != 0)
+        snprintf(uuid, sizeof uuid, "GPU-fake-%s", own_device);
+    return uuid;
+}
+
 static json_t *hello(void)
 {
     const char *refuse = getenv("FAKE_ENVIRONMENT"), *uuid = getenv("FAKE_UUID"), *driver = getenv("FAKE_DRIVER"),
@@ -86,7 +103,7 @@ static json_t *hello(void)
     return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler",
                      toolkit ? toolkit : "fake 1.0", "device", "name",
                      getenv("FAKE_MODEL") ? getenv("FAKE_MODEL") : "Fake GPU", "arch", "sm_90a", "uuid",
-                     uuid ? uuid : "GPU-fake", "driver", driver ? driver : "1.2.3", "sm_count", 132, "memory_bytes",
+                     uuid ? uuid : fake_uuid(), "driver", driver ? driver : "1.2.3", "sm_count", 132, "memory_bytes",
                      (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }

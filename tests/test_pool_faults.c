@@ -181,7 +181,9 @@ static void other_drivers_models_and_toolkits_are_named_and_the_rest_is_used(voi
                    "  { name = \"model\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
                    "FAKE_MODEL=Other\"; },\n"
                    "  { name = \"toolkit\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
-                   "FAKE_TOOLKIT=fake-2.0 FAKE_UUID=GPU-4\"; } );\n");
+                   "FAKE_TOOLKIT=fake-2.0 FAKE_UUID=GPU-4\"; },\n"
+                   "  { name = \"twin\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .8; exec \\\"$@\\\"' x env "
+                   "FAKE_UUID=GPU-4\"; } );\n");
     struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err, "driver gpu 0 is set aside: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with "
@@ -189,6 +191,7 @@ static void other_drivers_models_and_toolkits_are_named_and_the_rest_is_used(voi
     e2e_expect(r.err, "model gpu 0 is set aside: it is a Other with driver 1.2.3");
     e2e_expect(r.err, "node toolkit does not compile: it has fake-2.0, the run has fake 1.0");
     assert_null(strstr(r.err, "toolkit gpu 0 is set aside"));
+    e2e_expect(r.err, "twin gpu 0 is set aside: it is the same GPU as toolkit gpu 0 (GPU-4)");
     free(job);
     done(&r, folder);
 }

@@ -234,10 +234,10 @@ static void a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranke
                                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
                                           folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
-    e2e_expect(r.err, "gpu 2 is set aside: gpu 2 (GPU-fake, ");
+    e2e_expect(r.err, "gpu 2 is set aside: gpu 2 (GPU-fake-2, ");
     e2e_expect(r.err, "takes 1.060 times as long as the others for trial ");
-    e2e_expect(r.err, "the final was repeated on gpu 1 (GPU-fake, ");
-    e2e_expect(r.out, "set aside      gpu 2 (GPU-fake, ");
+    e2e_expect(r.err, "the final was repeated on gpu 1 (GPU-fake-1, ");
+    e2e_expect(r.out, "set aside      gpu 2 (GPU-fake-2, ");
     struct tally t = tally(folder);
     assert_int_equal(t.ok + t.marked, CONFIGURATIONS);
     assert_true(t.marked > 0);
@@ -259,6 +259,18 @@ static void a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end(void **st
     done(&r, folder);
 }
 
+// Two workers on one GPU would slow each other down, both alike.
+static void a_gpu_that_is_named_twice_is_refused(void **state)
+{
+    (void)state;
+    char *folder = job_folder("gpus_twice");
+    struct outcome_of_command r =
+        e2e_run(folder, "at=$PWD/'%s'; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-nvcc", folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "--device 0,2 names one GPU twice: gpu 0 and gpu 2 are both GPU-one");
+    done(&r, folder);
+}
+
 static void gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used(void **state)
 {
     (void)state;
@@ -277,7 +289,7 @@ static void gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used(voi
     assert_string_equal(json_get_string(run, "device", ""), "0,3");
     assert_int_equal(json_array_size(gpus), 2);
     assert_string_equal(json_get_string(json_array_get(gpus, 1), "name", ""), "gpu 3");
-    assert_string_equal(json_get_string(json_array_get(gpus, 1), "uuid", ""), "GPU-fake");
+    assert_string_equal(json_get_string(json_array_get(gpus, 1), "uuid", ""), "GPU-fake-3");
     assert_true(json_get_integer(json_array_get(gpus, 1), "checks", 0) >= 1);
     assert_true(fabs(json_get_number(json_array_get(gpus, 1), "ratio", 0) - 1) < 1e-9);
     json_decref(document);
@@ -294,7 +306,7 @@ static void a_final_that_another_gpu_does_not_confirm_says_so_everywhere(void **
                                           "$BIN/sweetspot compare $at/job.cfg --store $at/job.db",
                                           folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
-    e2e_expect(r.err, "the final on gpu 1 (GPU-fake, ");
+    e2e_expect(r.err, "the final on gpu 1 (GPU-fake-1, ");
     e2e_expect(r.err, "takes 0.515 times the winner's time");
     e2e_expect(r.err, ", and would have won; where the final was decided 1.030 times");
     e2e_expect(r.out, "otherwise      on gpu 1 trial ");
@@ -311,6 +323,7 @@ int main(void)
         cmocka_unit_test(a_lost_check_blames_nobody_and_is_made_again),
         cmocka_unit_test(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked),
         cmocka_unit_test(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end),
+        cmocka_unit_test(a_gpu_that_is_named_twice_is_refused),
         cmocka_unit_test(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used),
         cmocka_unit_test(a_final_that_another_gpu_does_not_confirm_says_so_everywhere),
     };

@@ -104,9 +104,12 @@ static inline double timed_landscape(const char *config)
 
 static inline json_t *timed_hello(void)
 {
+    static int greeted; // one process may stand for several GPUs
     const char *device = getenv("TIMED_DEVICE");
+    char uuid[48];
+    snprintf(uuid, sizeof uuid, "GPU-timed-%d-%d", (int)getpid(), greeted++);
     return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "timed 1.0", "device",
-                     "name", device ? device : "Timed GPU", "arch", "sm_90a", "uuid", "GPU-timed", "driver", "1.2.3",
+                     "name", device ? device : "Timed GPU", "arch", "sm_90a", "uuid", uuid, "driver", "1.2.3",
                      "sm_count", 132, "memory_bytes", (json_int_t)1 << 36, "memory_free", (json_int_t)1 << 36,
                      "counters", "available", (int)(timed_setting("TIMED_COUNT", 0) > 0), "reason",
                      "none are simulated");

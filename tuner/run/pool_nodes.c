@@ -279,15 +279,30 @@ bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
     return false;
 }
 
+const struct gpu_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    const char *uuid = json_get_string(json_object_get(hello, "device"), "uuid", "");
+    for (size_t i = 0; i < p->gpu_count && *uuid && !p->replay; i++) {
+        const struct gpu_slot *slot = &p->gpus[i];
+        if (i != gpu && !slot->aside && worker_running(&slot->worker) && slot->uuid && !strcmp(slot->uuid, uuid))
+            return slot;
+    }
+    return NULL;
+}
+
 bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     const json_t *device = json_object_get(hello, "device");
     const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", "");
     if (!pool_gpu_is_wanted(p, gpu, hello)) return true;
-    if (p->gpus[gpu].node == POOL_HERE || (!strcmp(name, p->device_name) && !strcmp(driver, p->driver))) return false;
+    if (p->gpus[gpu].node == POOL_HERE) return false;
+    const struct gpu_slot *twin = pool_gpu_twin(p, gpu, hello);
+    bool same = !strcmp(name, p->device_name) && !strcmp(driver, p->driver);
+    if (same && !twin) return false;
     pool_node_count_gpus(p, gpu, hello);
-    char *why = text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver, p->device_name,
-                            p->driver);
+    char *why = same ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid)
+                     : text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver,
+                                   p->device_name, p->driver);
     pool_gpu_set_aside(p, gpu, why);
     free(why);
     return true;

@@ -266,6 +266,7 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         json_t *hello = worker_running(&slot->worker) ? NULL : greet_gpu(p, err);
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
+        if (hello && !other) pool_set_uuid(slot, json_object_get(hello, "device"));
         json_decref(hello);
         if (!other && pool_gpu_refuses_job(p, p->first_gpu)) {
             i--; // it was not tried

@@ -138,6 +138,13 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         event->exit_status = EXIT_USAGE;
         return true;
     }
+    const struct gpu_slot *twin = slot->state == GPU_HELLO ? pool_gpu_twin(p, i, answer) : NULL;
+    if (twin) {
+        error_set(&event->why, "--device %s names one GPU twice: %s and %s are both %s", p->settings.device, twin->name,
+                  slot->name, twin->uuid);
+        event->exit_status = EXIT_USAGE;
+        return true;
+    }
     if (slot->state == GPU_HELLO && device) {
         pool_set_uuid(slot, device);
         if (pool_gpu_refuses_job(p, i)) return false;
