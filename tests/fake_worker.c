@@ -609,6 +609,7 @@ static void suffer(const char *op)
     if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // and takes a megabyte no more
     if (!strcmp(kind, "mute")) close(STDOUT_FILENO);
     if (!strcmp(kind, "deaf") || !strcmp(kind, "mute")) pause();
+    while (!strcmp(kind, "flood")) fputs("and so on\n", stderr);
     if (!strcmp(kind, "quiet")) close(STDERR_FILENO);
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }

@@ -107,6 +107,25 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
     }
 }
 
+// It writes to its stderr as fast as it can: its time ends as that of a silent one, and the log fills no disk.
+static void a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log(void **state)
+{
+    (void)state;
+    char *folder = job_folder("flood");
+    struct outcome_of_command r =
+        RUN(folder, "sed -i 's/\"3s\"/\"1s\"/' $at/job.cfg; export FAKE_FAULT=trial:flood:1\n" TUNE
+                    "; echo \"status $?\"; wc -c <$at/job.log");
+    e2e_expect(r.out, "winner: trial");
+    e2e_expect(r.out, "\nstatus 0\n");
+    struct statuses s = statuses(folder, "job.db");
+    assert_int_equal(s.ok, 7);
+    assert_int_equal(s.others, 1);
+    assert_in_range(atol(strstr(r.out, "\nstatus 0\n") + 10), 1000, 4 << 20);
+    free(s.reason);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 // While a run begins, before any candidate is measured. All at once, since each waits until the worker is given up.
 static void a_worker_that_stays_stopped_while_a_run_begins_is_replaced(void **state)
 {
@@ -285,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
+        cmocka_unit_test(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log),
         cmocka_unit_test(a_worker_that_stays_stopped_while_a_run_begins_is_replaced),
         cmocka_unit_test(who_takes_two_workers_with_it_is_to_blame),
         cmocka_unit_test(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time),

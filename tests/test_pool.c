@@ -213,6 +213,22 @@ static void a_node_of_another_version_is_refused_by_name_and_the_others_work(voi
     done(&r, folder);
 }
 
+// One in place of an agent's greeting, the other on stderr beside a good agent.
+static void nodes_that_talk_without_end_keep_nobody_from_working_and_fill_no_log(void **state)
+{
+    (void)state;
+    char *folder = job_folder("pool_talk");
+    e2e_write(folder, "nodes.cfg",
+              "nodes = ( { name = \"banner\"; command = \"sh -c yes\"; },\n"
+              "  { name = \"loud\"; command = \"sh -c 'yes >&2 & exec \\\"$@\\\"' x\"; gpus = 1; cores = 1; } );\n");
+    struct outcome_of_command r = RUN(folder, TUNE "--pool $at/nodes.cfg; echo size; wc -c <$at/job.log");
+    expect_all(folder);
+    e2e_expect(r.err, "node banner is set aside: it sends text without end in place of the agent's greeting");
+    e2e_expect(r.out, "size\n");
+    assert_in_range(atol(strstr(r.out, "size\n") + 5), 1000, 16 << 20);
+    done(&r, folder);
+}
+
 static void a_node_that_cannot_write_is_set_aside(void **state)
 {
     (void)state;
@@ -309,6 +325,7 @@ int main(void)
         cmocka_unit_test(nodes_join_and_leave_with_the_file_that_lists_them),
         cmocka_unit_test(sources_and_cubins_travel_where_no_file_is_shared),
         cmocka_unit_test(a_node_of_another_version_is_refused_by_name_and_the_others_work),
+        cmocka_unit_test(nodes_that_talk_without_end_keep_nobody_from_working_and_fill_no_log),
         cmocka_unit_test(a_node_that_cannot_write_is_set_aside),
         cmocka_unit_test(without_any_node_a_run_waits_and_then_says_how_to_go_on),
         cmocka_unit_test(mistakes_in_what_names_nodes_are_said_with_their_place),

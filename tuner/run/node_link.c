@@ -19,8 +19,9 @@ static const double gap = 2; // s without a look after which the driver, not the
 
 extern char **environ;
 
-static void log_text(const struct node_link *l, const char *text)
+static void log_text(void *link, const char *text)
 {
+    const struct node_link *l = link;
     if (!l->settings->log || !*text) return;
     char *line = text_format("node %s: %s", l->name, text);
     l->settings->log(l->settings->user, line);
@@ -51,9 +52,7 @@ int node_link_start(struct node_link *l, char *const argv[], struct error *err)
     l->have = json_object();
     l->trees = json_object();
     l->brought = json_object();
-    free(l->last_words);
-    l->last_words = NULL;
-    l->words.size = 0;
+    l->words = l->banner = (struct child_words){0};
     return 0;
 }
 
@@ -74,25 +73,7 @@ const char *node_link_why(const struct node_link *l)
 
 static void hear_words(struct node_link *l)
 {
-    char bytes[4096];
-    ssize_t n = 1;
-    while (l->child.errors >= 0 && n) {
-        n = read(l->child.errors, bytes, sizeof bytes);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return;
-        for (ssize_t i = 0; i < n; i++) {
-            if (bytes[i] != '\n') {
-                if (bytes[i] != '\r') add(&l->words, &bytes[i], 1);
-                continue;
-            }
-            add(&l->words, NULL, 0);
-            log_text(l, l->words.bytes);
-            free(l->last_words);
-            l->last_words = text_copy(l->words.bytes);
-            l->words.size = 0;
-        }
-    }
-    child_close(&l->child.errors);
+    child_words_read(&l->words, &l->child.errors, log_text, l);
 }
 
 void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
@@ -131,7 +112,7 @@ static void end(struct node_link *l)
     }
     hear_words(l);
     node_link_stop(l, false, "the %s %s%s%s", l->state == LINK_GREETING ? "command that starts its agent" : "agent",
-                   how, l->last_words ? ": " : "", l->last_words ? l->last_words : "");
+                   how, *l->words.last ? ": " : "", l->words.last);
 }
 
 // Greeting -----------------------------------------------------------------------------------------------------------
@@ -165,10 +146,12 @@ static void read_greeting(struct node_link *l)
 {
     char *line;
     int got = 0;
-    while (l->state == LINK_GREETING && (got = frame_next_line(&l->in, &line)) > 0) {
+    while (l->state == LINK_GREETING && got >= 0 && (got = frame_next_line(&l->in, &line)) > 0) {
         struct error err;
         if (strncmp(line, NODE_GREETING, strlen(NODE_GREETING)) != 0) {
-            log_text(l, line);
+            child_words_take(&l->banner, line, strlen(line), log_text, l);
+            child_words_take(&l->banner, "\n", 1, log_text, l);
+            if (l->banner.heard > CHILD_WORDS_MOST) got = -1; // refused below
             continue;
         }
         json_decref(l->identity);
@@ -278,7 +261,7 @@ static void keep_time(struct node_link *l, double now)
     if (l->state == LINK_GREETING) {
         if (now - l->started > s->greeting)
             node_link_stop(l, false, "its agent did not greet within %.0f s%s%s", s->greeting,
-                           l->last_words ? ": " : "", l->last_words ? l->last_words : "");
+                           *l->words.last ? ": " : "", l->words.last);
         return;
     }
     if (now - l->heard > s->patience) node_link_stop(l, false, "nothing was heard of it for %.0f s", now - l->heard);
@@ -340,8 +323,6 @@ void node_link_release(struct node_link *l)
     free(l->channels);
     free(l->arriving);
     free(l->cache);
-    free(l->words.bytes);
-    free(l->last_words);
     free(l->why);
     json_decref(l->identity);
     json_decref(l->have);

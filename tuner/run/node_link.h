@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include "tuner/base/child_process.h"
+#include "tuner/base/child_words.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
 
@@ -53,14 +54,14 @@ struct node_link {
     json_t *trees;    // sources there: what was to be compiled -> folder
     json_t *brought;  // files of the node that are here: path there -> path here
     struct node_arrival arrival;
-    char *arriving;          // its path there
-    struct node_bytes words; // a line of stderr that is begun
+    char *arriving;            // its path there
+    struct child_words words;  // on stderr, of what stands before the agent
+    struct child_words banner; // before the greeting
     size_t channel_count;
     struct node_channel **channels;
     uint32_t next_channel;
-    char *last_words; // on stderr, of what stands before the agent
-    char *why;        // it is down
-    bool refused;     // trying again is useless: another program, a full disk
+    char *why;    // it is down
+    bool refused; // trying again is useless: another program, a full disk
 };
 
 struct node_links {

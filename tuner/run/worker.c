@@ -26,8 +26,8 @@ bool worker_running(const struct worker *w)
 int worker_start(struct worker *w, const char *name, char *const argv[], struct error *err)
 {
     w->name = name;
-    w->input_size = w->output_size = w->stderr_size = 0;
-    w->last_words[0] = 0;
+    w->input_size = w->output_size = 0;
+    w->words = (struct child_words){0};
     w->killed = w->lost = false;
     if (!w->link) return child_start(&w->child, argv, NULL, err);
     w->channel = node_link_open(w->link, argv, err);
@@ -82,29 +82,15 @@ int worker_poll(const struct worker *w, struct pollfd *p)
     return n;
 }
 
-static void take_stderr(struct worker *w, const char *bytes, size_t n)
+static void pass_on(void *user, const char *line)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (bytes[i] != '\n' && w->stderr_size < sizeof w->stderr_line - 1) w->stderr_line[w->stderr_size++] = bytes[i];
-        if (bytes[i] != '\n') continue;
-        w->stderr_line[w->stderr_size] = 0;
-        if (w->stderr_size == sizeof w->stderr_line - 1) memcpy(w->stderr_line + w->stderr_size - 3, "...", 3);
-        w->stderr_size = 0;
-        if (w->stderr_line[0]) memcpy(w->last_words, w->stderr_line, sizeof w->last_words);
-        if (w->chatter && w->stderr_line[0]) w->chatter(w->chatter_user, w, w->stderr_line);
-    }
+    const struct worker *w = user;
+    if (w->chatter) w->chatter(w->chatter_user, w, line);
 }
 
 static void read_stderr(struct worker *w)
 {
-    char bytes[4096];
-    ssize_t n;
-    while (w->child.errors >= 0 && (n = read(w->child.errors, bytes, sizeof bytes)) != 0) {
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return;
-        take_stderr(w, bytes, (size_t)n);
-    }
-    child_close(&w->child.errors); // at its end: poll would return at once for ever
+    child_words_read(&w->words, &w->child.errors, pass_on, w);
 }
 
 // False when the worker has closed its end: it will never hear of the request.
@@ -150,14 +136,14 @@ static void describe_death(const struct worker *w, struct error *err)
 {
     char how[96] = "closed its pipe, did not end, and was killed";
     if (!w->killed) child_describe(w->exit_status, how, sizeof how);
-    error_set(err, "worker '%s' %s%s%s", w->name, how, w->last_words[0] ? ": " : "", w->last_words);
+    error_set(err, "worker '%s' %s%s%s", w->name, how, w->words.last[0] ? ": " : "", w->words.last);
 }
 
 // What the link has brought.
 static int channel_io(struct worker *w, struct error *err)
 {
     struct node_channel *c = w->channel;
-    take_stderr(w, c->errors.bytes, c->errors.size);
+    child_words_take(&w->words, c->errors.bytes, c->errors.size, pass_on, w);
     c->errors.size = 0;
     if (w->input_size + c->output.size > w->input_room) {
         w->input_room = 2 * (w->input_size + c->output.size);
@@ -166,9 +152,10 @@ static int channel_io(struct worker *w, struct error *err)
     if (c->output.size) memcpy(w->input + w->input_size, c->output.bytes, c->output.size);
     w->input_size += c->output.size;
     c->output.size = 0;
-    if (!c->ended && !c->lost) return 0;
+    bool endless = w->input_size > LONGEST_LINE;
+    if (!c->ended && !c->lost && !endless) return 0;
     w->exit_status = c->status;
-    w->killed = c->killed;
+    w->killed = c->killed || endless;
     w->lost = c->lost;
     if (w->lost)
         error_set(err, "worker '%s' is lost with its node: %s", w->name, node_link_why(w->link));

@@ -19,7 +19,7 @@
 #include "tuner/base/json.h"
 #include "tuner/run/node_link.h"
 
-enum { WORKER_LAST_WORDS = 512, WORKER_POLLED = 3 };
+enum { WORKER_POLLED = 3 };
 // s: a worker that stays stopped (SIGSTOP) for as long is replaced; how much too long the driver sleeps when it was
 // suspended, and its workers probably with it; how often stopped workers are looked for.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_LOOK = 1 };
@@ -38,9 +38,7 @@ struct worker {
     size_t input_size, input_room;
     char *output; // bytes not yet written
     size_t output_size, output_room;
-    char last_words[WORKER_LAST_WORDS]; // last line it wrote on stderr
-    char stderr_line[WORKER_LAST_WORDS];
-    size_t stderr_size;
+    struct child_words words;                                             // on stderr
     int exit_status;                                                      // of waitpid, once dead
     bool killed;                                                          // by us
     bool lost;                                                            // its node was

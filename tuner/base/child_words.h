@@ -1,0 +1,25 @@
+// What a child process says beside its protocol (on stderr, or before a greeting), line by line: for the log, and to
+// say why it ended. Long lines are cut. Of a child that does not stop only the first CHILD_WORDS_MOST bytes are passed
+// on, so that no log fills a disk, and only so much is read at a time that others are heard.
+#ifndef SWEETSPOT_CHILD_WORDS_H
+#define SWEETSPOT_CHILD_WORDS_H
+
+#include <stddef.h>
+
+enum { CHILD_WORDS_LINE = 512, CHILD_WORDS_MOST = 256 << 10 };
+
+struct child_words {
+    char last[CHILD_WORDS_LINE]; // the last line that was not empty
+    char line[CHILD_WORDS_LINE]; // one that is begun
+    size_t size;                 // bytes of it
+    size_t heard;                // all bytes so far
+};
+
+typedef void child_words_visitor(void *user, const char *line);
+
+// Passes whole lines on, without carriage returns, and none that is empty. `visit` may be NULL.
+void child_words_take(struct child_words *, const char *bytes, size_t size, child_words_visitor *visit, void *user);
+// Takes what a pipe has (not blocking), up to 64 KiB; closes it at its end.
+void child_words_read(struct child_words *, int *fd, child_words_visitor *visit, void *user);
+
+#endif
