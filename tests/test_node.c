@@ -257,6 +257,20 @@ static void files_have_their_name_when_their_content_is_right(void **state)
     finish(&a);
 }
 
+// The driver makes a name of it.
+static void what_is_no_hash_is_refused_before_anything_is_written(void **state)
+{
+    (void)state;
+    struct node_arrival a = {.fd = -1};
+    struct error err;
+    char *folder = e2e_folder("arrival"), *path = text_format("%s/file", folder);
+    assert_int_equal(node_arrival_begin(&a, path, "../../../../../../../../../../..", 3, &err), -1);
+    e2e_expect(err.message, "without size or hash");
+    assert_null(a.path);
+    free(path);
+    e2e_remove(folder);
+}
+
 static void who_sees_the_drivers_files_is_told_by_their_content(void **state)
 {
     (void)state;
@@ -319,6 +333,7 @@ int main(void)
         cmocka_unit_test(workers_end_with_the_pipe_and_a_cut_frame_is_none),
         cmocka_unit_test(how_a_worker_ended_or_stopped_is_told),
         cmocka_unit_test(files_have_their_name_when_their_content_is_right),
+        cmocka_unit_test(what_is_no_hash_is_refused_before_anything_is_written),
         cmocka_unit_test(who_sees_the_drivers_files_is_told_by_their_content),
         cmocka_unit_test(greetings_of_others_are_refused_with_what_they_are),
         cmocka_unit_test(slurms_lists_of_numbers_are_read),

@@ -201,13 +201,13 @@ static void a_node_of_another_version_is_refused_by_name_and_the_others_work(voi
               "echo 'sweetspot-node 1 {\"version\":\"0.0\",\"program\":\"12345678\"}'\nsleep 9\n");
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"old\"; command = \"sh $at/old\"; },\n"
-              "  { name = \"gone\"; command = \"sh -c 'echo no such host >&2; exit 255'\"; },\n"
+              "  { name = \"gone\"; command = \"sh -c 'echo \\x1bno-such-host >&2; exit 255'\"; },\n"
               "  { name = \"talks\"; command = \"sh -c 'echo; printf Quota; exec \\\"$@\\\"' x\"; gpus = 1; cores = 1; "
               "} );\n");
     struct outcome_of_command r = RUN(folder, "export at\n" TUNE "--pool $at/nodes.cfg; cat $at/job.log");
     expect_all(folder);
     e2e_expect(r.err, "node old is set aside: node old runs sweetspot 0.0 (program 12345678), this is sweetspot");
-    e2e_expect(r.err, "node gone is lost: the command that starts its agent ended with status 255: no such host");
+    e2e_expect(r.err, "node gone is lost: the command that starts its agent ended with status 255: ?no-such-host");
     e2e_expect(r.out, "node talks: Quota");
     e2e_expect(r.out, "node old: Welcome to this machine");
     done(&r, folder);

@@ -1,6 +1,7 @@
 // See child_words.h.
 #include "tuner/base/child_words.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ void child_words_take(struct child_words *w, const char *bytes, size_t size, chi
         if (bytes[i] == '\n')
             end_line(w, visit, user);
         else if (bytes[i] != '\r' && w->size < sizeof w->line - 1)
-            w->line[w->size++] = bytes[i];
+            w->line[w->size++] = bytes[i] != '\t' && iscntrl((unsigned char)bytes[i]) ? '?' : bytes[i];
     }
 }
 

@@ -1,6 +1,7 @@
 // What a child process says beside its protocol (on stderr, or before a greeting), line by line: for the log, and to
-// say why it ended. Long lines are cut. Of a child that does not stop only the first CHILD_WORDS_MOST bytes are passed
-// on, so that no log fills a disk, and only so much is read at a time that others are heard.
+// say why it ended. Long lines are cut, and what would control a terminal is replaced. Of a child that does not stop
+// only the first CHILD_WORDS_MOST bytes are passed on, so that no log fills a disk, and only so much is read at a time
+// that others are heard.
 #ifndef SWEETSPOT_CHILD_WORDS_H
 #define SWEETSPOT_CHILD_WORDS_H
 
