@@ -53,6 +53,23 @@ static void the_last_minute_forgets_what_was_before(void **state)
     assert_float_equal(usage_minute_share(&u), 0.5, 0.01);
 }
 
+static void an_answer_that_waits_to_be_read_keeps_no_worker_busy(void **state)
+{
+    (void)state;
+    struct worker_usage u;
+    usage_init(&u, 0);
+    usage_enter(&u, USAGE_MEASURING, 0);
+    usage_enter(&u, USAGE_MEASURING, 20);
+    usage_unread(&u, 8); // it took 12 s
+    assert_float_equal(usage_busy_seconds(&u), 12, 1e-9);
+    assert_float_equal(u.seconds[USAGE_IDLE], 8, 1e-9);
+    assert_float_equal(usage_minute_share(&u), 0.6, 1e-9);
+    usage_unread(&u, -1); // clocks of other machines
+    usage_unread(&u, 100);
+    assert_float_equal(usage_busy_seconds(&u), 0, 1e-9);
+    assert_float_equal(usage_minute_share(&u), 0, 1e-9);
+}
+
 // The limit ----------------------------------------------------------------------------------------------------------
 
 // Two GPUs and two compilers; ten stretches of a second, in the first `busy` of which both GPUs are measuring.
@@ -474,6 +491,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked),
         cmocka_unit_test(the_last_minute_forgets_what_was_before),
+        cmocka_unit_test(an_answer_that_waits_to_be_read_keeps_no_worker_busy),
         cmocka_unit_test(the_limit_is_what_idle_gpus_lacked),
         cmocka_unit_test(gpus_that_are_busy_nine_tenths_of_the_time_have_no_limit),
         cmocka_unit_test(answers_that_nobody_reads_are_no_work_of_a_gpu),

@@ -151,9 +151,12 @@ static void look(struct run *r, double now)
 
 void run_watch_answered(struct run *r, size_t gpu, const json_t *answer)
 {
-    double took = json_get_number(answer, "wall", NAN);
+    double took = json_get_number(answer, "wall", NAN), now = clock_now(), seen = now - r->policy.gpus[gpu].since;
     if (r->watch.phase != WATCH_SEARCH || state_of_gpu(r, gpu) != USAGE_MEASURING || !isfinite(took)) return;
-    limit_answered(&r->watch.limit, clock_now() - r->policy.gpus[gpu].since, took);
+    limit_answered(&r->watch.limit, seen, took);
+    grow(&r->watch.gpus, r->pool.gpu_count, now);
+    enter(r, &r->watch.gpus, gpu, USAGE_MEASURING, now);
+    usage_unread(&r->watch.gpus.list[gpu], seen - took);
 }
 
 void run_watch_measured(struct run *r, size_t gpu, bool failed, const json_t *answer)

@@ -50,6 +50,18 @@ void usage_enter(struct worker_usage *u, enum usage_state state, double now)
     u->state = state;
 }
 
+void usage_unread(struct worker_usage *u, double seconds)
+{
+    double left = fmin(fmax(seconds, 0), u->seconds[u->state]);
+    u->seconds[u->state] -= left;
+    u->seconds[USAGE_IDLE] += left;
+    for (int64_t s = u->slot; s >= 0 && s > u->slot - USAGE_SLOTS; s--) {
+        double *recent = &u->recent[s % USAGE_SLOTS], part = fmin(left, *recent);
+        *recent -= part;
+        left -= part;
+    }
+}
+
 double usage_busy_seconds(const struct worker_usage *u)
 {
     double busy = 0;
