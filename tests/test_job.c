@@ -68,7 +68,7 @@ static const struct {
     {7, "launch = { grid = [1]; };", 7, "lacks 'block'"},
     {7, "launch = { grid = [1]; block = [1]; clustre = [1]; };", 7, "did you mean 'cluster'?"},
     {7, "launch = { grid = [1, 1, 1, 1]; block = [1]; };", 7, "one to three dimensions"},
-    {7, "launch = { grid = [1]; block = [1]; overlap = 1; };", 7, "there is no launch before it"},
+    {7, "launch = { grid = [1]; block = [1]; overlap = 1; };", 7, "no launch comes before it"},
     {7,
      "stages = ( { entry = \"x\"; launch = { grid = [1]; block = [1]; }; arguments = ( { buffer = \"x\"; type = "
      "\"f32\"; shape = [\"N\"]; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } ); }, { "

@@ -89,7 +89,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *gr
         load_define(r, node_at(defines, i), &c->defines, &c->define_count);
     load_launch(r, job, group, &c->stage);
     if (c->stage.overlap)
-        reader_mistake(r, group, "'overlap' is not possible in 'current': there is no launch before it");
+        reader_mistake(r, group, "the launch of 'current' cannot overlap: no launch comes before it");
     if (node_member(group, "arguments")) {
         load_arguments(r, job, group, &c->stage);
         check_views(r, job, group, &c->stage, 1, true);

@@ -108,7 +108,7 @@ void load_launch(struct reader *r, struct job *job, const struct node *owner, st
     if (!overlap) return;
     stage->overlap = reader_expression(r, overlap, job->symbols);
     if (stage == job->stages && !stage->repeat.loop_count)
-        reader_mistake(r, overlap, "'overlap' is not possible in the first launch: there is no launch before it");
+        reader_mistake(r, overlap, "the first launch cannot overlap: no launch comes before it");
 }
 
 // All but `when`, its loops and its pairs.
