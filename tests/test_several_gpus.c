@@ -271,6 +271,24 @@ static void a_gpu_that_is_named_twice_is_refused(void **state)
     done(&r, folder);
 }
 
+// Each worker takes three pipes. The limit that a user may raise is raised, up to the one that only root may.
+static void more_workers_than_files_are_usually_allowed_can_be_used(void **state)
+{
+    (void)state;
+    char *folder = job_folder("gpus_files");
+    struct outcome_of_command r = e2e_run(
+        folder, "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final", folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    assert_int_equal(tally(folder).ok, CONFIGURATIONS);
+    e2e_done(&r);
+    r = e2e_run(folder,
+                "at=$PWD/'%s'; ulimit -n 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final -n 500",
+                folder);
+    assert_int_not_equal(r.status, 0);
+    e2e_expect(r.err, "cannot create a pipe: Too many open files; `ulimit -n` says how many are allowed");
+    done(&r, folder);
+}
+
 static void gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used(void **state)
 {
     (void)state;
@@ -324,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked),
         cmocka_unit_test(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end),
         cmocka_unit_test(a_gpu_that_is_named_twice_is_refused),
+        cmocka_unit_test(more_workers_than_files_are_usually_allowed_can_be_used),
         cmocka_unit_test(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used),
         cmocka_unit_test(a_final_that_another_gpu_does_not_confirm_says_so_everywhere),
     };

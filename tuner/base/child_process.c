@@ -7,8 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum {
+    FILES_MOST = 1 << 16, // not more: some programs close all that they could have open, one by one
+    FILES_SPARE = 64      // no pipe takes the last ones, which the store and the log need
+};
 
 void child_close(int *fd)
 {
@@ -23,14 +29,37 @@ void child_close_all(struct child *c)
     child_close(&c->errors);
 }
 
+// Three pipes for each of many children are more than the usual 1024 files. Children get the limit that was there.
+static struct rlimit files_before, files_now;
+
+static void make_room(void)
+{
+    if (files_now.rlim_max || getrlimit(RLIMIT_NOFILE, &files_before)) return;
+    files_now = files_before;
+    if (files_now.rlim_cur < FILES_MOST)
+        files_now.rlim_cur = files_now.rlim_max < FILES_MOST ? files_now.rlim_max : FILES_MOST;
+    if (setrlimit(RLIMIT_NOFILE, &files_now)) files_now = files_before;
+}
+
+// Whether pipes that end with this descriptor leave enough of the others.
+static bool leaves_spare(int descriptor)
+{
+    rlim_t all = files_now.rlim_cur, spare = all / 8 < FILES_SPARE ? all / 8 : FILES_SPARE;
+    if ((rlim_t)descriptor + spare < all) return true;
+    errno = EMFILE;
+    return false;
+}
+
 int child_start(struct child *c, char *const argv[], const char *folder, struct error *err)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, errors[2] = {-1, -1};
     *c = CHILD_NONE;
+    make_room();
     if (strchr(argv[0], '/') && access(argv[0], X_OK))
         return error_set(err, "cannot run '%s': %s", argv[0], strerror(errno));
-    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
-        error_set(err, "cannot create a pipe: %s", strerror(errno));
+    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) || !leaves_spare(errors[1])) {
+        error_set(err, "cannot create a pipe: %s%s", strerror(errno),
+                  errno == EMFILE ? "; `ulimit -n` says how many are allowed" : "");
         goto fail;
     }
     pid_t parent = getpid(), pid = fork();
@@ -42,6 +71,7 @@ int child_start(struct child *c, char *const argv[], const char *folder, struct 
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(127);
         setpgid(0, 0);
+        if (files_now.rlim_max) setrlimit(RLIMIT_NOFILE, &files_before);
         if (dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0 || dup2(errors[1], STDERR_FILENO) < 0)
             _exit(127);
         signal(SIGINT, SIG_DFL);

@@ -1,6 +1,7 @@
 // A child process with pipes for its stdin, stdout and stderr: a worker, or what stands before an agent. It is started
 // by fork and exec, dies with its parent (PR_SET_PDEATHSIG), and leads a process group of its own, so that Ctrl-C on a
-// terminal does not reach it and a tool that stands before it is killed with it.
+// terminal does not reach it and a tool that stands before it is killed with it. Starting one raises this process's
+// limit on open files as far as the system allows.
 #ifndef SWEETSPOT_CHILD_PROCESS_H
 #define SWEETSPOT_CHILD_PROCESS_H
 

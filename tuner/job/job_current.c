@@ -88,8 +88,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *gr
     for (size_t i = 0; defines && i < node_count(defines); i++)
         load_define(r, node_at(defines, i), &c->defines, &c->define_count);
     load_launch(r, job, group, &c->stage);
-    if (c->stage.overlap)
-        reader_mistake(r, group, "the launch of 'current' cannot overlap: no launch comes before it");
+    if (c->stage.overlap) reader_mistake(r, group, "the launch of 'current' cannot overlap: no launch comes before it");
     if (node_member(group, "arguments")) {
         load_arguments(r, job, group, &c->stage);
         check_views(r, job, group, &c->stage, 1, true);

@@ -68,7 +68,8 @@ int node_file_send(struct frame_writer *w, const char *path, const char *key, co
 int node_arrival_begin(struct node_arrival *a, const char *path, const char *hash, int64_t size, struct error *err)
 {
     node_arrival_drop(a);
-    if (size < 0 || strlen(hash) != HASH_TEXT_SIZE - 1 || hash[strspn(hash, "0123456789abcdef")]) return error_set(err, "a file without size or hash arrives");
+    if (size < 0 || strlen(hash) != HASH_TEXT_SIZE - 1 || hash[strspn(hash, "0123456789abcdef")])
+        return error_set(err, "a file without size or hash arrives");
     if (output_make_folders(path, err)) return -1;
     *a = (struct node_arrival){
         .path = text_copy(path), .temporary = text_format("%s.%ld", path, (long)getpid()), .left = size};
