@@ -1,10 +1,8 @@
 // See reader.h. A `struct node` is a config_setting_t under another name, so that no other file needs libconfig.
 #include "tuner/job/reader.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <libconfig.h>
 #include <math.h>
 #include <stdarg.h>
@@ -16,7 +14,6 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/job/foreign_settings.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
@@ -448,170 +445,4 @@ double node_real(const struct node *n)
 bool node_bool(const struct node *n)
 {
     return config_setting_get_bool(setting(n));
-}
-
-void reader_check_members(struct reader *r, const struct node *group, const char *what, const char *const *known)
-{
-    for (size_t i = 0; i < node_count(group); i++) {
-        const struct node *member = node_at(group, i);
-        const char *name = node_name(member);
-        size_t k = 0;
-        while (known[k] && strcmp(known[k], name)) k++;
-        if (known[k]) continue;
-        const char *nearest = text_nearest(name, known), *ours = foreign_setting(name);
-        if (ours)
-            reader_mistake(r, member, "unknown setting '%s' in %s: %s", name, what, ours);
-        else if (nearest)
-            reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
-        else
-            reader_mistake(r, member, "unknown setting '%s' in %s", name, what);
-    }
-}
-
-void reader_check_group(struct reader *r, const struct node *group, const char *what, const char *path,
-                        const char *form)
-{
-    const char **known = job_setting_names(path, form);
-    assert(*known);
-    if (group) reader_check_members(r, group, what, known);
-    free(known);
-}
-
-// The row of a setting, which must be of this kind.
-static const struct job_setting *row(const char *path, enum job_setting_kind kind)
-{
-    const struct job_setting *s = job_setting_find(path);
-    assert(s && s->kind == kind);
-    return s;
-}
-
-static const struct node *member_of(const struct node *group, const struct job_setting *s)
-{
-    return node_member(group, job_setting_name(s));
-}
-
-const char *reader_string(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = row(path, KIND_STRING);
-    const struct node *n = member_of(group, s);
-    if (!n) return s->fallback;
-    if (node_is_string(n)) return node_string(n);
-    reader_mistake(r, n, "'%s' must be a string", node_name(n));
-    return s->fallback;
-}
-
-int64_t reader_integer(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = row(path, KIND_INTEGER);
-    const struct node *n = member_of(group, s);
-    int64_t fallback = s->fallback ? strtoll(s->fallback, NULL, 10) : 0, low = (int64_t)s->low,
-            high = isinf(s->high) ? INT64_MAX : (int64_t)s->high;
-    if (!n) return fallback;
-    if (!node_is_integer(n)) {
-        reader_mistake(r, n, "'%s' must be an integer", node_name(n));
-        return fallback;
-    }
-    int64_t value = node_integer(n);
-    if (value >= low && value <= high) return value;
-    if (isinf(s->high))
-        reader_mistake(r, n, "'%s' is %" PRId64 ", but must be at least %" PRId64, node_name(n), value, low);
-    else
-        reader_mistake(r, n, "'%s' is %" PRId64 ", but must be between %" PRId64 " and %" PRId64, node_name(n), value,
-                       low, high);
-    return fallback;
-}
-
-double reader_number(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = row(path, KIND_NUMBER);
-    const struct node *n = member_of(group, s);
-    double fallback = s->fallback ? strtod(s->fallback, NULL) : 0;
-    if (!n) return fallback;
-    if (!node_is_number(n)) {
-        reader_mistake(r, n, "'%s' must be a number", node_name(n));
-        return fallback;
-    }
-    double value = node_real(n);
-    if (value >= s->low && value <= s->high) return value;
-    reader_mistake(r, n, "'%s' is %g, but must be between %g and %g", node_name(n), value, s->low, s->high);
-    return fallback;
-}
-
-bool reader_bool(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = row(path, KIND_BOOL);
-    const struct node *n = member_of(group, s);
-    bool fallback = !strcmp(s->fallback, "true");
-    if (!n) return fallback;
-    if (node_is_bool(n)) return node_bool(n);
-    reader_mistake(r, n, "'%s' must be true or false", node_name(n));
-    return fallback;
-}
-
-double reader_duration(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = row(path, KIND_DURATION);
-    const struct node *n = member_of(group, s);
-    double seconds, fallback = 0;
-    text_duration(s->fallback, &fallback);
-    if (!n) return fallback;
-    if (node_is_number(n) && node_real(n) >= 0) return node_real(n);
-    if (node_is_string(n) && !text_duration(node_string(n), &seconds)) return seconds;
-    reader_mistake(r, n, "'%s' must be a time such as \"8h\", \"90s\" or \"20us\", or a number of seconds",
-                   node_name(n));
-    return fallback;
-}
-
-int reader_word(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = row(path, KIND_WORD);
-    const struct node *n = member_of(group, s);
-    int fallback = 0;
-    for (int i = 0; s->fallback && s->words[i]; i++)
-        if (!strcmp(s->words[i], s->fallback)) fallback = i;
-    if (!n) return fallback;
-    for (int i = 0; s->words[i]; i++)
-        if (node_is_string(n) && !strcmp(node_string(n), s->words[i])) return i;
-    char *list = text_join(s->words, "\", \"");
-    const char *nearest = node_is_string(n) ? text_nearest(node_string(n), s->words) : NULL;
-    reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", node_name(n), list, nearest ? "; did you mean \"" : "",
-                   nearest ? nearest : "", nearest ? "\"?" : "");
-    free(list);
-    return fallback;
-}
-
-const struct node *reader_group(struct reader *r, const struct node *group, const char *path)
-{
-    const struct node *n = member_of(group, row(path, KIND_GROUP));
-    if (!n || node_is_group(n)) return n;
-    reader_mistake(r, n, "'%s' must be a group { ... }", node_name(n));
-    return NULL;
-}
-
-const struct node *reader_sequence(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = job_setting_find(path);
-    assert(s && (s->kind == KIND_STRINGS || s->kind == KIND_INTEGERS || s->kind == KIND_VALUES ||
-                 s->kind == KIND_EXPRESSIONS || s->kind == KIND_GROUPS));
-    const struct node *n = member_of(group, s);
-    if (!n || node_is_sequence(n)) return n;
-    reader_mistake(r, n, "'%s' must be a list ( ... ) or an array [ ... ]", node_name(n));
-    return NULL;
-}
-
-struct expr *reader_expression(struct reader *r, const struct node *n, struct symbols *symbols)
-{
-    struct error err;
-    struct expr *expression = NULL;
-    if (node_is_string(n)) {
-        expression = expr_parse(node_string(n), symbols, &err);
-    } else if (node_is_integer(n)) {
-        char text[32];
-        snprintf(text, sizeof text, "%" PRId64, node_integer(n));
-        expression = expr_parse(text, symbols, &err);
-    } else {
-        error_set(&err, "an expression must be a string or an integer");
-    }
-    if (!expression) reader_mistake(r, n, "%s", err.message);
-    return expression;
 }
