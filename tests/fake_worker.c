@@ -1,82 +1,18 @@
 // A scripted worker for tests of the driver: speaks the compiler's and the GPU worker's part of the protocol and
 // misbehaves as the configuration's MODE says. Times are a function of the parameter X alone. Every measured
 // configuration is appended to the file $FAKE_LOG, so that a test can see what was measured, and how often.
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "tests/fake_faults.h"
+#include "tests/fake_request.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/settings.h"
 #include "tuner/base/text.h"
-
-static bool mode_is(const json_t *object, const char *mode)
-{
-    const char *config = json_get_string(object, "config", ""), *found = strstr(config, "MODE=");
-    size_t length = strlen(mode);
-    return found && !strncmp(found + 5, mode, length) && (found[5 + length] == ',' || !found[5 + length]);
-}
-
-static int x_of(const json_t *object)
-{
-    const char *found = strstr(json_get_string(object, "config", ""), "X=");
-    return found ? atoi(found + 2) : 0;
-}
-
-static const char *own_device; // as of --device
-
-// $FAKE_SLOW is "DEVICE FACTOR [TRIALS]": how many times as long everything takes on that GPU, after so many trials.
-static double slowness(void)
-{
-    static int asked;
-    char device[32];
-    double factor = 1;
-    int after = 0;
-    const char *how = getenv("FAKE_SLOW");
-    if (!how || !own_device || sscanf(how, "%31s %lf %d", device, &factor, &after) < 2) return 1;
-    return !strcmp(device, own_device) && asked++ >= after ? factor : 1;
-}
-
-static double time_of(const json_t *object)
-{
-    int x = x_of(object);
-    if (getenv("FAKE_TIME")) return atof(getenv("FAKE_TIME"));
-    return 1e-3 * (1 + 0.01 * (x - 7) * (x - 7)) * slowness(); // best: X=7
-}
-
-// On problem 1, where $FAKE_OTHER_WAY is set, a larger X is always better.
-static double time_on(const json_t *object, size_t problem)
-{
-    return problem == 1 && getenv("FAKE_OTHER_WAY") ? 1e-3 * (2 - 0.1 * x_of(object)) : time_of(object);
-}
-
-static void note_text(const char *text)
-{
-    const char *path = getenv("FAKE_LOG");
-    FILE *file = path ? fopen(path, "a") : NULL;
-    if (!file) return;
-    fprintf(file, "%s\n", text);
-    fclose(file);
-}
-
-static void note(const json_t *object)
-{
-    note_text(json_get_string(object, "config", ""));
-}
-
-// Noted where $FAKE_LOG_SEEDS is set: the seed of the data that a job or a final is about.
-static void note_seed(const json_t *request)
-{
-    char text[64];
-    if (!getenv("FAKE_LOG_SEEDS")) return;
-    snprintf(text, sizeof text, "%s seed %lld", json_get_string(request, "op", ""),
-             (long long)json_get_integer(request, "seed", -1));
-    note_text(text);
-}
 
 // Of this machine's first GPU "GPU-fake". Agents stand for other machines, which have GPUs of their own.
 static const char *fake_uuid(void)
@@ -106,33 +42,6 @@ static json_t *hello(void)
                      uuid ? uuid : fake_uuid(), "driver", driver ? driver : "1.2.3", "sm_count", 132, "memory_bytes",
                      (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
-}
-
-// What no worker can have found: by the configuration's mode, in a trial and, with "final_" before it, in a final.
-static const struct {
-    const char *mode, *member, *value;
-} impossible[] = {
-    {"time_zero", "time", "0"},          {"time_negative", "time", "-1e-3"},    {"time_huge", "time", "1e308"},
-    {"time_text", "time", "\"soon\""},   {"error_negative", "error", "-1"},     {"sample_zero", "samples", "[1e-3, 0]"},
-    {"count_real", "count", "2.5"},      {"problem_far", "problem", "1000000"}, {"problem_none", "problem", "null"},
-    {"energy_text", "energy", "[1, 2]"},
-};
-
-// The problems of an answer, one of them spoilt where the mode says so. In a final "time" is that of a round.
-static void spoil(const json_t *object, bool in_final, json_t *problems)
-{
-    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
-        char *mode = text_format("%s%s", in_final ? "final_" : "", impossible[i].mode);
-        json_t *problem = json_array_get(problems, 0);
-        if (mode_is(object, mode)) {
-            json_t *value = json_loads(impossible[i].value, JSON_DECODE_ANY, NULL);
-            if (in_final && !strcmp(impossible[i].member, "time"))
-                json_array_set_new(json_object_get(problem, "times"), 0, value);
-            else
-                json_object_set_new(problem, impossible[i].member, value);
-        }
-        free(mode);
-    }
 }
 
 // How many lines of $FAKE_LOG begin with "helper".
@@ -585,51 +494,6 @@ static json_t *ceilings(void)
 {
     if (getenv("FAKE_LOG_CEILINGS")) note_text("ceilings");
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
-}
-
-// $FAKE_FAULT is "op:kind:N": what befalls the first N requests of this kind, of all workers together ("start": the
-// workers themselves). Counted in the file $FAKE_LOG.faults.
-static void suffer(const char *op)
-{
-    char wanted[32], kind[32], path[4096];
-    int times, n = 0;
-    const char *fault = getenv("FAKE_FAULT"), *log = getenv("FAKE_LOG");
-    if (!fault || !log || sscanf(fault, "%31[^:]:%31[^:]:%d", wanted, kind, &times) != 3 || strcmp(op, wanted)) return;
-    snprintf(path, sizeof path, "%s.faults", log);
-    FILE *file = fopen(path, "a+");
-    if (!file || flock(fileno(file), LOCK_EX)) abort(); // workers meet here
-    for (int c; (c = fgetc(file)) != EOF;) n += c == '\n';
-    fseek(file, 0, SEEK_END); // from reading to writing
-    if (n < times) fprintf(file, "%s %s\n", op, kind);
-    fclose(file);
-    if (n >= times) return;
-    if (!strcmp(kind, "kill")) raise(SIGKILL);
-    if (!strcmp(kind, "stop")) raise(SIGSTOP);
-    if (!strcmp(kind, "exit")) _exit(1);
-    if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // and takes a megabyte no more
-    if (!strcmp(kind, "mute")) close(STDOUT_FILENO);
-    if (!strcmp(kind, "deaf") || !strcmp(kind, "mute")) pause();
-    while (!strcmp(kind, "flood")) fputs("and so on\n", stderr);
-    if (!strcmp(kind, "quiet")) close(STDERR_FILENO);
-    if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
-}
-
-// $FAKE_SPOIL, "OP JSON": members that answers to these requests have besides, or instead.
-static void spoil_answer(const char *op, json_t *answer)
-{
-    const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;
-    if (!json || strlen(op) != (size_t)(json - how) || strncmp(how, op, strlen(op)) != 0) return;
-    json_t *members = json_loads(json, 0, NULL);
-    json_object_update_recursive(answer, members);
-    json_decref(members);
-}
-
-// $FAKE_OTHERS names requests that are answered under another's number, but for the first one.
-static bool answers_others(const char *op, const json_t *request)
-{
-    static int asked;
-    const char *which = getenv("FAKE_OTHERS");
-    return which && !strcmp(which, op) && (strcmp(op, "compile") || json_object_get(request, "config")) && asked++;
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,84 @@
+// How a scripted worker (fake_worker.c) fails: it dies, stops or talks without end, and answers what cannot be true.
+#ifndef SWEETSPOT_TESTS_FAKE_FAULTS_H
+#define SWEETSPOT_TESTS_FAKE_FAULTS_H
+
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "tests/fake_request.h"
+#include "tuner/base/text.h"
+
+// What no worker can have found: by the configuration's mode, in a trial and, with "final_" before it, in a final.
+static const struct {
+    const char *mode, *member, *value;
+} impossible[] = {
+    {"time_zero", "time", "0"},          {"time_negative", "time", "-1e-3"},    {"time_huge", "time", "1e308"},
+    {"time_text", "time", "\"soon\""},   {"error_negative", "error", "-1"},     {"sample_zero", "samples", "[1e-3, 0]"},
+    {"count_real", "count", "2.5"},      {"problem_far", "problem", "1000000"}, {"problem_none", "problem", "null"},
+    {"energy_text", "energy", "[1, 2]"},
+};
+
+// The problems of an answer, one of them spoilt where the mode says so. In a final "time" is that of a round.
+static inline void spoil(const json_t *object, bool in_final, json_t *problems)
+{
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        char *mode = text_format("%s%s", in_final ? "final_" : "", impossible[i].mode);
+        json_t *problem = json_array_get(problems, 0);
+        if (mode_is(object, mode)) {
+            json_t *value = json_loads(impossible[i].value, JSON_DECODE_ANY, NULL);
+            if (in_final && !strcmp(impossible[i].member, "time"))
+                json_array_set_new(json_object_get(problem, "times"), 0, value);
+            else
+                json_object_set_new(problem, impossible[i].member, value);
+        }
+        free(mode);
+    }
+}
+
+// $FAKE_FAULT is "op:kind:N": what befalls the first N requests of this kind, of all workers together ("start": the
+// workers themselves). Counted in the file $FAKE_LOG.faults.
+static inline void suffer(const char *op)
+{
+    char wanted[32], kind[32], path[4096];
+    int times, n = 0;
+    const char *fault = getenv("FAKE_FAULT"), *log = getenv("FAKE_LOG");
+    if (!fault || !log || sscanf(fault, "%31[^:]:%31[^:]:%d", wanted, kind, &times) != 3 || strcmp(op, wanted)) return;
+    snprintf(path, sizeof path, "%s.faults", log);
+    FILE *file = fopen(path, "a+");
+    if (!file || flock(fileno(file), LOCK_EX)) abort(); // workers meet here
+    for (int c; (c = fgetc(file)) != EOF;) n += c == '\n';
+    fseek(file, 0, SEEK_END); // from reading to writing
+    if (n < times) fprintf(file, "%s %s\n", op, kind);
+    fclose(file);
+    if (n >= times) return;
+    if (!strcmp(kind, "kill")) raise(SIGKILL);
+    if (!strcmp(kind, "stop")) raise(SIGSTOP);
+    if (!strcmp(kind, "exit")) _exit(1);
+    if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // and takes a megabyte no more
+    if (!strcmp(kind, "mute")) close(STDOUT_FILENO);
+    if (!strcmp(kind, "deaf") || !strcmp(kind, "mute")) pause();
+    while (!strcmp(kind, "flood")) fputs("and so on\n", stderr);
+    if (!strcmp(kind, "quiet")) close(STDERR_FILENO);
+    if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
+}
+
+// $FAKE_SPOIL, "OP JSON": members that answers to these requests have besides, or instead.
+static inline void spoil_answer(const char *op, json_t *answer)
+{
+    const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;
+    if (!json || strlen(op) != (size_t)(json - how) || strncmp(how, op, strlen(op)) != 0) return;
+    json_t *members = json_loads(json, 0, NULL);
+    json_object_update_recursive(answer, members);
+    json_decref(members);
+}
+
+// $FAKE_OTHERS names requests that are answered under another's number, but for the first one.
+static inline bool answers_others(const char *op, const json_t *request)
+{
+    static int asked;
+    const char *which = getenv("FAKE_OTHERS");
+    return which && !strcmp(which, op) && (strcmp(op, "compile") || json_object_get(request, "config")) && asked++;
+}
+
+#endif
