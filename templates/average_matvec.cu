@@ -1,19 +1,22 @@
 /*
- * average_matvec.cu: for each of n problems the average of m vectors of `length` floats, and a matrix W times that average. It follows a well-known analysis-driven
- * optimisation, whose steps are values of STEP:
+ * average_matvec.cu: for each of n problems the average of m vectors of `length` floats, and a matrix W times that
+ * average. It follows a well-known analysis-driven optimisation, whose steps are values of STEP:
  *
- *     x: n problems, each m vectors of `length` floats, one after the other       y[p] = W * average over v of x[p][v]       W: length x length, row-major
+ *     x: n problems, each m vectors of `length` floats, one after the other
+ *     y[p] = W * average over v of x[p][v]       W: length x length, row-major
  *
  *     STEP elements   one block for everything: parallel over the vectors' elements alone; problems one after the other
  *     STEP problems   a block a problem; a thread a row of W, so that a warp's loads of W lie `length` floats apart
- *     STEP shared     a block a problem; the whole block along each row of W, coalesced, joined by a sweep in shared memory
+ *     STEP shared     a block a problem; the whole block along each row of W, coalesced, joined by a sweep in shared
+ *                     memory
  *     STEP shuffle    the same, joined by warp shuffles in two stages
  *     STEP warps      a block a problem; a warp along each row of W, joined by shuffles alone
- *     STEP split      two launches: `average` writes the averages as a matrix of n x length, which is multiplied by W transposed: by a library, or with
- *                     GEMM own by gemm_simt.cu, included here
+ *     STEP split      two launches: `average` writes the averages as a matrix of n x length, which is multiplied by W
+ *                     transposed: by a library, or with GEMM own by gemm_simt.cu, included here
  *
- * Averaging is the same in all: a thread adds down VECTOR neighbouring elements of every DOWN-th vector, ITEMS vectors in flight; the DOWN sums of an element are
- * joined in shared memory, in order. Vectors of VECTOR floats where `length` and x allow it, else one float of VECTOR, ACROSS apart.
+ * Averaging is the same in all: a thread adds down VECTOR neighbouring elements of every DOWN-th vector, ITEMS
+ * vectors in flight; the DOWN sums of an element are joined in shared memory, in order. Vectors of VECTOR floats
+ * where `length` and x allow it, else one float of VECTOR, ACROSS apart.
  *
  * Launches
  *     average_matvec  (const float *x, const float *w, float *y, int n, int m, int length)
@@ -23,15 +26,17 @@
  *     gemm_simt_split, gemm_simt_finish   GEMM own: see gemm_simt.cu; M n, N and K length, A mean, B W, C y
  *     average_matvec_naive  the whole in fp64;   grid  n;   block  256;   dynamic shared memory  8 * length bytes
  *
- * Parameters (macros; each has a default): STEP; ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4; ITEMS; UNROLL pragma text in front of the loop over
- * the vectors; LOAD `plain` or `streaming` (ld.global.cs), which leaves the L2 to W and the averages. With GEMM own also
+ * Parameters (macros; each has a default): STEP; ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4;
+ * ITEMS; UNROLL pragma text in front of the loop over the vectors; LOAD `plain` or `streaming` (ld.global.cs), which
+ * leaves the L2 to W and the averages. With GEMM own also
  *
- *     OVERLAP   1: the product is launched so that it may begin before `average` has ended (programmatic dependent launch, sm_90), and waits itself; 2: meanwhile
- *               W is brought to the L2. 0: one after the other
+ *     OVERLAP   1: the product is launched so that it may begin before `average` has ended (programmatic dependent
+ *               launch, sm_90), and waits itself; 2: meanwhile W is brought to the L2. 0: one after the other
  *     TRANSPOSE_A  1: the averages are written as a matrix of length x n
  *     and the others of gemm_simt.cu, but TRANSPOSE_B, AFTER_LAUNCH and VECTOR, which is 4 there
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added; 2 arithmetic alone: nothing of x is loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added;
+ * 2 arithmetic alone: nothing of x is loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -91,10 +96,12 @@
 #if GEMM_IS == 0
 #error "GEMM must be cublas, cublasLt or own"
 #endif
-static_assert(ACROSS % 32 == 0 && (DOWN & (DOWN - 1)) == 0 && ACROSS * DOWN <= 1024, "ACROSS must be a multiple of 32, DOWN a power of two, their product at most 1024");
+static_assert(ACROSS % 32 == 0 && (DOWN & (DOWN - 1)) == 0 && ACROSS * DOWN <= 1024,
+              "ACROSS must be a multiple of 32, DOWN a power of two, their product at most 1024");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 
-namespace {
+namespace
+{
 
 constexpr int THREADS = ACROSS * DOWN;
 
@@ -133,9 +140,10 @@ template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const floa
     }
 }
 
-/* Elements [chunk, chunk + ACROSS * VECTOR) of one problem's average, to `mean` (global or shared), `apart` floats from one to the next. By the whole block; with
- * barriers. */
-template <bool WIDE> __device__ __forceinline__ void average_chunk(const float *x, float *mean, int apart, int m, int length, int chunk)
+/* Elements [chunk, chunk + ACROSS * VECTOR) of one problem's average, to `mean` (global or shared), `apart` floats
+ * from one to the next. By the whole block; with barriers. */
+template <bool WIDE>
+__device__ __forceinline__ void average_chunk(const float *x, float *mean, int apart, int m, int length, int chunk)
 {
     __shared__ float joint[DOWN][ACROSS][VECTOR];
     const int tx = threadIdx.x, ty = threadIdx.y, at = chunk + tx * (WIDE ? VECTOR : 1);
@@ -250,8 +258,8 @@ __device__ __forceinline__ void multiply(const float *w, const float *mean, floa
 #endif
 
 #if STEP_IS == STEP_split
-/* The product's blocks begin when every block here has said this or ended, and so when all have begun: they take free places, and keep
- * no block of this launch from an SM, however early this is said. */
+/* The product's blocks begin when every block here has said this or ended, and so when all have begun: they take free
+ * places, and keep no block of this launch from an SM, however early this is said. */
 __device__ __forceinline__ void let_product_begin()
 {
 #if OVERLAP && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -263,23 +271,29 @@ __device__ __forceinline__ void let_product_begin()
 } // namespace
 
 #if STEP_IS != STEP_split
-static_assert(STEP_IS != STEP_shared || (THREADS & (THREADS - 1)) == 0, "STEP shared needs a power of two for ACROSS * DOWN");
-extern "C" __global__ void __launch_bounds__(ACROSS *DOWN) average_matvec(const float *__restrict__ x, const float *__restrict__ w, float *__restrict__ y, int n, int m, int length)
+static_assert(STEP_IS != STEP_shared || (THREADS & (THREADS - 1)) == 0,
+              "STEP shared needs a power of two for ACROSS * DOWN");
+extern "C" __global__ void __launch_bounds__(ACROSS *DOWN)
+    average_matvec(const float *__restrict__ x, const float *__restrict__ w, float *__restrict__ y, int n, int m,
+                   int length)
 {
     extern __shared__ float mean[];
     for (int p = blockIdx.x; p < n; p += gridDim.x) {
         const float *from = x + (long long)p * m * length;
         if (wide(x, length))
-            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR) average_chunk<true>(from, mean, 1, m, length, chunk);
+            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR)
+                average_chunk<true>(from, mean, 1, m, length, chunk);
         else
-            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR) average_chunk<false>(from, mean, 1, m, length, chunk);
+            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR)
+                average_chunk<false>(from, mean, 1, m, length, chunk);
         __syncthreads();
         multiply(w, mean, y + (long long)p * length, length);
         __syncthreads();
     }
 }
 #else
-extern "C" __global__ void __launch_bounds__(ACROSS *DOWN) average(const float *__restrict__ x, float *__restrict__ mean, int m, int length)
+extern "C" __global__ void __launch_bounds__(ACROSS *DOWN)
+    average(const float *__restrict__ x, float *__restrict__ mean, int m, int length)
 {
     let_product_begin();
     const float *from = x + (long long)blockIdx.y * m * length;
@@ -310,7 +324,8 @@ extern "C" __global__ void average_matvec_naive(const float *x, const float *w, 
 }
 
 #if STEP_IS == STEP_split && GEMM_IS == GEMM_own
-/* Last, because VECTOR is this file's until here. W is stored as the transpose of what the averages are multiplied by. */
+/* Last, because VECTOR is this file's until here. W is stored as the transpose of what the averages are multiplied
+ * by. */
 #undef VECTOR
 #define VECTOR 4
 #define TRANSPOSE_B 1

@@ -1,26 +1,30 @@
 /*
  * column_sums.cu: the sum of every column of a matrix of floats.
  *
- * Bound by memory: every float is read once. A thread adds down VECTOR neighbouring columns; a block is ACROSS threads wide and DOWN threads high, and takes
- * one of SPLIT parts of the rows, so that a matrix with few columns fills the chip too:
+ * Bound by memory: every float is read once. A thread adds down VECTOR neighbouring columns; a block is ACROSS
+ * threads wide and DOWN threads high, and takes one of SPLIT parts of the rows, so that a matrix with few columns
+ * fills the chip too:
  *
- *     rows of part p   | ACROSS * VECTOR columns |     thread (x, y): rows y, y + DOWN, ..; ITEMS of them in flight
- *                      | ..                      |     then the DOWN sums of a column are joined in shared memory, in order
+ *     rows of part p   | ACROSS * VECTOR columns |   thread (x, y): rows y, y + DOWN, ..; ITEMS of them in flight
+ *                      | ..                      |   then the DOWN sums of a column are joined in shared memory, in
+ *                                                    order
  *
- * With SPLIT > 1 every part leaves a row of partial sums, and column_sums_finish adds them, in order. A vector is VECTOR floats where the number of columns and
- * the matrix allow it, else one float of VECTOR, ACROSS apart; decided when the kernel runs.
+ * With SPLIT > 1 every part leaves a row of partial sums, and column_sums_finish adds them, in order. A vector is
+ * VECTOR floats where the number of columns and the matrix allow it, else one float of VECTOR, ACROSS apart; decided
+ * when the kernel runs.
  *
  * Launches
- *     column_sums         (const float *a, float *to, int rows, int cols)      to: SPLIT rows of cols partial sums, or the sums
+ *     column_sums         (const float *a, float *to, int rows, int cols)   to: SPLIT rows of cols partial sums, or
+ *                                                                           the sums
  *         grid    (ceil_div(cols, ACROSS * VECTOR), SPLIT);   block  (ACROSS, DOWN)
- *     column_sums_finish  (const float *partial, float *sums, int cols)        only for SPLIT > 1
+ *     column_sums_finish  (const float *partial, float *sums, int cols)     only for SPLIT > 1
  *         grid    ceil_div(cols, 256);   block  256
  *
- * Parameters (macros; each has a default): ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4; ITEMS; SPLIT; UNROLL pragma text in front of the loop
- * over the rows
+ * Parameters (macros; each has a default): ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4; ITEMS;
+ * SPLIT; UNROLL pragma text in front of the loop over the rows
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added; 2 arithmetic alone, of a number that is
- * not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added;
+ * 2 arithmetic alone, of a number that is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -43,10 +47,12 @@
 #ifndef UNROLL
 #define UNROLL
 #endif
-static_assert(ACROSS % 32 == 0 && (DOWN & (DOWN - 1)) == 0 && ACROSS * DOWN <= 1024, "ACROSS must be a multiple of 32, DOWN a power of two, their product at most 1024");
+static_assert(ACROSS % 32 == 0 && (DOWN & (DOWN - 1)) == 0 && ACROSS * DOWN <= 1024,
+              "ACROSS must be a multiple of 32, DOWN a power of two, their product at most 1024");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 
-namespace {
+namespace
+{
 
 template <int V> __device__ __forceinline__ void load(float *to, const float *from)
 {
@@ -82,7 +88,8 @@ template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const floa
     }
 }
 
-template <bool WIDE> __device__ __forceinline__ void sum_part(float (*joint)[ACROSS][VECTOR], const float *a, float *to, int rows, int cols)
+template <bool WIDE>
+__device__ __forceinline__ void sum_part(float (*joint)[ACROSS][VECTOR], const float *a, float *to, int rows, int cols)
 {
     const int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * (ACROSS * VECTOR) + x * (WIDE ? VECTOR : 1);
     const int height = (rows + SPLIT - 1) / SPLIT, end = min(rows, ((int)blockIdx.y + 1) * height);
@@ -133,7 +140,8 @@ template <bool WIDE> __device__ __forceinline__ void sum_part(float (*joint)[ACR
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(ACROSS *DOWN) column_sums(const float *__restrict__ a, float *__restrict__ to, int rows, int cols)
+extern "C" __global__ void __launch_bounds__(ACROSS *DOWN)
+    column_sums(const float *__restrict__ a, float *__restrict__ to, int rows, int cols)
 {
     __shared__ float joint[DOWN][ACROSS][VECTOR];
     if (VECTOR > 1 && cols % VECTOR == 0 && reinterpret_cast<unsigned long long>(a) % (4 * VECTOR) == 0)
@@ -143,7 +151,8 @@ extern "C" __global__ void __launch_bounds__(ACROSS *DOWN) column_sums(const flo
 }
 
 #if SPLIT > 1
-extern "C" __global__ void __launch_bounds__(256) column_sums_finish(const float *__restrict__ partial, float *__restrict__ sums, int cols)
+extern "C" __global__ void __launch_bounds__(256)
+    column_sums_finish(const float *__restrict__ partial, float *__restrict__ sums, int cols)
 {
     const int col = blockIdx.x * 256 + threadIdx.x;
     if (col >= cols) return;

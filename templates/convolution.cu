@@ -1,26 +1,32 @@
 /*
- * convolution.cu: 2D convolution of an image with a FILTER x FILTER filter, without borders: y[i][j] = sum of f[a][b] * x[i+a][j+b].
+ * convolution.cu: 2D convolution of an image with a FILTER x FILTER filter, without borders: y[i][j] = sum of
+ * f[a][b] * x[i+a][j+b].
  *
  *     x: (height + FILTER - 1) x (width + FILTER - 1) floats      f: FILTER x FILTER      y: height x width
  *
- * Bound by arithmetic from 7 x 7 on, if operands come from registers. A thread computes TILE_Y x TILE_X neighbouring outputs: it goes down TILE_Y + FILTER - 1
- * rows of x, of each reads the TILE_X + FILTER - 1 floats under its outputs once, and uses them for all outputs that the row takes part in, with the filter's row
- * from shared memory, four coefficients an access.
+ * Bound by arithmetic from 7 x 7 on, if operands come from registers. A thread computes TILE_Y x TILE_X neighbouring
+ * outputs: it goes down TILE_Y + FILTER - 1 rows of x, of each reads the TILE_X + FILTER - 1 floats under its outputs
+ * once, and uses them for all outputs that the row takes part in, with the filter's row from shared memory, four
+ * coefficients an access.
  *
- *     STAGING shared   the block brings its part of x to shared memory, rows PITCH floats apart, and threads read vectors of four from there;
- *                      PADDING adds four floats to the pitch, which moves the rows of a warp that is several rows high to other banks
+ *     STAGING shared   the block brings its part of x to shared memory, rows PITCH floats apart, and threads read
+ *                      vectors of four from there; PADDING adds four floats to the pitch, which moves the rows of a
+ *                      warp that is several rows high to other banks
  *     STAGING none     threads read x itself; with READ_ONLY 1 through the read-only path
  *
  * Launches
  *     convolution        (const float *x, const float *f, float *y, int height, int width)
  *         grid   (ceil_div(width, BLOCK_X * TILE_X), ceil_div(height, BLOCK_Y * TILE_Y));   block  (BLOCK_X, BLOCK_Y)
- *     convolution_naive  the same arguments, in fp64;   grid  (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
+ *     convolution_naive  the same arguments, in fp64
+ *         grid   (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
  *
- * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y; TILE_X, a multiple of 4 for STAGING shared; TILE_Y; STAGING; PADDING 0 or 1; READ_ONLY 0 or 1;
- * UNROLL pragma text in front of the loop over rows. FILTER is the same for a whole job.
+ * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y; TILE_X, a multiple of 4 for STAGING shared; TILE_Y;
+ * STAGING; PADDING 0 or 1; READ_ONLY 0 or 1; UNROLL pragma text in front of the loop over rows. FILTER is the same
+ * for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of multiplied and added; 2 arithmetic alone: nothing of x
- * is loaded, and stores are behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of
+ * multiplied and added; 2 arithmetic alone: nothing of x is loaded, and stores are behind a condition that never
+ * holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -63,7 +69,8 @@
 static_assert(STAGING_IS == STAGING_none || TILE_X % 4 == 0, "STAGING shared needs a multiple of 4 for TILE_X");
 static_assert(BLOCK_X * BLOCK_Y <= 1024, "a block has at most 1024 threads");
 
-namespace {
+namespace
+{
 
 constexpr int THREADS = BLOCK_X * BLOCK_Y;
 constexpr int ROWS = BLOCK_Y * TILE_Y + FILTER - 1, WINDOW = TILE_X + FILTER - 1, WINDOW_QUADS = (WINDOW + 3) / 4;
@@ -93,14 +100,16 @@ __device__ __forceinline__ float read(const float *x, int row, int col, int rows
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) convolution(const float *__restrict__ x, const float *__restrict__ f, float *__restrict__ y, int height, int width)
+extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+    convolution(const float *__restrict__ x, const float *__restrict__ f, float *__restrict__ y, int height, int width)
 {
     __shared__ __align__(16) float filter[FILTER][COEFFICIENTS];
     const int rows = height + FILTER - 1, cols = width + FILTER - 1;
     const int tid = threadIdx.y * BLOCK_X + threadIdx.x;
     const int left = blockIdx.x * (BLOCK_X * TILE_X), top = blockIdx.y * (BLOCK_Y * TILE_Y);
     for (int i = tid; i < FILTER * COEFFICIENTS; i += THREADS)
-        filter[i / COEFFICIENTS][i % COEFFICIENTS] = i % COEFFICIENTS < FILTER ? f[i / COEFFICIENTS * FILTER + i % COEFFICIENTS] : 0.0f;
+        filter[i / COEFFICIENTS][i % COEFFICIENTS] =
+            i % COEFFICIENTS < FILTER ? f[i / COEFFICIENTS * FILTER + i % COEFFICIENTS] : 0.0f;
 #if STAGING_IS == STAGING_shared
     __shared__ __align__(16) float stage[ROWS][PITCH];
     for (int i = threadIdx.y; i < ROWS; i += BLOCK_Y)
@@ -121,7 +130,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) convolution(const
         }
 #else
 #pragma unroll
-        for (int j = 0; j < WINDOW; ++j) window[j] = read(x, top + threadIdx.y * TILE_Y + i, left + threadIdx.x * TILE_X + j, rows, cols);
+        for (int j = 0; j < WINDOW; ++j)
+            window[j] = read(x, top + threadIdx.y * TILE_Y + i, left + threadIdx.x * TILE_X + j, rows, cols);
 #endif
 #pragma unroll
         for (int ty = 0; ty < TILE_Y; ++ty) {
@@ -136,7 +146,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) convolution(const
                 for (int k = 0; k < 4; ++k)
                     if (4 * q + k < FILTER)
 #pragma unroll
-                        for (int tx = 0; tx < TILE_X; ++tx) sum[ty][tx] = combine(sum[ty][tx], c[k], window[tx + 4 * q + k]);
+                        for (int tx = 0; tx < TILE_X; ++tx)
+                            sum[ty][tx] = combine(sum[ty][tx], c[k], window[tx + 4 * q + k]);
             }
         }
     }
@@ -158,6 +169,7 @@ extern "C" __global__ void convolution_naive(const float *x, const float *f, flo
     if (i >= height || j >= width) return;
     double sum = 0;
     for (int a = 0; a < FILTER; ++a)
-        for (int b = 0; b < FILTER; ++b) sum += (double)f[a * FILTER + b] * x[(long long)(i + a) * (width + FILTER - 1) + j + b];
+        for (int b = 0; b < FILTER; ++b)
+            sum += (double)f[a * FILTER + b] * x[(long long)(i + a) * (width + FILTER - 1) + j + b];
     y[(long long)i * width + j] = (float)sum;
 }

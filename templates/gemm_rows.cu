@@ -1,15 +1,17 @@
 /*
  * gemm_rows.cu: products of a tall matrix with very few vectors, by multiply-adds: FP32, BF16 or FP16, sums in FP32.
  *
- *     D = alpha * W * x' + beta * D     W: rows x K, x: tokens x K, both with K contiguous; D: rows x tokens, or with TRANSPOSE_C
- *                                       tokens x rows
+ *     D = alpha * W * x' + beta * D     W: rows x K, x: tokens x K, both with K contiguous; D: rows x tokens, or with
+ *                                       TRANSPOSE_C tokens x rows
  *
- * W is read once, so only how it is read matters. Memory is fastest with long runs of addresses: WARPS_K warps go along the same ROWS rows
- * together, each lane with ITEMS loads of 16 bytes a row under way, and rows follow one another in the grid. x comes from the L1, which W
- * passes by. Any rows, tokens, K >= 1, any leading dimensions; beta = 0: D is not read. Where addresses do not allow loads of 16 bytes, and
- * for what is left of K, they are of single elements.
+ * W is read once, so only how it is read matters. Memory is fastest with long runs of addresses: WARPS_K warps go
+ * along the same ROWS rows together, each lane with ITEMS loads of 16 bytes a row under way, and rows follow one
+ * another in the grid. x comes from the L1, which W passes by. Any rows, tokens, K >= 1, any leading dimensions;
+ * beta = 0: D is not read. Where addresses do not allow loads of 16 bytes, and for what is left of K, they are of
+ * single elements.
  *
- *     gemm_rows  (int rows, int tokens, int K, float alpha, const W, long long ldw, const x, long long ldx, float beta, D, long long ldd)
+ *     gemm_rows  (int rows, int tokens, int K, float alpha, const W, long long ldw, const x, long long ldx,
+ *                 float beta, D, long long ldd)
  *         grid    ceil_div(rows, ROWS * WARPS_N), ceil_div(tokens, TOKENS);   block  32 * WARPS_N * WARPS_K
  *
  *                      32 * 16 bytes    warps_k 0           warps_k 1
@@ -28,8 +30,8 @@
  *     HINT            1: the L2 may drop W first
  *     MIN_BLOCKS      blocks per SM that the registers must suffice for
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are collected; 2
- * arithmetic alone: W is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are
+ * collected; 2 arithmetic alone: W is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -83,7 +85,8 @@
 
 #pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
 
-namespace {
+namespace
+{
 
 constexpr int THREADS = 32 * WARPS_N * WARPS_K;
 static_assert(THREADS <= 1024, "WARPS_N * WARPS_K must be at most 32");
@@ -103,10 +106,17 @@ typedef unsigned short output;
 constexpr int WIDTH = 16 / (int)sizeof(input); /* elements of a vector */
 constexpr int STEP = 32 * WIDTH * ITEMS;       /* of a row, by a warp at a time */
 
-template <int TYPE> struct type_tag {};
+template <int TYPE> struct type_tag {
+};
 
-__device__ __forceinline__ float widen(float value, type_tag<TYPE_f32>) { return value; }
-__device__ __forceinline__ float widen(unsigned short bits, type_tag<TYPE_bf16>) { return __uint_as_float((unsigned)bits << 16); }
+__device__ __forceinline__ float widen(float value, type_tag<TYPE_f32>)
+{
+    return value;
+}
+__device__ __forceinline__ float widen(unsigned short bits, type_tag<TYPE_bf16>)
+{
+    return __uint_as_float((unsigned)bits << 16);
+}
 __device__ __forceinline__ float widen(unsigned short bits, type_tag<TYPE_f16>)
 {
     float value;
@@ -146,8 +156,7 @@ __device__ __forceinline__ void unpack(float (&to)[WIDTH], uint4 v)
 __device__ __forceinline__ unsigned long long cache_policy()
 {
     unsigned long long policy = 0;
-    if constexpr (HINT)
-        asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    if constexpr (HINT) asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     return policy;
 }
 
@@ -163,7 +172,9 @@ __device__ __forceinline__ uint4 load_once(const input *from, unsigned long long
                      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                      : "l"(from), "l"(policy));
     else
-        asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+        asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                     : "l"(from));
 #endif
     return v;
 }
@@ -184,32 +195,35 @@ struct matrices {
 };
 
 /* ITEMS vectors of each row, from k on; CHECKED: those within K. */
-template <bool CHECKED> __device__ __forceinline__ void step(float (&sum)[ROWS][TOKENS], const matrices &m, int k, int K, unsigned long long policy)
+template <bool CHECKED>
+__device__ __forceinline__ void step(float (&sum)[ROWS][TOKENS], const matrices &m, int k, int K,
+                                     unsigned long long policy)
 {
     uint4 w[ROWS][ITEMS], x[TOKENS][ITEMS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i)
-            w[r][i] = !CHECKED || k + (32 * i + 1) * WIDTH <= K ? load_once(m.w[r] + k + 32 * i * WIDTH, policy) : make_uint4(0, 0, 0, 0);
+            w[r][i] = !CHECKED || k + (32 * i + 1) * WIDTH <= K ? load_once(m.w[r] + k + 32 * i * WIDTH, policy)
+                                                                : make_uint4(0, 0, 0, 0);
 #pragma unroll
     for (int t = 0; t < TOKENS; ++t)
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i)
-            x[t][i] = !CHECKED || k + (32 * i + 1) * WIDTH <= K ? __ldg(reinterpret_cast<const uint4 *>(m.x[t] + k + 32 * i * WIDTH)) : make_uint4(0, 0, 0, 0);
+            x[t][i] = !CHECKED || k + (32 * i + 1) * WIDTH <= K
+                          ? __ldg(reinterpret_cast<const uint4 *>(m.x[t] + k + 32 * i * WIDTH))
+                          : make_uint4(0, 0, 0, 0);
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         float b[TOKENS][WIDTH];
 #pragma unroll
-        for (int t = 0; t < TOKENS; ++t)
-            unpack(b[t], x[t][i]);
+        for (int t = 0; t < TOKENS; ++t) unpack(b[t], x[t][i]);
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
             float a[WIDTH];
             unpack(a, w[r][i]);
 #pragma unroll
-            for (int t = 0; t < TOKENS; ++t)
-                add_products(sum[r][t], a, b[t]);
+            for (int t = 0; t < TOKENS; ++t) add_products(sum[r][t], a, b[t]);
         }
     }
 }
@@ -224,31 +238,29 @@ __device__ void add_elements(float (&sum)[ROWS][TOKENS], const matrices &m, int 
         for (int t = 0; t < TOKENS; ++t) {
             const float b = widen(m.x[t][k], type);
 #pragma unroll
-            for (int r = 0; r < ROWS; ++r)
-                sum[r][t] += widen(m.w[r][k], type) * b;
+            for (int r = 0; r < ROWS; ++r) sum[r][t] += widen(m.w[r][k], type) * b;
         }
 }
 
 /* What the kernel does. */
-__device__ __forceinline__ void multiply(int rows, int tokens, int K, float alpha, const input *__restrict__ W, long long ldw, const input *__restrict__ x, long long ldx,
-                                         float beta, output *D, long long ldd)
+__device__ __forceinline__ void multiply(int rows, int tokens, int K, float alpha, const input *__restrict__ W,
+                                         long long ldw, const input *__restrict__ x, long long ldx, float beta,
+                                         output *D, long long ldd)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_n = warp % WARPS_N, warp_k = warp / WARPS_N;
     const int first = blockIdx.x * (ROWS * WARPS_N), row = first + warp_n * ROWS, token = blockIdx.y * TOKENS;
     matrices m;
     float sum[ROWS][TOKENS] = {};
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r)
-        m.w[r] = W + ldw * min(row + r, rows - 1);
+    for (int r = 0; r < ROWS; ++r) m.w[r] = W + ldw * min(row + r, rows - 1);
 #pragma unroll
-    for (int t = 0; t < TOKENS; ++t)
-        m.x[t] = x + ldx * min(token + t, tokens - 1);
+    for (int t = 0; t < TOKENS; ++t) m.x[t] = x + ldx * min(token + t, tokens - 1);
 
-    if ((reinterpret_cast<unsigned long long>(W) | reinterpret_cast<unsigned long long>(x)) % 16 == 0 && (ldw | ldx) % WIDTH == 0) {
+    if ((reinterpret_cast<unsigned long long>(W) | reinterpret_cast<unsigned long long>(x)) % 16 == 0 &&
+        (ldw | ldx) % WIDTH == 0) {
         const unsigned long long policy = cache_policy();
         int k = warp_k * STEP;
-        for (; k + STEP <= K; k += WARPS_K * STEP)
-            step<false>(sum, m, k + lane * WIDTH, K, policy);
+        for (; k + STEP <= K; k += WARPS_K * STEP) step<false>(sum, m, k + lane * WIDTH, K, policy);
         if (k < K) {
             step<true>(sum, m, k + lane * WIDTH, K, policy);
             add_elements(sum, m, max(k, K / WIDTH * WIDTH) + lane, 32, min(K, k + STEP));
@@ -269,23 +281,19 @@ __device__ __forceinline__ void multiply(int rows, int tokens, int K, float alph
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-            for (int t = 0; t < TOKENS; ++t)
-                sums[warp_k][warp_n][r][t] = sum[r][t];
+            for (int t = 0; t < TOKENS; ++t) sums[warp_k][warp_n][r][t] = sum[r][t];
     if constexpr (WARPS_K > 1)
         __syncthreads();
     else
         __syncwarp();
     /* A row's warps have their sums in shared memory; the first of them stores. With one warp along k it is its own. */
-    if (warp_k > 0)
-        return;
+    if (warp_k > 0) return;
     for (int e = lane; e < ROWS * TOKENS; e += 32) {
         const int r = e % ROWS, t = e / ROWS;
-        if (row + r >= rows || token + t >= tokens)
-            continue;
+        if (row + r >= rows || token + t >= tokens) continue;
         float total = 0.0f;
 #pragma unroll
-        for (int w = 0; w < WARPS_K; ++w)
-            total += sums[w][warp_n][r][t];
+        for (int w = 0; w < WARPS_K; ++w) total += sums[w][warp_n][r][t];
         output *const d = D + (TRANSPOSE_C ? ldd * (token + t) + row + r : ldd * (row + r) + token + t);
         *d = narrow(alpha * total + (beta != 0.0f ? beta * widen(*d, type_tag<OUTPUT_IS>()) : 0.0f));
     }
@@ -294,8 +302,8 @@ __device__ __forceinline__ void multiply(int rows, int tokens, int K, float alph
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-gemm_rows(int rows, int tokens, int K, float alpha, const input *__restrict__ W, long long ldw, const input *__restrict__ x, long long ldx, float beta, output *D,
-          long long ldd)
+    gemm_rows(int rows, int tokens, int K, float alpha, const input *__restrict__ W, long long ldw,
+              const input *__restrict__ x, long long ldx, float beta, output *D, long long ldd)
 {
     multiply(rows, tokens, K, alpha, W, ldw, x, ldx, beta, D, ldd);
 }

@@ -1,64 +1,80 @@
 /*
- * gemm_wgmma.cu: matrix products of BF16, FP16 or TF32 on Hopper's tensor cores (sm_90a): TMA loads, wgmma, FP32 accumulators.
+ * gemm_wgmma.cu: matrix products of BF16, FP16 or TF32 on Hopper's tensor cores (sm_90a): TMA loads, wgmma, FP32
+ * accumulators.
  *
  *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D over C: M x N, row-major with leading dimension ldc
  *
- * with A and B as TMA sees them: a job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and whether K is
- * their contiguous dimension (A_MAJOR k, B_MAJOR k) or M or N is (A_MAJOR m, B_MAJOR n; 16-bit types alone). Any M, N, K >= 1: TMA reads
- * zeros outside, and writes nothing there. Sums are FP32 in the tensor core's order. beta = 0: C is not read.
+ * with A and B as TMA sees them: a job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and
+ * whether K is their contiguous dimension (A_MAJOR k, B_MAJOR k) or M or N is (A_MAJOR m, B_MAJOR n; 16-bit types
+ * alone). Any M, N, K >= 1: TMA reads zeros outside, and writes nothing there. Sums are FP32 in the tensor core's
+ * order. beta = 0: C is not read.
  *
- * INPUT tf32: A and B are FP32, of which the tensor cores read the upper 19 bits; a tensor map with convert = "tf32" rounds instead of
- * cutting off. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high + low, high the 19 bits that the tensor cores
- * read of a itself, low the rest (gemm_split writes it); K is walked three times, over high*low, low*high and high*high, the small terms
- * first; low*low, 2^-20 of the whole at most, is left out. The tensor cores' additions cut off instead of rounding, so that errors grow with
- * K: PROMOTE n adds their sums to others, with rounding, every n steps. An Inf in A or B may give NaN.
+ * INPUT tf32: A and B are FP32, of which the tensor cores read the upper 19 bits; a tensor map with convert = "tf32"
+ * rounds instead of cutting off. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high +
+ * low, high the 19 bits that the tensor cores read of a itself, low the rest (gemm_split writes it); K is walked
+ * three times, over high*low, low*high and high*high, the small terms first; low*low, 2^-20 of the whole at most, is
+ * left out. The tensor cores' additions cut off instead of rounding, so that errors grow with K: PROMOTE n adds their
+ * sums to others, with rounding, every n steps. An Inf in A or B may give NaN.
  *
- * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (or one warp, PRODUCER_REGISTERS 0). A ring of
- * STAGES buffers in shared memory connects them, each with two mbarriers: full (the bytes have come) and empty (all who read
- * them have done so, in every block of the cluster that was sent a part of them).
+ * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (or one warp,
+ * PRODUCER_REGISTERS 0). A ring of STAGES buffers in shared memory connects them, each with two mbarriers: full (the
+ * bytes have come) and empty (all who read them have done so, in every block of the cluster that was sent a part of
+ * them).
  *
  *     stage    | A: BLOCK_M x BLOCK_K | x STAGES   | B: BLOCK_N x BLOCK_K | x STAGES    | store buffers | barriers
- *     K-major    panels of LINE = min(BLOCK_K * SIZE, 128) bytes of a row, each BLOCK_M rows, swizzled over LINE bytes; SIZE: an element's, 2 or 4
+ *     K-major    panels of LINE = min(BLOCK_K * SIZE, 128) bytes of a row, each BLOCK_M rows, swizzled over LINE
+ *                bytes; SIZE: an element's, 2 or 4
  *     M-major    panels of 64 rows of A, each BLOCK_K lines of 128 bytes, swizzled over 128 bytes
  *
- * cooperative: all consumers share a tile, each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns, each has a tile
- * of its own, so that one multiplies while the other stores; the ring's order is what makes them alternate.
+ * cooperative: all consumers share a tile, each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns,
+ * each has a tile of its own, so that one multiplies while the other stores; the ring's order is what makes them
+ * alternate.
  *
- * Clusters: CLUSTER_M blocks one below the other need the same part of B, each loads a share and sends it to all; likewise
- * CLUSTER_N and A.
+ * Clusters: CLUSTER_M blocks one below the other need the same part of B, each loads a share and sends it to all;
+ * likewise CLUSTER_N and A.
  *
- * SPLIT_K divides a tile's K into parts. FINISH cluster: its parts are the blocks of a cluster, which add their sums through distributed shared
- * memory in a fixed order. FINISH two_pass: any number of parts, each by a cluster of its own, which leaves its sums in the workspace; a second
- * launch, gemm_wgmma_finish, adds them in the order of the parts, on many blocks, and may overlap the first one's end. With two_pass the grid's y says how many
- * parts there are: fewer where the workspace holds no more, and if it is 1 the first launch stores C itself.
+ * SPLIT_K divides a tile's K into parts. FINISH cluster: its parts are the blocks of a cluster, which add their sums
+ * through distributed shared memory in a fixed order. FINISH two_pass: any number of parts, each by a cluster of its
+ * own, which leaves its sums in the workspace; a second launch, gemm_wgmma_finish, adds them in the order of the
+ * parts, on many blocks, and may overlap the first one's end. With two_pass the grid's y says how many parts there
+ * are: fewer where the workspace holds no more, and if it is 1 the first launch stores C itself.
  *
- *     workspace | part 0: | tile 0: block 0 of its cluster, 1, ... | tile 1 | ... | part 1 | ...   a block's: [sum / 4][thread][4], as the threads hold them
+ *     workspace | part 0: | tile 0: block 0 of its cluster, 1, ... | tile 1 | ... | part 1 | ...
+ *                 a block's: [sum / 4][thread][4], as the threads hold them
  *
- * STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of steps (Osama et
- * al., Stream-K, 2023). The block with a tile's first steps waits for the others' sums, which they leave in the workspace, and adds them in the
- * order of K; they never wait. So all blocks must be resident, and `counts` must be 0 at first, as each launch leaves it.
+ * STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of
+ * steps (Osama et al., Stream-K, 2023). The block with a tile's first steps waits for the others' sums, which they
+ * leave in the workspace, and adds them in the order of K; they never wait. So all blocks must be resident, and
+ * `counts` must be 0 at first, as each launch leaves it.
  *
  * Launches
  *
- *     gemm_wgmma  (map A, map B, maps of A's and B's low parts (PRODUCTS 3), map C (MAP_C 1), C, int M, int N, int K, float alpha, float beta,
- *                  long long ldc, float *workspace, unsigned *counts (both: WORKSPACE 1))
+ *     gemm_wgmma  (map A, map B, maps of A's and B's low parts (PRODUCTS 3), map C (MAP_C 1), C, int M, int N, int K,
+ *                  float alpha, float beta, long long ldc, float *workspace, unsigned *counts (both: WORKSPACE 1))
  *         CLUSTER    CLUSTER_M * CLUSTER_N, FINISH cluster: times SPLIT_K (one of the two kinds must be 1)
  *         tiles      ceil_div(M, BLOCK_M * CLUSTER_M) * ceil_div(N, BLOCK_N * CLUSTER_N)
  *         grid       CLUSTER * (PERSISTENT ? min(tiles, clusters that fit at once) : tiles);   cluster  CLUSTER
  *                    FINISH two_pass: by parts, 1 <= parts <= SPLIT_K
  *         block      128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32)
- *         shared     1024 + STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N) + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES) + BARRIERS,
- *                    and with SPLIT_K and FINISH cluster at least 1024 + 4 * BLOCK_M * BLOCK_N + BARRIERS; STORE_BYTES: below;
- *                    BARRIERS 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS : 0)
- *         maps       A: box BLOCK_M / CLUSTER_N by PANEL = LINE / SIZE (M-major: BLOCK_K by 64), swizzle as above; B: likewise, BLOCK_N / CLUSTER_M;
- *                    C: box 64 by STORE_COLS, or STORE_COLS by 64 with TRANSPOSE_C; swizzle: the box's inner bytes (16: none)
+ *         shared     1024 + STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N)
+ *                    + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES) + BARRIERS,
+ *                    and with SPLIT_K and FINISH cluster at least 1024 + 4 * BLOCK_M * BLOCK_N + BARRIERS;
+ *                    STORE_BYTES: below; BARRIERS 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS : 0)
+ *         maps       A: box BLOCK_M / CLUSTER_N by PANEL = LINE / SIZE (M-major: BLOCK_K by 64), swizzle as above;
+ *                    B: likewise, BLOCK_N / CLUSTER_M;
+ *                    C: box 64 by STORE_COLS, or STORE_COLS by 64 with TRANSPOSE_C; swizzle: the box's inner bytes
+ *                    (16: none)
  *         workspace  STREAM_K: BLOCK_M * BLOCK_N floats a block; counts: WARPGROUPS a block
  *                    two_pass: parts * tiles * CLUSTER * BLOCK_M * BLOCK_N floats, aligned to 16 bytes, if parts > 1
- *     gemm_wgmma_finish  (C, int M, int N, float alpha, float beta, long long ldc, int parts, const float *workspace)  the second launch of FINISH two_pass
- *         grid       tiles * CLUSTER by BLOCK_M * BLOCK_N / 128;   block  32 * FINISH_WARPS;   nothing happens if parts is 1
- *     gemm_align  (A, rows, ld, to, ld_to; the same of B; int K)  copies both so that rows begin at multiples of 16 bytes, which TMA needs
+ *     gemm_wgmma_finish  (C, int M, int N, float alpha, float beta, long long ldc, int parts, const float *workspace)
+ *         the second launch of FINISH two_pass
+ *         grid       tiles * CLUSTER by BLOCK_M * BLOCK_N / 128;   block  32 * FINISH_WARPS;   nothing happens if parts
+ *                    is 1
+ *     gemm_align  (A, rows, ld, to, ld_to; the same of B; int K)
+ *         copies both so that rows begin at multiples of 16 bytes, which TMA needs
  *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 64 * COPY_WORDS), 8);   block  256
- *     gemm_split  (A, rows, low part of A; the same of B; int K, long long ld)  the low parts for PRODUCTS 3; all rows ld floats apart, a multiple of 4
+ *     gemm_split  (A, rows, low part of A; the same of B; int K, long long ld)
+ *         the low parts for PRODUCTS 3; all rows ld floats apart, a multiple of 4
  *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 32 * COPY_WORDS), 8);   block  256
  *
  * Parameters (macros; each has a default)
@@ -67,39 +83,49 @@
  *     PRODUCTS             1 or 3 (INPUT tf32)
  *     BLOCK_M              rows of a tile: a multiple of 64 for each consumer that works on it
  *     BLOCK_N              columns: 8, or a multiple of 16 up to 256
- *     BLOCK_K              64 bytes of a row, or a multiple of 128; 64 elements or more where an operand is M- or N-major
+ *     BLOCK_K              64 bytes of a row, or a multiple of 128; 64 elements or more where an operand is M- or
+ *                          N-major
  *     WARPGROUPS           consumers, 1 to 3; SCHEDULE pingpong: 2
- *     IN_FLIGHT            0: every stage's products are waited for; 1: a stage is given back when the next one's are under way
- *     PRODUCER_REGISTERS   what setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest; 0: one loading warp
+ *     IN_FLIGHT            0: every stage's products are waited for; 1: a stage is given back when the next one's are
+ *                          under way
+ *     PRODUCER_REGISTERS   what setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest; 0: one
+ *                          loading warp
  *     MIN_BLOCKS           blocks per SM that the registers must suffice for
- *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: a cluster for each tile
+ *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: a cluster for
+ *                          each tile
  *     CLUSTER_M, CLUSTER_N, SPLIT_K   see above; a cluster has at most 8 blocks
- *     FINISH               cluster or two_pass: who adds the parts, see above; two_pass needs WORKSPACE 1, and neither STREAM_K nor DEFER
- *     INTERLEAVE           of two_pass, 0: a part is consecutive steps along K; 1: part i has steps i, i + parts, ..., so that what is read at one time lies
- *                          close together in A's and B's rows
+ *     FINISH               cluster or two_pass: who adds the parts, see above; two_pass needs WORKSPACE 1, and
+ *                          neither STREAM_K nor DEFER
+ *     INTERLEAVE           of two_pass, 0: a part is consecutive steps along K; 1: part i has steps i, i + parts,
+ *                          ..., so that what is read at one time lies close together in A's and B's rows
  *     FINISH_WARPS         of gemm_wgmma_finish: warps that share the parts of the same sums, 1 to 32
- *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert: through squares of RASTER tiles, a power
- *                          of two, along a Hilbert curve (what is left at the edges: grouped)
- *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave too; needs WORKSPACE 1, PERSISTENT,
- *                          cooperative, no DEFER
+ *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert:
+ *                          through squares of RASTER tiles, a power of two, along a Hilbert curve (what is left at
+ *                          the edges: grouped)
+ *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave
+ *                          too; needs WORKSPACE 1, PERSISTENT, cooperative, no DEFER
  *     PROMOTE              0; n: see above; the tile's sums take twice the registers
- *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes: it writes no less); rows: through shared memory, whole rows by each warp (any ldc);
- *                          direct: from registers (any ldc)
- *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more. With beta and STORE tma the old C comes through them too, as much of
- *                          it as they hold while the products are still being summed
- *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of the next tile; needs STORE
- *                          tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
+ *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes: it writes no
+ *                          less); rows: through shared memory, whole rows by each warp (any ldc); direct: from
+ *                          registers (any ldc)
+ *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more. With beta and STORE tma the
+ *                          old C comes through them too, as much of it as they hold while the products are still
+ *                          being summed
+ *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of
+ *                          the next tile; needs STORE tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
  *     HINT_A, HINT_B       0; 1: the L2 may drop it first; 2: the L2 should keep it
- *     ROTATE               0; n: tile i begins its sums i*n steps further along K and comes round, so that blocks that need the same rows do not
- *                          all ask for the same lines at once
- *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; of gemm_split a multiple of 4
+ *     ROTATE               0; n: tile i begins its sums i*n steps further along K and comes round, so that blocks
+ *                          that need the same rows do not all ask for the same lines at once
+ *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; of gemm_split a
+ *                          multiple of 4
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: nothing is multiplied; 2 arithmetic alone: nothing is
- * loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: nothing is multiplied; 2 arithmetic
+ * alone: nothing is loaded.
  *
- * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier, setmaxnreg. Ootomo and Yokota, Recovering
- * single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022. Fasi, Higham, Mikaitis and
- * Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7, 2021.
+ * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier,
+ * setmaxnreg. Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32
+ * theoretical peak performance, IJHPCA 36, 2022. Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA
+ * tensor cores, PeerJ Computer Science 7, 2021.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -283,29 +309,33 @@
 
 #pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
 
-namespace {
+namespace
+{
 
 constexpr bool PINGPONG = SCHEDULE_IS == SCHEDULE_pingpong;
-constexpr int OWNERS = PINGPONG ? 1 : WARPGROUPS;      /* consumers that share a tile */
-constexpr int ROWS = BLOCK_M / OWNERS;                 /* of a consumer */
-constexpr int PARTS = ROWS / 64;                       /* wgmma is 64 rows high */
-constexpr int SIZE = INPUT_IS == TYPE_tf32 ? 4 : 2;    /* of an element of A or B */
+constexpr int OWNERS = PINGPONG ? 1 : WARPGROUPS;   /* consumers that share a tile */
+constexpr int ROWS = BLOCK_M / OWNERS;              /* of a consumer */
+constexpr int PARTS = ROWS / 64;                    /* wgmma is 64 rows high */
+constexpr int SIZE = INPUT_IS == TYPE_tf32 ? 4 : 2; /* of an element of A or B */
 constexpr int LINE = BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, PANEL = LINE / SIZE;
 constexpr int A_BYTES = BLOCK_M * BLOCK_K * SIZE, B_BYTES = BLOCK_N * BLOCK_K * SIZE;
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K;
 constexpr int THREADS = 128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32);
 constexpr int RELEASES = OWNERS * (CLUSTER_M + CLUSTER_N - 1); /* arrivals that empty a stage */
 
-static_assert(BLOCK_M % (64 * OWNERS) == 0 && BLOCK_M <= 256 * (A_MAJOR_IS == MAJOR_k ? 1 : 4), "BLOCK_M: 64 rows for each consumer, at most 256");
+static_assert(BLOCK_M % (64 * OWNERS) == 0 && BLOCK_M <= 256 * (A_MAJOR_IS == MAJOR_k ? 1 : 4),
+              "BLOCK_M: 64 rows for each consumer, at most 256");
 static_assert(BLOCK_N == 8 || (BLOCK_N % 16 == 0 && BLOCK_N <= 256), "BLOCK_N must be 8 or a multiple of 16 up to 256");
 static_assert(BLOCK_K * SIZE == 64 || BLOCK_K * SIZE % 128 == 0, "BLOCK_K must be 64 bytes or a multiple of 128");
 static_assert((A_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_M / 64 % CLUSTER_N == 0)) &&
                   (B_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_N % (64 * CLUSTER_M) == 0)),
               "M- and N-major operands need BLOCK_K 64 or more, and 64 rows or columns for each block of the cluster");
-static_assert(BLOCK_M % (8 * CLUSTER_N) == 0 && BLOCK_N % (8 * CLUSTER_M) == 0, "a cluster shares loads in units of 8 rows");
+static_assert(BLOCK_M % (8 * CLUSTER_N) == 0 && BLOCK_N % (8 * CLUSTER_M) == 0,
+              "a cluster shares loads in units of 8 rows");
 static_assert(CLUSTER_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && !PERSISTENT && !PINGPONG),
               "SPLIT_K with FINISH cluster goes with neither CLUSTER_M, CLUSTER_N, PERSISTENT nor pingpong");
-static_assert(CLUSTER_K == 1 || STORE_IS == STORE_direct || 4 * BLOCK_M * BLOCK_N <= STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N),
+static_assert(CLUSTER_K == 1 || STORE_IS == STORE_direct ||
+                  4 * BLOCK_M * BLOCK_N <= STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N),
               "with SPLIT_K, FINISH cluster and STORE tma or rows the partial sums must fit into the stages");
 static_assert(CLUSTER <= 8, "a cluster has at most 8 blocks; more parts: FINISH two_pass");
 static_assert(!TWO_PASS || (WORKSPACE && !DEFER), "FINISH two_pass needs WORKSPACE 1 and no DEFER");
@@ -313,11 +343,13 @@ static_assert(!INTERLEAVE || TWO_PASS, "INTERLEAVE needs SPLIT_K and FINISH two_
 static_assert(FINISH_WARPS >= 1 && FINISH_WARPS <= 32, "FINISH_WARPS must be 1 to 32");
 static_assert(!PINGPONG || (WARPGROUPS == 2 && PERSISTENT), "pingpong needs two consumers and PERSISTENT");
 static_assert(STORE_IS != STORE_tma || MAP_C, "STORE tma needs a tensor map of C");
-static_assert(PRODUCER_REGISTERS == 0 || WARPGROUPS * MIN_BLOCKS > 1, "with one consumer a thread has all registers it can have: PRODUCER_REGISTERS 0");
+static_assert(PRODUCER_REGISTERS == 0 || WARPGROUPS * MIN_BLOCKS > 1,
+              "with one consumer a thread has all registers it can have: PRODUCER_REGISTERS 0");
 static_assert(!DEFER || (STORE_IS != STORE_direct && PERSISTENT && !PINGPONG && OUTPUT_IS != TYPE_f32),
               "DEFER needs STORE tma or rows, PERSISTENT, SCHEDULE cooperative and a 16-bit OUTPUT");
 static_assert(STAGES >= 2, "STAGES must be at least 2");
-static_assert(ORDER_IS != ORDER_hilbert || (RASTER & (RASTER - 1)) == 0, "ORDER hilbert needs a power of two as RASTER");
+static_assert(ORDER_IS != ORDER_hilbert || (RASTER & (RASTER - 1)) == 0,
+              "ORDER hilbert needs a power of two as RASTER");
 static_assert(!STREAM_K || (WORKSPACE && PERSISTENT && !PINGPONG && !DEFER && SPLIT_K == 1),
               "STREAM_K needs WORKSPACE 1, PERSISTENT, SCHEDULE cooperative, and neither DEFER nor SPLIT_K");
 static_assert(!PROMOTE || !DEFER, "PROMOTE and DEFER do not go together");
@@ -336,7 +368,8 @@ constexpr int STORE_LINES = TRANSPOSE_C ? STORE_COLS : 64;
 constexpr int STORE_BYTES = (64 * STORE_COLS * (int)sizeof(output) + 1023) / 1024 * 1024;
 
 /* Registers a thread: what the launch bounds give, shared out anew by setmaxnreg in units of 8. */
-constexpr int LAUNCH_REGISTERS = 65536 / (MIN_BLOCKS * THREADS) / 8 * 8 > 248 ? 248 : 65536 / (MIN_BLOCKS * THREADS) / 8 * 8;
+constexpr int LAUNCH_REGISTERS = 65536 / (MIN_BLOCKS * THREADS) / 8 * 8 > 248 ? 248
+                                                                              : 65536 / (MIN_BLOCKS * THREADS) / 8 * 8;
 constexpr int SHARE = (LAUNCH_REGISTERS * (WARPGROUPS + 1) - PRODUCER_REGISTERS) / WARPGROUPS / 8 * 8;
 constexpr int CONSUMER_REGISTERS = SHARE > 240 ? 240 : SHARE;
 
@@ -344,7 +377,7 @@ struct alignas(64) tensor_map {
     unsigned long long opaque[16];
 };
 
-/* ---- barriers, copies --------------------------------------------------------------------------------------------- */
+/* ---- barriers, copies -------------------------------------------------------------------------------------------- */
 
 __device__ __forceinline__ unsigned shared_address(const void *p)
 {
@@ -378,18 +411,20 @@ __device__ __forceinline__ void barrier_arrive(unsigned barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* The same barrier of another block of the cluster. Without .cluster: what is released are reads by wgmma that have been waited for, and a fence
- * of cluster scope in every step made the whole product three times slower. */
+/* The same barrier of another block of the cluster. Without .cluster: what is released are reads by wgmma that have
+ * been waited for, and a fence of cluster scope in every step made the whole product three times slower. */
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank)
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
                  : "memory");
 }
 
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
 {
-    asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
+    asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra "
+                 "READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
                  "r"(parity)
                  : "memory");
 }
@@ -400,8 +435,8 @@ __device__ __forceinline__ void group_sync(int group)
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
-/* pingpong: a consumer's steps along K begin when the other's have all been loaded. A barrier's parity tells only one round of the ring from
- * the next, so a consumer must not look at a stage that is the other's. */
+/* pingpong: a consumer's steps along K begin when the other's have all been loaded. A barrier's parity tells only one
+ * round of the ring from the next, so a consumer must not look at a stage that is the other's. */
 __device__ __forceinline__ void turn_begin(int group)
 {
     asm volatile("bar.sync %0, 256;" ::"r"(group + 8) : "memory");
@@ -420,33 +455,43 @@ template <int HINT> __device__ __forceinline__ unsigned long long cache_policy()
     return policy;
 }
 
-/* A box from (x, y) of the map to shared memory; with PEERS > 1 to the same place in every block of `mask`. x: the contiguous dimension. */
+/* A box from (x, y) of the map to shared memory; with PEERS > 1 to the same place in every block of `mask`. x: the
+ * contiguous dimension. */
 template <int PEERS, int HINT>
-__device__ __forceinline__ void load_box(unsigned to, const tensor_map *map, int x, int y, unsigned barrier, unsigned short mask, unsigned long long policy)
+__device__ __forceinline__ void load_box(unsigned to, const tensor_map *map, int x, int y, unsigned barrier,
+                                         unsigned short mask, unsigned long long policy)
 {
     if constexpr (PEERS > 1 && HINT)
-        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], "
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster."
+                     "L2::cache_hint [%0], [%1, {%2, %3}], [%4], "
                      "%5, %6;" ::"r"(to),
                      "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask), "l"(policy)
                      : "memory");
     else if constexpr (PEERS > 1)
-        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                     "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
                      "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
                      : "memory");
     else if constexpr (HINT)
-        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+                     "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
                      "l"(map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
                      : "memory");
     else
-        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to), "l"(map), "r"(x),
-                     "r"(y), "r"(barrier)
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::
+                "r"(to),
+            "l"(map), "r"(x), "r"(y), "r"(barrier)
+            : "memory");
 }
 
 __device__ __forceinline__ void store_box(const tensor_map *map, unsigned from, int x, int y)
 {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\ncp.async.bulk.commit_group;" ::"l"(map), "r"(x), "r"(y), "r"(from)
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\ncp.async.bulk.commit_group;" ::
+            "l"(map),
+        "r"(x), "r"(y), "r"(from)
+        : "memory");
 }
 
 template <int LEFT> __device__ __forceinline__ void stores_read()
@@ -455,8 +500,9 @@ template <int LEFT> __device__ __forceinline__ void stores_read()
 }
 
 #if TWO_PASS
-/* For launches that may overlap (programmatic dependent launch): waits until the launch before has ended and its writes are seen; says that the launch after may
- * begin, which it does when all blocks have said so. Nothing happens where launches do not overlap. */
+/* For launches that may overlap (programmatic dependent launch): waits until the launch before has ended and its
+ * writes are seen; says that the launch after may begin, which it does when all blocks have said so. Nothing happens
+ * where launches do not overlap. */
 __device__ __forceinline__ void wait_for_launch_before()
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -468,7 +514,7 @@ __device__ __forceinline__ void let_launch_after_begin()
 }
 #endif
 
-/* ---- wgmma ---------------------------------------------------------------------------------------------------------- */
+/* ---- wgmma ------------------------------------------------------------------------------------------------------- */
 
 /* Operand lists of one instruction: BLOCK_N / 2 accumulators, then the two descriptors and whether to add to them. */
 #define L8(a, b, c, d, e, f, g, h) "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
@@ -488,7 +534,9 @@ __device__ __forceinline__ void let_launch_after_begin()
 #define L13 L12 ", " L8(104, 105, 106, 107, 108, 109, 110, 111)
 #define L14 L13 ", " L8(112, 113, 114, 115, 116, 117, 118, 119)
 #define L15 L14 ", " L8(120, 121, 122, 123, 124, 125, 126, 127)
-#define D8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define D8(i)                                                                                                   \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
+        "+f"(d[i + 7])
 #define D0 D8(0)
 #define D1 D0, D8(8)
 #define D2 D1, D8(16)
@@ -614,8 +662,8 @@ constexpr int SUMS = BLOCK_N / 2; /* accumulators of a thread for 64 rows */
 /* d (64 x BLOCK_N) = a (64 x 32 bytes) * b' + (add ? d : 0), enqueued. */
 __device__ __forceinline__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b, int add)
 {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " MMA_ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n" TEXT(BLOCK_N) MMA_SHAPE " {" MMA_LIST "}, " MMA_REST
-                 ", p, 1, 1" MMA_FLAGS ";\n}"
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " MMA_ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n" TEXT(BLOCK_N)
+                     MMA_SHAPE " {" MMA_LIST "}, " MMA_REST ", p, 1, 1" MMA_FLAGS ";\n}"
                  : MMA_SUMS
                  : "l"(a), "l"(b), "r"(add));
 }
@@ -644,11 +692,12 @@ __device__ __forceinline__ void pin(float (&d)[PARTS][SUMS])
         for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(d[p][i])::"memory");
 }
 
-/* The constant part of a matrix descriptor: strides in units of 16 bytes and the swizzle. K-major: `stride` is that of 8 rows; M-major:
- * of 8 lines of K, and `leading` that of 64 rows. */
+/* The constant part of a matrix descriptor: strides in units of 16 bytes and the swizzle. K-major: `stride` is that
+ * of 8 rows; M-major: of 8 lines of K, and `leading` that of 64 rows. */
 __device__ __forceinline__ constexpr unsigned long long descriptor(int leading, int stride, int line_bytes)
 {
-    return (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << 32 | (unsigned long long)(line_bytes == 128 ? 1 : 2) << 62;
+    return (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << 32 |
+           (unsigned long long)(line_bytes == 128 ? 1 : 2) << 62;
 }
 
 __device__ __forceinline__ unsigned long long at(unsigned long long constant, unsigned address)
@@ -656,25 +705,28 @@ __device__ __forceinline__ unsigned long long at(unsigned long long constant, un
     return constant | (unsigned long long)((address & 0x3ffff) >> 4);
 }
 
-/* ---- tiles ---------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 struct problem {
     int m, n, k, tiles_m, tiles_n, tiles;
     int first, steps; /* of every tile along K: this block's */
-    int alone;        /* tiles that a cluster computes from the first step to the last; the others are divided (STREAM_K) */
+    int alone; /* tiles that a cluster computes from the first step to the last; the others are divided (STREAM_K) */
 };
 
-/* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, hence one division but at the lower edge. */
+/* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, hence one division
+ * but at the lower edge. */
 __device__ __forceinline__ void place(const problem &p, int tile, int &row, int &col)
 {
-    const int band = RASTER * p.tiles_n, number = (unsigned)tile / (unsigned)band, first = number * RASTER, rest = tile - number * band;
+    const int band = RASTER * p.tiles_n, number = (unsigned)tile / (unsigned)band, first = number * RASTER,
+              rest = tile - number * band;
     const int rows = min(RASTER, p.tiles_m - first);
     col = rows == RASTER ? (unsigned)rest / RASTER : (unsigned)rest / (unsigned)rows;
     row = first + rest - col * rows;
 #if ORDER_IS == ORDER_hilbert
     const int square = col / RASTER;
     if (rows < RASTER || (square + 1) * RASTER > p.tiles_n) return;
-    /* From the curve's place to the square's: two bits a time, the lowest first. It ends beside the next square's beginning. */
+    /* From the curve's place to the square's: two bits a time, the lowest first. It ends beside the next square's
+     * beginning. */
     int at = rest - square * RASTER * RASTER, x = 0, y = 0;
 #pragma unroll
     for (int side = 1; side < RASTER; side *= 2, at /= 4) {
@@ -788,8 +840,9 @@ __device__ __forceinline__ bool in_pairs(const target &t)
     return !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
 }
 
-/* alpha * sum + beta * C: in place, for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row 64*p + 8*h + lane/4 (of its
- * warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. C is read in this order. */
+/* alpha * sum + beta * C: in place, for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row 64*p +
+ * 8*h + lane/4 (of its warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. C is read
+ * in this order. */
 template <int N> __device__ __forceinline__ void scale_sums(float *d, const target &t, int row, int col)
 {
 #pragma unroll
@@ -877,10 +930,12 @@ __device__ __forceinline__ unsigned pair_address(unsigned buffer, int j, int h, 
     return buffer + staged(warp * 16 + lane / 4 + 8 * h, (8 * j + 2 * (lane % 4)) * 4);
 }
 #else
-/* The line that a lane names to stmatrix and ldmatrix for columns 16*j to 16*j + 15 of its warp's 16 rows; with 8 columns, of these. */
+/* The line that a lane names to stmatrix and ldmatrix for columns 16*j to 16*j + 15 of its warp's 16 rows; with 8
+ * columns, of these. */
 __device__ __forceinline__ unsigned matrix_address(unsigned buffer, int j, int warp, int lane)
 {
-    const int matrix = lane / 8, line = lane % 8, low = warp * 16 + matrix % 2 * 8, right = 16 * j + (STORE_COLS == 8 ? 0 : matrix / 2 * 8);
+    const int matrix = lane / 8, line = lane % 8, low = warp * 16 + matrix % 2 * 8,
+              right = 16 * j + (STORE_COLS == 8 ? 0 : matrix / 2 * 8);
     return buffer + (TRANSPOSE_C ? staged(right + line, low * 2) : staged(low + line, right * 2));
 }
 #if TRANSPOSE_C
@@ -898,14 +953,22 @@ __device__ __forceinline__ void stage(unsigned buffer, const unsigned *v, int wa
     for (int j = 0; j < STORE_COLS / 8; j++)
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(pair_address(buffer, j, h, warp, lane)), "r"(v[4 * j + 2 * h]), "r"(v[4 * j + 2 * h + 1]) : "memory");
+            asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(pair_address(buffer, j, h, warp, lane)),
+                         "r"(v[4 * j + 2 * h]), "r"(v[4 * j + 2 * h + 1])
+                         : "memory");
 #else
     if constexpr (STORE_COLS == 8) {
-        asm volatile("stmatrix.sync.aligned.m8n8.x2" TRANSPOSED ".shared.b16 [%0], {%1, %2};" ::"r"(matrix_address(buffer, 0, warp, lane)), "r"(v[0]), "r"(v[1]) : "memory");
+        asm volatile("stmatrix.sync.aligned.m8n8.x2" TRANSPOSED
+                     ".shared.b16 [%0], {%1, %2};" ::"r"(matrix_address(buffer, 0, warp, lane)),
+                     "r"(v[0]), "r"(v[1])
+                     : "memory");
     } else {
 #pragma unroll
         for (int j = 0; j < STORE_COLS / 16; j++)
-            asm volatile("stmatrix.sync.aligned.m8n8.x4" TRANSPOSED ".shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(matrix_address(buffer, j, warp, lane)), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
+            asm volatile("stmatrix.sync.aligned.m8n8.x4" TRANSPOSED
+                         ".shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(matrix_address(buffer, j, warp, lane)),
+                         "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3])
+                         : "memory");
     }
 #endif
 }
@@ -919,7 +982,10 @@ __device__ __forceinline__ void add_old(float *d, unsigned buffer, float beta, i
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             float old[2];
-            asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(old[0]), "=f"(old[1]) : "r"(pair_address(buffer, j, h, warp, lane)) : "memory");
+            asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                         : "=f"(old[0]), "=f"(old[1])
+                         : "r"(pair_address(buffer, j, h, warp, lane))
+                         : "memory");
             d[4 * j + 2 * h] += beta * old[0];
             d[4 * j + 2 * h + 1] += beta * old[1];
         }
@@ -928,9 +994,15 @@ __device__ __forceinline__ void add_old(float *d, unsigned buffer, float beta, i
     for (int j = 0; j < (STORE_COLS + 15) / 16; j++) {
         unsigned old[4];
         if constexpr (STORE_COLS == 8)
-            asm volatile("ldmatrix.sync.aligned.m8n8.x2" TRANSPOSED ".shared.b16 {%0, %1}, [%2];" : "=r"(old[0]), "=r"(old[1]) : "r"(matrix_address(buffer, j, warp, lane)) : "memory");
+            asm volatile("ldmatrix.sync.aligned.m8n8.x2" TRANSPOSED ".shared.b16 {%0, %1}, [%2];"
+                         : "=r"(old[0]), "=r"(old[1])
+                         : "r"(matrix_address(buffer, j, warp, lane))
+                         : "memory");
         else
-            asm volatile("ldmatrix.sync.aligned.m8n8.x4" TRANSPOSED ".shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(old[0]), "=r"(old[1]), "=r"(old[2]), "=r"(old[3]) : "r"(matrix_address(buffer, j, warp, lane)) : "memory");
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4" TRANSPOSED ".shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(old[0]), "=r"(old[1]), "=r"(old[2]), "=r"(old[3])
+                         : "r"(matrix_address(buffer, j, warp, lane))
+                         : "memory");
 #pragma unroll
         for (int i = 0; i < (STORE_COLS == 8 ? 2 : 4); i++) {
             d[8 * j + 2 * i] += beta * from_output((output)old[i]);
@@ -955,9 +1027,13 @@ __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int
         asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(buffer + staged(line, lane / 4 * 16) + lane % 4 * 4));
         to[lane] = v;
 #else
-        /* Words of two elements; where the row begins in the middle of a word, each lane's second with the next lane's first. */
+        /* Words of two elements; where the row begins in the middle of a word, each lane's second with the next
+         * lane's first. */
         unsigned v = 0;
-        if (2 * lane < COLS) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(buffer + staged(line, lane / 4 * 16) + lane % 4 * 4));
+        if (2 * lane < COLS)
+            asm volatile("ld.shared.u32 %0, [%1];"
+                         : "=r"(v)
+                         : "r"(buffer + staged(line, lane / 4 * 16) + lane % 4 * 4));
         const bool odd = (unsigned long long)to & 2;
         const unsigned next = __shfl_down_sync(0xffffffffu, v, 1);
         if (odd) {
@@ -995,7 +1071,9 @@ __device__ __forceinline__ void load_rows(const target &t, unsigned buffer, int 
 #pragma unroll
     for (int i = 0; i < STORE_LINES / 4; i++)
         if (EACH * lane < COLS)
-            asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffer + staged(warp + 4 * i, lane / 4 * 16) + lane % 4 * 4), "r"(v[i]) : "memory");
+            asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffer + staged(warp + 4 * i, lane / 4 * 16) + lane % 4 * 4),
+                         "r"(v[i])
+                         : "memory");
 }
 #endif
 #endif
@@ -1022,8 +1100,10 @@ __device__ __forceinline__ void free_buffer(const target &t, int slot)
 {
 #if STORE_IS == STORE_tma
     if (threadIdx.x % 128 == 0) {
-        if (slot == 0) stores_read<0>(); /* the last tile's last may be in this buffer */
-        else stores_read<STORE_BUFFERS - 1>();
+        if (slot == 0)
+            stores_read<0>(); /* the last tile's last may be in this buffer */
+        else
+            stores_read<STORE_BUFFERS - 1>();
     }
     group_sync(t.group);
 #else
@@ -1062,12 +1142,15 @@ __device__ __forceinline__ void load_old_ahead(const target &t, int row, int col
     if (t.beta == 0 || threadIdx.x % 128) return;
     stores_read<0>();
 #pragma unroll
-    for (int slot = 0; slot < STORE_BUFFERS && slot < PARTS * CHUNKS; slot++) load_old(t, slot, place_chunk(slot / CHUNKS, slot % CHUNKS, row, col));
+    for (int slot = 0; slot < STORE_BUFFERS && slot < PARTS * CHUNKS; slot++)
+        load_old(t, slot, place_chunk(slot / CHUNKS, slot % CHUNKS, row, col));
 }
 #endif
 
-/* alpha * sums + beta * C of part p's chunk to C. `d`: the chunk's sums; AHEAD: what load_old_ahead began is continued. */
-template <bool AHEAD> __device__ __forceinline__ void store_chunk(float *d, int p, int chunk, int slot, target &t, int row, int col)
+/* alpha * sums + beta * C of part p's chunk to C. `d`: the chunk's sums; AHEAD: what load_old_ahead began is
+ * continued. */
+template <bool AHEAD>
+__device__ __forceinline__ void store_chunk(float *d, int p, int chunk, int slot, target &t, int row, int col)
 {
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     const unsigned buffer = chunk_buffer(t, slot);
@@ -1120,7 +1203,8 @@ __device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], target &t, i
     }
 #else
 #pragma unroll
-    for (int i = 0; i < PARTS * CHUNKS; i++) store_chunk<true>(&d[i / CHUNKS][i % CHUNKS * CHUNK_SUMS], i / CHUNKS, i % CHUNKS, i, t, row, col);
+    for (int i = 0; i < PARTS * CHUNKS; i++)
+        store_chunk<true>(&d[i / CHUNKS][i % CHUNKS * CHUNK_SUMS], i / CHUNKS, i % CHUNKS, i, t, row, col);
 #endif
 }
 
@@ -1170,7 +1254,9 @@ __device__ __forceinline__ void leave_sums(const float (&d)[PARTS][SUMS], const 
 {
     float *to = partial_sums(w, blockIdx.x);
 #pragma unroll
-    for (int i = 0; i < PARTS * SUMS; i++) asm volatile("st.global.cg.f32 [%0], %1;" ::"l"(to + i * 128 * WARPGROUPS), "f"(d[i / SUMS][i % SUMS]) : "memory");
+    for (int i = 0; i < PARTS * SUMS; i++)
+        asm volatile("st.global.cg.f32 [%0], %1;" ::"l"(to + i * 128 * WARPGROUPS), "f"(d[i / SUMS][i % SUMS])
+                     : "memory");
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
     group_sync(group);
     if (threadIdx.x % 128 == 0)
@@ -1178,7 +1264,8 @@ __device__ __forceinline__ void leave_sums(const float (&d)[PARTS][SUMS], const 
 }
 
 /* Adds what the clusters that follow have of the rest of the tile, from step `done` of it on, in their order. */
-__device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const problem &p, const workspace &w, int tile, int done, int group)
+__device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const problem &p, const workspace &w, int tile,
+                                             int done, int group)
 {
     const int end = (tile - p.alone + 1) * p.steps;
     int at = (tile - p.alone) * p.steps + done;
@@ -1211,22 +1298,27 @@ __device__ __forceinline__ long long part_offset(int part, int slot, int slots)
     return ((long long)part * slots + slot) * (BLOCK_M * BLOCK_N);
 }
 
-/* Leaves this block's sums of its part to gemm_wgmma_finish: [sum / 4][thread][4], threads of the consumers that share a tile. */
+/* Leaves this block's sums of its part to gemm_wgmma_finish: [sum / 4][thread][4], threads of the consumers that
+ * share a tile. */
 __device__ __forceinline__ void leave_part(const float (&d)[PARTS][SUMS], float *to)
 {
     const unsigned thread = threadIdx.x % (128 * OWNERS);
 #pragma unroll
     for (int i = 0; i < PARTS * SUMS; i += 4) {
         const float *v = &d[i / SUMS][i % SUMS];
-        asm volatile("st.global.cg.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + (i / 4 * 128 * OWNERS + thread) * 4), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+        asm volatile("st.global.cg.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + (i / 4 * 128 * OWNERS + thread) * 4),
+                     "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
+                     : "memory");
     }
 }
 #endif
 
 #if CLUSTER_K > 1
-constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % CLUSTER_K */
-constexpr int SHARE_SUMS = STORE_COLS / 2;             /* of a thread */
-constexpr int TOGETHER = CLUSTER_K * SHARE_SUMS <= 64 ? CLUSTER_K : 2; /* blocks whose sums are on their way at once: each way takes longer than all loads */
+/* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % CLUSTER_K */
+constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS);
+constexpr int SHARE_SUMS = STORE_COLS / 2; /* of a thread */
+/* blocks whose sums are on their way at once: each way takes longer than all loads */
+constexpr int TOGETHER = CLUSTER_K * SHARE_SUMS <= 64 ? CLUSTER_K : 2;
 
 /* Of four sums of a thread, from the i-th on, for 16-byte accesses. */
 __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
@@ -1241,12 +1333,15 @@ __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], uns
     for (int i = 0; i < PARTS * SUMS; i += 4) {
         const float *v = &d[i / SUMS][i % SUMS];
         if ((unsigned)(i / SHARE_SUMS) % CLUSTER_K != rank)
-            asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(partial_address(partial, i)), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+            asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(partial_address(partial, i)), "f"(v[0]),
+                         "f"(v[1]), "f"(v[2]), "f"(v[3])
+                         : "memory");
     }
 }
 
 /* Adds the cluster's partial sums of this block's shares, in the order of their ranks, and stores them. */
-__device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, int row, int col, unsigned partial, unsigned rank)
+__device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, int row, int col, unsigned partial,
+                                            unsigned rank)
 {
 #if STORE_IS == STORE_direct
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
@@ -1265,7 +1360,9 @@ __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, 
 #pragma unroll
             for (unsigned q = 0; q < TOGETHER && s + q < CLUSTER_K; q++) {
                 unsigned there;
-                asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s + q));
+                asm("mapa.shared::cluster.u32 %0, %1, %2;"
+                    : "=r"(there)
+                    : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s + q));
 #pragma unroll
                 for (int i = 0; i < SHARE_SUMS; i += 4)
                     asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
@@ -1290,7 +1387,7 @@ __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, 
 }
 #endif
 
-/* ---- the two roles ---------------------------------------------------------------------------------------------------- */
+/* ---- the two roles ----------------------------------------------------------------------------------------------- */
 
 struct ring {
     unsigned a, b, full, empty; /* shared addresses */
@@ -1343,20 +1440,24 @@ __device__ __forceinline__ void produce(const operands &from, const problem &p, 
 #if A_MAJOR_IS == MAJOR_k
 #pragma unroll
             for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
-                load_box<CLUSTER_N, HINT_A>(to_a + (panel * BLOCK_M + cn * A_SHARE) * LINE, a, k * BLOCK_K + panel * PANEL, row, full, a_mask, a_policy);
+                load_box<CLUSTER_N, HINT_A>(to_a + (panel * BLOCK_M + cn * A_SHARE) * LINE, a,
+                                            k * BLOCK_K + panel * PANEL, row, full, a_mask, a_policy);
 #else
 #pragma unroll
             for (int panel = 0; panel < A_SHARE / 64; panel++)
-                load_box<CLUSTER_N, HINT_A>(to_a + (cn * A_SHARE + panel * 64) * BLOCK_K * 2, a, row + panel * 64, k * BLOCK_K, full, a_mask, a_policy);
+                load_box<CLUSTER_N, HINT_A>(to_a + (cn * A_SHARE + panel * 64) * BLOCK_K * 2, a, row + panel * 64,
+                                            k * BLOCK_K, full, a_mask, a_policy);
 #endif
 #if B_MAJOR_IS == MAJOR_k
 #pragma unroll
             for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
-                load_box<CLUSTER_M, HINT_B>(to_b + (panel * BLOCK_N + cm * B_SHARE) * LINE, b, k * BLOCK_K + panel * PANEL, col, full, b_mask, b_policy);
+                load_box<CLUSTER_M, HINT_B>(to_b + (panel * BLOCK_N + cm * B_SHARE) * LINE, b,
+                                            k * BLOCK_K + panel * PANEL, col, full, b_mask, b_policy);
 #else
 #pragma unroll
             for (int panel = 0; panel < B_SHARE / 64; panel++)
-                load_box<CLUSTER_M, HINT_B>(to_b + (cm * B_SHARE + panel * 64) * BLOCK_K * 2, b, col + panel * 64, k * BLOCK_K, full, b_mask, b_policy);
+                load_box<CLUSTER_M, HINT_B>(to_b + (cm * B_SHARE + panel * 64) * BLOCK_K * 2, b, col + panel * 64,
+                                            k * BLOCK_K, full, b_mask, b_policy);
 #endif
 #endif
             if (++s == STAGES) {
@@ -1385,22 +1486,26 @@ __device__ __forceinline__ void release(const ring &r, int s, unsigned rank)
 /* One stage's products, enqueued: 32 bytes along K at a time. */
 __device__ __forceinline__ void multiply_stage(float (&d)[PARTS][SUMS], unsigned a, unsigned b, int row, bool add)
 {
-    constexpr unsigned long long A = A_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
-    constexpr unsigned long long B = B_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
+    constexpr unsigned long long A =
+        A_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
+    constexpr unsigned long long B =
+        B_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
 #pragma unroll
     for (int k = 0; k < BLOCK_K * SIZE / 32; k++) {
         const int panel = k * 32 / LINE, within = k * 32 % LINE;
         const unsigned from_b = b + (B_MAJOR_IS == MAJOR_k ? panel * BLOCK_N * LINE + within : k * 16 * 128);
 #pragma unroll
         for (int p = 0; p < PARTS; p++) {
-            const unsigned from_a = a + (A_MAJOR_IS == MAJOR_k ? (panel * BLOCK_M + row + 64 * p) * LINE + within : (row + 64 * p) * BLOCK_K * 2 + k * 16 * 128);
+            const unsigned from_a = a + (A_MAJOR_IS == MAJOR_k ? (panel * BLOCK_M + row + 64 * p) * LINE + within
+                                                               : (row + 64 * p) * BLOCK_K * 2 + k * 16 * 128);
             multiply(d[p], at(A, from_a), at(B, from_b), k > 0 || add);
         }
     }
 }
 
 /* A step along K: waits for its stage and enqueues its products. */
-__device__ __forceinline__ void begin_step(float (&d)[PARTS][SUMS], const ring &r, int s, unsigned parity, int row, bool add)
+__device__ __forceinline__ void begin_step(float (&d)[PARTS][SUMS], const ring &r, int s, unsigned parity, int row,
+                                           bool add)
 {
     barrier_wait(r.full + 8 * s, parity);
 #if SWEETSPOT_VARIANT != 1
@@ -1428,7 +1533,8 @@ __device__ __forceinline__ void end_step(const ring &r, int &s, unsigned &parity
 }
 
 /* Steps of a piece from the k-th on. */
-__device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ring &r, int &s, unsigned &parity, int &last, int k, int count, int own, unsigned rank)
+__device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ring &r, int &s, unsigned &parity,
+                                               int &last, int k, int count, int own, unsigned rank)
 {
 #if PROMOTE
     float total[PARTS][SUMS];
@@ -1458,11 +1564,14 @@ __device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ri
 #endif
 }
 
-__device__ __forceinline__ void consume(const problem &p, const ring &r, const target &to, unsigned rank, unsigned buffers, unsigned loaded
+__device__ __forceinline__ void consume(const problem &p, const ring &r, const target &to, unsigned rank,
+                                        unsigned buffers, unsigned loaded
 #if STREAM_K
-                                        , const workspace &space
+                                        ,
+                                        const workspace &space
 #elif TWO_PASS
-                                        , float *sums
+                                        ,
+                                        float *sums
 #endif
 )
 {
@@ -1574,7 +1683,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
                output *c, int m, int n, int k, float alpha, float beta, long long ldc
 #if WORKSPACE
-               , float *sums, unsigned *counts
+               ,
+               float *sums, unsigned *counts
 #endif
     )
 {
@@ -1587,12 +1697,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const ring r = {base, base + STAGES * A_BYTES, barriers, barriers + 8 * STAGES};
     const unsigned loaded = barriers + 16 * STAGES; /* barriers of the store buffers */
     const int per_product = (k + BLOCK_K - 1) / BLOCK_K;
-    problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
+    problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M),
+                 (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
     p.tiles = p.alone = p.tiles_m * p.tiles_n;
     p.steps = PRODUCTS * per_product;
 #if TWO_PASS
     {
-        const int parts = gridDim.y, part = blockIdx.y, each = (unsigned)p.steps / (unsigned)parts, more = p.steps - each * parts; /* the first `more` have one step more */
+        /* the first `more` have one step more */
+        const int parts = gridDim.y, part = blockIdx.y, each = (unsigned)p.steps / (unsigned)parts,
+                  more = p.steps - each * parts;
         p.first = INTERLEAVE ? part : part * each + min(part, more);
         p.steps = each + (part < more);
     }
@@ -1606,11 +1719,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         const int clusters = gridDim.x / CLUSTER, full = p.tiles / clusters;
         if (p.tiles % clusters) p.alone = max(0, full - (STREAM_K == 2)) * clusters;
     }
-    const target t = {c, ldc, m, n, alpha, beta,
+    const target t = {
+        c,
+        ldc,
+        m,
+        n,
+        alpha,
+        beta,
 #if MAP_C
-                      &map_c
+        &map_c
 #else
-                      nullptr
+        nullptr
 #endif
     };
     if (threadIdx.x == 128 * WARPGROUPS) {
@@ -1622,7 +1741,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             for (int i = 0; i < WARPGROUPS * STORE_BUFFERS; i++) barrier_init(loaded + 8 * i, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
     }
-    /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it need not wait for the others. */
+    /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it
+     * need not wait for the others. */
     if (CLUSTER_M * CLUSTER_N > 1)
         cluster_sync();
     else if (threadIdx.x < 128 * WARPGROUPS)
@@ -1632,7 +1752,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         asm volatile("bar.arrive 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
     }
     if (threadIdx.x >= 128 * WARPGROUPS) {
-        if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS ? PRODUCER_REGISTERS : 24));
+        if (PRODUCER_REGISTERS)
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS ? PRODUCER_REGISTERS : 24));
         if (threadIdx.x == 128 * WARPGROUPS) {
             asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
 #if PRODUCTS == 3
@@ -1662,24 +1783,30 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     if (CLUSTER > 1) cluster_sync();
 }
 
-/* ---- the sum of the parts ------------------------------------------------------------------------------------------------ */
+/* ---- the sum of the parts ---------------------------------------------------------------------------------------- */
 
 #if TWO_PASS
-/* C = alpha * (all parts) + beta * C: four sums a thread of the 32 that are number blockIdx.y in what block blockIdx.x of each part left. Each warp adds
- * consecutive parts, up to 16 of which are on their way at once, then the first what the warps found: the order is fixed, so results are bit-identical. Without
- * the 1 of the launch bounds the compiler saves registers and has few on their way. */
+/* C = alpha * (all parts) + beta * C: four sums a thread of the 32 that are number blockIdx.y in what block
+ * blockIdx.x of each part left. Each warp adds consecutive parts, up to 16 of which are on their way at once, then
+ * the first what the warps found: the order is fixed, so results are bit-identical. Without the 1 of the launch
+ * bounds the compiler saves registers and has few on their way. */
 extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
-    gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts, const float *__restrict__ sums)
+    gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts,
+                      const float *__restrict__ sums)
 {
-    constexpr int EACH = (SPLIT_K + FINISH_WARPS - 1) / FINISH_WARPS, TOGETHER = EACH < 16 ? EACH : 16; /* parts of a warp; of those, loads in flight */
+    /* parts of a warp; of those, loads in flight */
+    constexpr int EACH = (SPLIT_K + FINISH_WARPS - 1) / FINISH_WARPS, TOGETHER = EACH < 16 ? EACH : 16;
     __shared__ float4 found[FINISH_WARPS][32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const problem p = {m, n, 0, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
+    const problem p = {m, n, 0, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M),
+                       (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
     int row, col;
     place(p, blockIdx.x / CLUSTER, row, col);
     /* The thread of the consumers that had these sums, and which of its fours. */
-    const int number = blockIdx.y * 32 + lane, thread = number % (128 * OWNERS), four = number / (128 * OWNERS), rank = blockIdx.x % CLUSTER;
-    row = (row * CLUSTER_M + rank % CLUSTER_M) * BLOCK_M + thread / 128 * ROWS + four / (SUMS / 4) * 64 + thread / 32 % 4 * 16 + lane / 4;
+    const int number = blockIdx.y * 32 + lane, thread = number % (128 * OWNERS), four = number / (128 * OWNERS),
+              rank = blockIdx.x % CLUSTER;
+    row = (row * CLUSTER_M + rank % CLUSTER_M) * BLOCK_M + thread / 128 * ROWS + four / (SUMS / 4) * 64 +
+          thread / 32 % 4 * 16 + lane / 4;
     col = (col * CLUSTER_N + rank / CLUSTER_M) * BLOCK_N + four % (SUMS / 4) * 8 + lane % 4 * 2;
     const bool inside = row < m && col < n;
     const int first = warp * EACH, end = min(first + EACH, parts);
@@ -1694,7 +1821,10 @@ extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
         /* Past the last the last again, not added: loads under conditions waited for each other. */
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
-            asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v[i][0]), "=f"(v[i][1]), "=f"(v[i][2]), "=f"(v[i][3]) : "l"(from + min(i, left - 1) * apart) : "memory");
+            asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(v[i][0]), "=f"(v[i][1]), "=f"(v[i][2]), "=f"(v[i][3])
+                         : "l"(from + min(i, left - 1) * apart)
+                         : "memory");
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
 #pragma unroll
@@ -1720,11 +1850,13 @@ extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
 }
 #endif
 
-/* ---- rows that TMA cannot address ------------------------------------------------------------------------------------- */
+/* ---- rows that TMA cannot address -------------------------------------------------------------------------------- */
 
-namespace {
+namespace
+{
 
-/* COPY_WORDS * 64 elements of a row by a warp. Words of 4 bytes; where the row begins in the middle of one, from the halves of two. */
+/* COPY_WORDS * 64 elements of a row by a warp. Words of 4 bytes; where the row begins in the middle of one, from the
+ * halves of two. */
 __device__ __forceinline__ void align_row(const unsigned short *from, unsigned short *to, int k, int first, int lane)
 {
     unsigned word[COPY_WORDS];
@@ -1747,8 +1879,10 @@ __device__ __forceinline__ void align_row(const unsigned short *from, unsigned s
         const int e = first + (i * 32 + lane) * 2;
         if (odd) {
             unsigned next = __shfl_down_sync(0xffffffffu, word[i], 1);
-            if (lane == 31) next = e + 1 < k ? from[e + 1] : 0;
-            else if (e + 2 >= k) next = e + 1 < k ? from[e + 1] : 0;
+            if (lane == 31)
+                next = e + 1 < k ? from[e + 1] : 0;
+            else if (e + 2 >= k)
+                next = e + 1 < k ? from[e + 1] : 0;
             word[i] = word[i] >> 16 | next << 16;
         }
         if (e + 1 < k)
@@ -1761,8 +1895,8 @@ __device__ __forceinline__ void align_row(const unsigned short *from, unsigned s
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(256)
-    gemm_align(const unsigned short *a, int rows_a, long long lda, unsigned short *to_a, long long ld_to_a, const unsigned short *b, int rows_b, long long ldb,
-               unsigned short *to_b, long long ld_to_b, int k)
+    gemm_align(const unsigned short *a, int rows_a, long long lda, unsigned short *to_a, long long ld_to_a,
+               const unsigned short *b, int rows_b, long long ldb, unsigned short *to_b, long long ld_to_b, int k)
 {
     const int chunks = (k + 64 * COPY_WORDS - 1) / (64 * COPY_WORDS);
     const long long task = (long long)blockIdx.x * 8 + threadIdx.x / 32;
@@ -1773,11 +1907,13 @@ extern "C" __global__ void __launch_bounds__(256)
         align_row(b + (row - rows_a) * ldb, to_b + (row - rows_a) * ld_to_b, k, first, lane);
 }
 
-/* ---- FP32 as two parts of TF32 ---------------------------------------------------------------------------------------- */
+/* ---- FP32 as two parts of TF32 ----------------------------------------------------------------------------------- */
 
-namespace {
+namespace
+{
 
-/* What the tensor cores, which read 19 bits of 32, leave of x, rounded to as many. Of an infinite x nothing; NaN stays. */
+/* What the tensor cores, which read 19 bits of 32, leave of x, rounded to as many. Of an infinite x nothing; NaN
+ * stays. */
 __device__ __forceinline__ float low_part(float x)
 {
     const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);

@@ -1,25 +1,28 @@
 /*
  * gemv.cu: y = alpha*op(A)*x + beta*y in FP32, with A a row-major M x N matrix and op(A) either A or its transpose.
  *
- * Bound by memory: every element of A is read once and used once, so a good configuration is one that keeps enough independent
- * 16-byte loads in flight. x is read again by every block, from L2.
+ * Bound by memory: every element of A is read once and used once, so a good configuration is one that keeps enough
+ * independent 16-byte loads in flight. x is read again by every block, from L2.
  *
  * Any M, N >= 1, any leading dimension, any 4-byte aligned pointers. With beta == 0, y is never read. One launch:
  *
- *     gemv  (int M, int N, float alpha, const float *A, int lda, const float *x, float beta, float *y, float *partial, unsigned *count)
+ *     gemv  (int M, int N, float alpha, const float *A, int lda, const float *x, float beta, float *y,
+ *            float *partial, unsigned *count)
  *         TRANSPOSE 0   y has M elements   grid  ceil_div(M, BLOCK_SIZE / GROUP * ROWS), SPLIT
  *         TRANSPOSE 1   y has N elements   grid  ceil_div(N, GROUP * VECTOR * ITEMS), SPLIT
  *         block         BLOCK_SIZE
  *
- * `partial` holds SPLIT floats per element of y, `count` an unsigned per block along grid.x, zero before the first launch and zero
- * again after each; neither is touched when SPLIT is 1. Results are bit-identical across runs; block order does not matter.
+ * `partial` holds SPLIT floats per element of y, `count` an unsigned per block along grid.x, zero before the first
+ * launch and zero again after each; neither is touched when SPLIT is 1. Results are bit-identical across runs; block
+ * order does not matter.
  *
- *     TRANSPOSE 0: a group of GROUP threads goes along ROWS rows       TRANSPOSE 1: a group goes down, a column vector a thread
+ *     TRANSPOSE 0: a group of GROUP threads goes along ROWS rows   TRANSPOSE 1: a group goes down, a column vector a
+ *                                                                  thread
  *
- *                 GROUP * VECTOR                                              GROUP * VECTOR
- *       row 0  | t0 | t1 | .. | t0 | t1 | ..  -> shuffles               row 0  | t0 | t1 | ..     group 0
- *       row 1  | t0 | t1 | .. | t0 | t1 | ..                            row 1  | t0 | t1 | ..     group 1
- *       ..            the next group has the next ROWS rows             ..       through shared memory, then over blocks
+ *                 GROUP * VECTOR                                          GROUP * VECTOR
+ *       row 0  | t0 | t1 | .. | t0 | t1 | ..  -> shuffles           row 0  | t0 | t1 | ..     group 0
+ *       row 1  | t0 | t1 | .. | t0 | t1 | ..                        row 1  | t0 | t1 | ..     group 1
+ *       ..            the next group has the next ROWS rows         ..       through shared memory, then over blocks
  *
  * Parameters (macros; each has a default)
  *
@@ -32,8 +35,8 @@
  *     UNROLL       pragma text in front of the main loop
  *     STREAMING    1: loads of A are marked so that the caches do not keep them
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are collected;
- * 2 arithmetic alone: A is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are
+ * collected; 2 arithmetic alone: A is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -67,9 +70,11 @@
 #define STREAMING 0
 #endif
 
-namespace {
+namespace
+{
 
-static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024, "BLOCK_SIZE must be a multiple of 32 up to 1024");
+static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024,
+              "BLOCK_SIZE must be a multiple of 32 up to 1024");
 static_assert(GROUP >= 1 && BLOCK_SIZE % GROUP == 0, "BLOCK_SIZE must be a multiple of GROUP");
 static_assert(TRANSPOSE || GROUP % 32 == 0, "a row needs a multiple of 32 threads");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
@@ -95,8 +100,7 @@ template <int WIDTH> __device__ __forceinline__ void load_once(float *to, const 
 {
 #if SWEETSPOT_VARIANT == 2
 #pragma unroll
-    for (int v = 0; v < WIDTH; ++v)
-        to[v] = (float)threadIdx.x;
+    for (int v = 0; v < WIDTH; ++v) to[v] = (float)threadIdx.x;
 #elif STREAMING
     if constexpr (WIDTH == 4) {
         const float4 v = __ldcs(reinterpret_cast<const float4 *>(from));
@@ -127,7 +131,10 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
 }
 
 /* The part of [0, n) that a split does. */
-__device__ __forceinline__ int part_begin(int n, int part) { return (int)((long long)n * part / SPLIT); }
+__device__ __forceinline__ int part_begin(int n, int part)
+{
+    return (int)((long long)n * part / SPLIT);
+}
 
 __device__ __forceinline__ void finish_one(float sum, int i, float alpha, float beta, float *y)
 {
@@ -144,25 +151,22 @@ __device__ __forceinline__ void give(float sum, int i, int length, float alpha, 
 }
 
 /* With SPLIT: the block that comes last of those with elements [first, end) adds all parts. */
-__device__ __forceinline__ void add_parts(int first, int end, int length, float alpha, float beta, float *y, const float *partial,
-                                          unsigned *count)
+__device__ __forceinline__ void add_parts(int first, int end, int length, float alpha, float beta, float *y,
+                                          const float *partial, unsigned *count)
 {
     if constexpr (SPLIT > 1) {
         __shared__ bool last;
         __threadfence();
         __syncthreads();
         /* atomicInc wraps to zero at the last block, which leaves the counter ready for the next launch. */
-        if (threadIdx.x == 0)
-            last = atomicInc(count + blockIdx.x, SPLIT - 1) == SPLIT - 1;
+        if (threadIdx.x == 0) last = atomicInc(count + blockIdx.x, SPLIT - 1) == SPLIT - 1;
         __syncthreads();
-        if (!last)
-            return;
+        if (!last) return;
         __threadfence();
         for (int i = first + (int)threadIdx.x; i < end; i += BLOCK_SIZE) {
             float sum = 0.0f;
 #pragma unroll 8
-            for (int part = 0; part < SPLIT; ++part)
-                sum += __ldcg(partial + (long long)part * length + i);
+            for (int part = 0; part < SPLIT; ++part) sum += __ldcg(partial + (long long)part * length + i);
             finish_one(sum, i, alpha, beta, y);
         }
     }
@@ -172,7 +176,8 @@ __device__ __forceinline__ void add_parts(int first, int end, int length, float 
 
 /* sum += the products of columns [begin, end) of ROWS rows. */
 template <int WIDTH>
-__device__ __forceinline__ void along_rows(float (&sum)[ROWS], const float *const (&row)[ROWS], const float *x, int begin, int end)
+__device__ __forceinline__ void along_rows(float (&sum)[ROWS], const float *const (&row)[ROWS], const float *x,
+                                           int begin, int end)
 {
     constexpr int CHUNK = GROUP * WIDTH * ITEMS;
     const int lane = threadIdx.x % GROUP;
@@ -183,31 +188,28 @@ __device__ __forceinline__ void along_rows(float (&sum)[ROWS], const float *cons
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i)
-                load_once<WIDTH>(a[r][i], row[r] + j + (i * GROUP + lane) * WIDTH);
+            for (int i = 0; i < ITEMS; ++i) load_once<WIDTH>(a[r][i], row[r] + j + (i * GROUP + lane) * WIDTH);
 #pragma unroll
-        for (int i = 0; i < ITEMS; ++i)
-            load<WIDTH>(b[i], x + j + (i * GROUP + lane) * WIDTH);
+        for (int i = 0; i < ITEMS; ++i) load<WIDTH>(b[i], x + j + (i * GROUP + lane) * WIDTH);
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i)
 #pragma unroll
-                for (int v = 0; v < WIDTH; ++v)
-                    add_product(sum[r], a[r][i][v], b[i][v]);
+                for (int v = 0; v < WIDTH; ++v) add_product(sum[r], a[r][i][v], b[i][v]);
     }
     for (j += lane; j < end; j += GROUP) {
         const float b = x[j];
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r)
-            add_product(sum[r], row[r][j], b);
+        for (int r = 0; r < ROWS; ++r) add_product(sum[r], row[r][j], b);
     }
 }
 
 #else
 
 /* sum += the products of rows begin + group, begin + group + GROUPS, ... below end, for ITEMS vectors of columns. */
-__device__ __forceinline__ void down_columns(float (&sum)[ITEMS][VECTOR], const float *column, int lda, const float *x, int begin, int end)
+__device__ __forceinline__ void down_columns(float (&sum)[ITEMS][VECTOR], const float *column, int lda, const float *x,
+                                             int begin, int end)
 {
     const long long step = (long long)lda * GROUPS;
     int i = begin + (int)threadIdx.x / GROUP;
@@ -218,31 +220,27 @@ __device__ __forceinline__ void down_columns(float (&sum)[ITEMS][VECTOR], const 
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-            for (int k = 0; k < ITEMS; ++k)
-                load_once<VECTOR>(a[r][k], from + step * r + k * (GROUP * VECTOR));
+            for (int k = 0; k < ITEMS; ++k) load_once<VECTOR>(a[r][k], from + step * r + k * (GROUP * VECTOR));
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r)
-            b[r] = x[i + r * GROUPS];
+        for (int r = 0; r < ROWS; ++r) b[r] = x[i + r * GROUPS];
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
 #pragma unroll
             for (int k = 0; k < ITEMS; ++k)
 #pragma unroll
-                for (int v = 0; v < VECTOR; ++v)
-                    add_product(sum[k][v], a[r][k][v], b[r]);
+                for (int v = 0; v < VECTOR; ++v) add_product(sum[k][v], a[r][k][v], b[r]);
         from += step * ROWS;
     }
     for (; i < end; i += GROUPS, from += step)
 #pragma unroll
         for (int k = 0; k < ITEMS; ++k)
 #pragma unroll
-            for (int v = 0; v < VECTOR; ++v)
-                add_product(sum[k][v], from[k * (GROUP * VECTOR) + v], x[i]);
+            for (int v = 0; v < VECTOR; ++v) add_product(sum[k][v], from[k * (GROUP * VECTOR) + v], x[i]);
 }
 
 /* The same for a strip that reaches past the last column, or where addresses do not allow vectors. */
-__device__ __forceinline__ void down_columns_checked(float (&sum)[ITEMS][VECTOR], const float *column, int columns_left, int lda,
-                                                     const float *x, int begin, int end)
+__device__ __forceinline__ void down_columns_checked(float (&sum)[ITEMS][VECTOR], const float *column, int columns_left,
+                                                     int lda, const float *x, int begin, int end)
 {
 #pragma unroll 1
     for (int i = begin + (int)threadIdx.x / GROUP; i < end; i += GROUPS)
@@ -259,18 +257,18 @@ __device__ __forceinline__ void down_columns_checked(float (&sum)[ITEMS][VECTOR]
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
-gemv(int M, int N, float alpha, const float *__restrict__ A, int lda, const float *__restrict__ x, float beta, float *y, float *partial,
-     unsigned *count)
+    gemv(int M, int N, float alpha, const float *__restrict__ A, int lda, const float *__restrict__ x, float beta,
+         float *y, float *partial, unsigned *count)
 {
 #if !TRANSPOSE
-    const int group = threadIdx.x / GROUP, first_of_block = (int)blockIdx.x * (GROUPS * ROWS), first = first_of_block + group * ROWS;
+    const int group = threadIdx.x / GROUP, first_of_block = (int)blockIdx.x * (GROUPS * ROWS),
+              first = first_of_block + group * ROWS;
     const int begin = part_begin((N + VECTOR - 1) / VECTOR, blockIdx.y) * VECTOR;
     const int end = min(N, part_begin((N + VECTOR - 1) / VECTOR, blockIdx.y + 1) * VECTOR);
     const float *row[ROWS]; /* past the last row: that one again, and not stored */
     float sum[ROWS] = {};
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r)
-        row[r] = A + (long long)lda * min(first + r, M - 1);
+    for (int r = 0; r < ROWS; ++r) row[r] = A + (long long)lda * min(first + r, M - 1);
     if (VECTOR > 1 && aligned(A, lda, VECTOR) && aligned(x, 0, VECTOR))
         along_rows<VECTOR>(sum, row, x, begin, end);
     else
@@ -280,20 +278,16 @@ gemv(int M, int N, float alpha, const float *__restrict__ A, int lda, const floa
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2)
-            sum[r] += __shfl_down_sync(0xffffffffu, sum[r], distance);
+        for (int distance = 16; distance > 0; distance /= 2) sum[r] += __shfl_down_sync(0xffffffffu, sum[r], distance);
     if (threadIdx.x % 32 == 0)
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r)
-            warp_sums[r][threadIdx.x / 32] = sum[r];
+        for (int r = 0; r < ROWS; ++r) warp_sums[r][threadIdx.x / 32] = sum[r];
     __syncthreads();
     for (int i = threadIdx.x; i < GROUPS * ROWS; i += BLOCK_SIZE) {
         float total = 0.0f;
 #pragma unroll
-        for (int w = 0; w < GROUP / 32; ++w)
-            total += warp_sums[i % ROWS][i / ROWS * (GROUP / 32) + w];
-        if (first_of_block + i < M)
-            give(total, first_of_block + i, M, alpha, beta, y, partial);
+        for (int w = 0; w < GROUP / 32; ++w) total += warp_sums[i % ROWS][i / ROWS * (GROUP / 32) + w];
+        if (first_of_block + i < M) give(total, first_of_block + i, M, alpha, beta, y, partial);
     }
     add_parts(first_of_block, min(M, first_of_block + GROUPS * ROWS), M, alpha, beta, y, partial, count);
 #else
@@ -316,10 +310,8 @@ gemv(int M, int N, float alpha, const float *__restrict__ A, int lda, const floa
     for (int i = threadIdx.x; i < STRIP; i += BLOCK_SIZE) {
         float total = 0.0f;
 #pragma unroll
-        for (int g = 0; g < GROUPS; ++g)
-            total += sums[g][i];
-        if (first_of_block + i < N)
-            give(total, first_of_block + i, N, alpha, beta, y, partial);
+        for (int g = 0; g < GROUPS; ++g) total += sums[g][i];
+        if (first_of_block + i < N) give(total, first_of_block + i, N, alpha, beta, y, partial);
     }
     add_parts(first_of_block, min(N, first_of_block + STRIP), N, alpha, beta, y, partial, count);
 #endif

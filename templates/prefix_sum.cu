@@ -1,39 +1,46 @@
 /*
- * prefix_sum.cu: y[i] = x[0] + ... + x[i] for n floats, n up to 2^40, in one pass over memory with decoupled look-back (Merrill and Garland 2016).
+ * prefix_sum.cu: y[i] = x[0] + ... + x[i] for n floats, n up to 2^40, in one pass over memory with decoupled
+ * look-back (Merrill and Garland 2016).
  *
- * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats (by a ticket, so that all tiles
- * before it are taken by blocks that run), adds within the tile, publishes the tile's sum, and looks back over the tiles before it until it meets one whose
- * prefix is known:
+ * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS
+ * floats (by a ticket, so that all tiles before it are taken by blocks that run), adds within the tile, publishes the
+ * tile's sum, and looks back over the tiles before it until it meets one whose prefix is known:
  *
  *     tile       .. | prefix known | sum known | sum known | sum known | mine |
- *     state word    |   2, value   | 1, value  | 1, value  | 1, value  |        32 * LOOK words at a time; flag and value in one word, so no fence
+ *     state word    |   2, value   | 1, value  | 1, value  | 1, value  |   32 * LOOK words at a time; flag and value
+ *                                                                          in one word, so no fence
  *
- *     within a tile  a warp has 32 * ITEMS neighbouring floats, in rows of 32 * V: a lane holds V neighbours of each row. Sums within a lane, a scan of a
- *                    row by shuffles, rows one after the other, then the warps' sums through shared memory
+ *     within a tile  a warp has 32 * ITEMS neighbouring floats, in rows of 32 * V: a lane holds V neighbours of each
+ *                    row. Sums within a lane, a scan of a row by shuffles, rows one after the other, then the warps'
+ *                    sums through shared memory
  *
  *     FLOW tile      a block a tile
- *     FLOW stream    as many blocks as fit, each taking tile after tile, with STAGES in shared memory (asynchronous copies; each thread copies what it
- *                    reads): one that is scanned, one whose sum is taken, the others on their way. A separate warp looks back, for the second
- *                    while the others scan the first. The sequence with STAGES 3:
+ *     FLOW stream    as many blocks as fit, each taking tile after tile, with STAGES in shared memory (asynchronous
+ *                    copies; each thread copies what it reads): one that is scanned, one whose sum is taken, the
+ *                    others on their way. A separate warp looks back, for the second while the others scan the first.
+ *                    The sequence with STAGES 3:
  *
  *                        workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1
  *                        look-back warp           \_ publish sum, look back, publish prefix of 1 _/
  *
- * Sums are FP32. How far a block looks back depends on timing and with it the order of additions: results differ in the last bits from run to run.
+ * Sums are FP32. How far a block looks back depends on timing and with it the order of additions: results differ in
+ * the last bits from run to run.
  *
  * Launches
  *     prefix_sum_clear  (unsigned long long *state, long long tiles)           grid ceil_div(tiles + 1, 256), block 256
  *     prefix_sum        (const float *x, float *y, long long n, unsigned long long *state)
  *         FLOW tile    grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS);   block  BLOCK_SIZE
- *         FLOW stream  grid  any up to that;   block  BLOCK_SIZE + 32;   dynamic shared memory  4 * STAGES * BLOCK_SIZE * ITEMS bytes
+ *         FLOW stream  grid  any up to that;   block  BLOCK_SIZE + 32;
+ *                      dynamic shared memory  4 * STAGES * BLOCK_SIZE * ITEMS bytes
  *         state: tiles + 1 words, the first is the ticket
  *
- * Parameters (macros; each has a default): FLOW; STAGES, at least 3; BLOCK_SIZE; ITEMS, a multiple of VECTOR; VECTOR 1, 2, 4 (single floats where x or y is
- * not aligned); STORE and LOAD `plain` or `streaming` (.cs; FLOW stream: LOAD streaming goes past the L1); PAUSE nanoseconds between looks at a word that is
- * not there yet; LOOK how many words a lane fetches at once; MIN_BLOCKS blocks of a multiprocessor, for which the compiler limits registers
+ * Parameters (macros; each has a default): FLOW; STAGES, at least 3; BLOCK_SIZE; ITEMS, a multiple of VECTOR;
+ * VECTOR 1, 2, 4 (single floats where x or y is not aligned); STORE and LOAD `plain` or `streaming` (.cs; FLOW
+ * stream: LOAD streaming goes past the L1); PAUSE nanoseconds between looks at a word that is not there yet; LOOK how
+ * many words a lane fetches at once; MIN_BLOCKS blocks of a multiprocessor, for which the compiler limits registers
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: a copy; 2 arithmetic alone, with tickets and look-back: nothing loaded, and
- * stores behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: a copy; 2 arithmetic alone, with
+ * tickets and look-back: nothing loaded, and stores behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -81,21 +88,24 @@
 #error "FLOW must be tile or stream, STORE and LOAD plain or streaming"
 #endif
 #define THREADS (FLOW_IS == FLOW_stream ? BLOCK_SIZE + 32 : BLOCK_SIZE)
-static_assert(BLOCK_SIZE % 32 == 0 && THREADS <= 1024, "BLOCK_SIZE must be a multiple of 32 up to 1024, up to 992 for FLOW stream");
+static_assert(BLOCK_SIZE % 32 == 0 && THREADS <= 1024,
+              "BLOCK_SIZE must be a multiple of 32 up to 1024, up to 992 for FLOW stream");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 static_assert(STAGES >= 3, "STAGES must be at least 3");
 static_assert(ITEMS % VECTOR == 0, "ITEMS must be a multiple of VECTOR");
 
 typedef unsigned long long u64;
 
-namespace {
+namespace
+{
 
 constexpr int TILE = BLOCK_SIZE * ITEMS, WARPS = BLOCK_SIZE / 32;
 constexpr unsigned SUM = 1, PREFIX = 2;
 
 __device__ __forceinline__ void publish(u64 *to, unsigned flag, float value)
 {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"((u64)flag << 32 | __float_as_uint(value)) : "memory");
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"((u64)flag << 32 | __float_as_uint(value))
+                 : "memory");
 }
 
 __device__ __forceinline__ u64 look(const u64 *at)
@@ -113,8 +123,9 @@ __device__ __forceinline__ float look_back(const u64 *words, long long tile)
     unsigned known = 0;
     for (long long next = tile - 1; !known; next -= 32 * LOOK) { /* lane k looks at tiles next - k, next - 32 - k, .. */
         u64 word[LOOK];
+        /* all on their way before the first is looked at; before the first tile there is nothing */
 #pragma unroll
-        for (int j = 0; j < LOOK; ++j) /* all on their way before the first is looked at; before the first tile there is nothing */
+        for (int j = 0; j < LOOK; ++j)
             word[j] = next - 32 * j - lane >= 0 ? look(words + next - 32 * j - lane) : (u64)PREFIX << 32;
 #pragma unroll
         for (int j = 0; j < LOOK; ++j) {
@@ -170,10 +181,15 @@ template <int V> __device__ __forceinline__ void store(float *to, const float *x
     }
 }
 
-/* Where this thread's floats begin in the warp's first row, from the tile's first on. Its part of row r is 32 * V * r further. */
-template <int V> __device__ __forceinline__ int own_place() { return threadIdx.x / 32 * (32 * ITEMS) + threadIdx.x % 32 * V; }
+/* Where this thread's floats begin in the warp's first row, from the tile's first on. Its part of row r is 32 * V * r
+ * further. */
+template <int V> __device__ __forceinline__ int own_place()
+{
+    return threadIdx.x / 32 * (32 * ITEMS) + threadIdx.x % 32 * V;
+}
 
-template <int V> __device__ __forceinline__ void load_tile(float (*held)[V], const float *x, long long n, long long tile)
+template <int V>
+__device__ __forceinline__ void load_tile(float (*held)[V], const float *x, long long n, long long tile)
 {
     const long long first = tile * TILE + own_place<V>();
 #if SWEETSPOT_VARIANT == 2
@@ -205,9 +221,13 @@ template <int V> __device__ __forceinline__ void begin_copy(float *stage, const 
 #pragma unroll
         for (int r = 0; r < ITEMS / V; ++r) {
             if (V == 4 && LOAD_IS == ACCESS_streaming) /* past the L1 */
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + r * (128 * V)), "l"(from + r * (32 * V)) : "memory");
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + r * (128 * V)),
+                             "l"(from + r * (32 * V))
+                             : "memory");
             else
-                asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at + r * (128 * V)), "l"(from + r * (32 * V)), "n"(4 * V) : "memory");
+                asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at + r * (128 * V)),
+                             "l"(from + r * (32 * V)), "n"(4 * V)
+                             : "memory");
         }
     } else if (tile * TILE < n)
 #endif
@@ -224,7 +244,10 @@ template <int V> __device__ __forceinline__ void begin_copy(float *stage, const 
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-__device__ __forceinline__ long long take(u64 *ticket) { return (long long)atomicAdd(ticket, 1ull); }
+__device__ __forceinline__ long long take(u64 *ticket)
+{
+    return (long long)atomicAdd(ticket, 1ull);
+}
 
 /* The sum of all lanes' up to this one. */
 __device__ __forceinline__ float scan_warp(float x)
@@ -312,9 +335,16 @@ template <int V> __device__ __forceinline__ void scan_tile(const float *x, float
 #if FLOW_IS == FLOW_stream
 constexpr int BOTH = BLOCK_SIZE + 32; /* workers and the look-back warp */
 
-/* Barriers 1 and 2: a tile's sums are there, by its parity; 3 and 4: what lies before it is. One side waits, the other does not. */
-__device__ __forceinline__ void await(int barrier) { asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory"); }
-__device__ __forceinline__ void arrive(int barrier) { asm volatile("barrier.cta.arrive %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory"); }
+/* Barriers 1 and 2: a tile's sums are there, by its parity; 3 and 4: what lies before it is. One side waits, the
+ * other does not. */
+__device__ __forceinline__ void await(int barrier)
+{
+    asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory");
+}
+__device__ __forceinline__ void arrive(int barrier)
+{
+    asm volatile("barrier.cta.arrive %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory");
+}
 
 template <int V> __device__ __forceinline__ void read_row(float *to, const float *stage, int r)
 {
@@ -347,7 +377,8 @@ template <int V> __device__ __forceinline__ float sum_of_stage(const float *stag
     return sum;
 }
 
-template <int V> __device__ __forceinline__ void scan_stage(const float *stage, float *y, long long n, long long tile, float before)
+template <int V>
+__device__ __forceinline__ void scan_stage(const float *stage, float *y, long long n, long long tile, float before)
 {
     constexpr int ROWS = ITEMS / V;
     const int lane = threadIdx.x % 32;
@@ -382,7 +413,8 @@ __device__ __forceinline__ void forward(long long *tile, long long last)
     tile[STAGES - 1] = last;
 }
 
-template <int V> __device__ __forceinline__ void scan_stream(const float *x, float *y, long long n, u64 *state, float *stage)
+template <int V>
+__device__ __forceinline__ void scan_stream(const float *x, float *y, long long n, u64 *state, float *stage)
 {
     __shared__ long long ticket[2];
     __shared__ float of_warp[2][WARPS], before[2][WARPS];
@@ -402,7 +434,8 @@ template <int V> __device__ __forceinline__ void scan_stream(const float *x, flo
             await(1 + parity);
 #if SWEETSPOT_VARIANT != 1
             const float total = scan_warp(lane < WARPS ? of_warp[parity][lane] : 0.0f);
-            const float earlier = exchange(state + 1, tile[0], __shfl_sync(0xffffffffu, total, 31)), exclusive = __shfl_up_sync(0xffffffffu, total, 1);
+            const float earlier = exchange(state + 1, tile[0], __shfl_sync(0xffffffffu, total, 31)),
+                        exclusive = __shfl_up_sync(0xffffffffu, total, 1);
             if (lane < WARPS) before[parity][lane] = earlier + (lane > 0 ? exclusive : 0.0f);
 #endif
             if (lane == 0) ticket[parity] = next;
@@ -411,7 +444,8 @@ template <int V> __device__ __forceinline__ void scan_stream(const float *x, flo
         }
         return;
     }
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory"); /* what this thread copied, which is what it reads */
+    /* what this thread copied, which is what it reads */
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
     float sum = sum_of_stage<V>(stage);
     if (lane == 0) of_warp[0][warp] = sum;
     if (tile[0] * TILE < n) arrive(1);
@@ -435,7 +469,8 @@ template <int V> __device__ __forceinline__ void scan_stream(const float *x, flo
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
 {
     const bool aligned = VECTOR > 1 && (reinterpret_cast<u64>(x) | reinterpret_cast<u64>(y)) % (4 * VECTOR) == 0;
 #if FLOW_IS == FLOW_stream

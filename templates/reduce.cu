@@ -1,38 +1,44 @@
 /*
- * reduce.cu: one number from n floats, n up to 2^63: by REDUCE their sum, the sum of their absolute values (asum), the root of the sum of their squares (nrm2),
- * the sum of products with a second vector (dot), or the largest absolute value with its place, the lowest of several (iamax).
+ * reduce.cu: one number from n floats, n up to 2^63: by REDUCE their sum, the sum of their absolute values (asum),
+ * the root of the sum of their squares (nrm2), the sum of products with a second vector (dot), or the largest
+ * absolute value with its place, the lowest of several (iamax).
  *
- * Bound by memory: every float is read once, and a good configuration is one that keeps enough independent loads in flight. On an
- * H200, the sum of 2^30 floats: 4.57 TB/s at best, 4.45 or more in a quarter of 300 random configurations, 0.09 in the worst of them (one
- * block of 64 threads an SM, one float a load).
+ * Bound by memory: every float is read once, and a good configuration is one that keeps enough independent loads in
+ * flight. On an H200, the sum of 2^30 floats: 4.57 TB/s at best, 4.45 or more in a quarter of 300 random
+ * configurations, 0.09 in the worst of them (one block of 64 threads an SM, one float a load).
  *
- * A block reads a chunk of BLOCK_SIZE * ITEMS vectors, ITEMS of them per thread, and goes on with the chunk gridDim.x further:
+ * A block reads a chunk of BLOCK_SIZE * ITEMS vectors, ITEMS of them per thread, and goes on with the chunk gridDim.x
+ * further:
  *
  *     x  |head|  chunk 0  |  chunk 1  | .. |  chunk g  | ..            | tail |
  *             block 0      block 1          block 0                     fewer floats than a chunk
  *
- *     chunk  | item 0: BLOCK_SIZE vectors | item 1 | .. | item ITEMS-1 |     a thread's vectors are BLOCK_SIZE apart, so that
- *                                                                            each load of a warp is contiguous
+ *     chunk  | item 0: BLOCK_SIZE vectors | item 1 | .. | item ITEMS-1 |   a thread's vectors are BLOCK_SIZE apart,
+ *                                                                          so that each load of a warp is contiguous
  *
- * The head is what lies before the first address that VECTOR allows (at most 3 floats; none when x is aligned), head and tail
- * are read float by float. Any n >= 0, any 4-byte aligned x. Sums are FP32, per thread and per vector component, then a tree.
+ * The head is what lies before the first address that VECTOR allows (at most 3 floats; none when x is aligned), head
+ * and tail are read float by float. Any n >= 0, any 4-byte aligned x. Sums are FP32, per thread and per vector
+ * component, then a tree.
  *
  * Launches
  *
- *     reduce_zero    (float *out)                                                      only for FINISH atomic; 1 block of 1
+ *     reduce_zero    (float *out)   only for FINISH atomic; 1 block of 1
  *     reduce_sum     (const float *x, long long n, float *partial, float *out, unsigned *count)
  *     reduce_asum, reduce_nrm2   with the same arguments
  *     reduce_dot     (const float *x, const float *y, long long n, float *partial, float *out, unsigned *count)
- *     reduce_iamax   (const float *x, long long n, total *partial, float *out, long long *index, unsigned *count)    total: 16 bytes
+ *     reduce_iamax   (const float *x, long long n, total *partial, float *out, long long *index, unsigned *count)
+ *                    total: 16 bytes
  *         grid       BLOCKS_PER_SM == 0 ? ceil_div(n, chunk) : min(ceil_div(n, chunk), BLOCKS_PER_SM * device.sm_count)
  *                    with chunk = BLOCK_SIZE * ITEMS * VECTOR; any grid is right
  *         block      BLOCK_SIZE
- *     reduce_finish  (const float *partial, int blocks, float *out)                    only for FINISH two_pass; with `long long *index` at the end for iamax
+ *     reduce_finish  (const float *partial, int blocks, float *out)   only for FINISH two_pass; with `long long *index`
+ *                                                                     at the end for iamax
  *         grid       1;   block  BLOCK_SIZE;   blocks = the grid of the launch before
  *
- * `partial` holds a number per block (FINISH last_block and two_pass). `count` is one unsigned that must be zero before the first launch, and is zero again
- * after each (FINISH last_block). Neither is touched otherwise. Nothing needs the output cleared. Squares must not overflow (nrm2); NaNs are ignored (iamax).
- * For dot, x and y that are not equally aligned are read float by float.
+ * `partial` holds a number per block (FINISH last_block and two_pass). `count` is one unsigned that must be zero
+ * before the first launch, and is zero again after each (FINISH last_block). Neither is touched otherwise. Nothing
+ * needs the output cleared. Squares must not overflow (nrm2); NaNs are ignored (iamax). For dot, x and y that are not
+ * equally aligned are read float by float.
  *
  * Parameters (macros; each has a default)
  *
@@ -41,16 +47,18 @@
  *     VECTOR          floats per load: 1, 2, 4
  *     ITEMS           independent loads a thread has in flight
  *     UNROLL          pragma text in front of the loop over chunks: empty, _Pragma("unroll") or _Pragma("unroll n")
- *     BLOCKS_PER_SM   not a macro of this file: it sets the grid, see above. With 0 (no loop) FINISH last_block is about 10% slower
- *                     than the others: every one of 65,536 blocks or more ends with a fence and an atomic
- *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps' sums,
- *                     or `shared`, a tree in shared memory with a barrier a level
- *     FINISH          how blocks' sums are added: `last_block`, the block that finishes last adds all (deterministic);
- *                     `two_pass`, another launch adds them (deterministic); `atomic`, each block adds to the output (not nrm2 and
- *                     iamax)
+ *     BLOCKS_PER_SM   not a macro of this file: it sets the grid, see above. With 0 (no loop) FINISH last_block is
+ *                     about 10% slower than the others: every one of 65,536 blocks or more ends with a fence and an
+ *                     atomic
+ *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps'
+ *                     sums, or `shared`, a tree in shared memory with a barrier a level
+ *     FINISH          how blocks' sums are added: `last_block`, the block that finishes last adds all
+ *                     (deterministic); `two_pass`, another launch adds them (deterministic); `atomic`, each block
+ *                     adds to the output (not nrm2 and iamax)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load, and instead of adding a float its bits
- * are collected, two floats an instruction; 2 arithmetic alone: the additions, of a number that is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load, and instead of adding a
+ * float its bits are collected, two floats an instruction; 2 arithmetic alone: the additions, of a number that is not
+ * loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -110,9 +118,11 @@
 #error "FINISH atomic adds, and cannot finish nrm2 or iamax"
 #endif
 
-namespace {
+namespace
+{
 
-static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024, "BLOCK_SIZE must be a multiple of 32 up to 1024");
+static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024,
+              "BLOCK_SIZE must be a multiple of 32 up to 1024");
 static_assert(REDUCTION_IS != REDUCTION_shared || (BLOCK_SIZE & (BLOCK_SIZE - 1)) == 0,
               "REDUCTION shared needs a power of two for BLOCK_SIZE");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
@@ -140,8 +150,7 @@ __device__ __forceinline__ total nothing()
 __device__ __forceinline__ total join(total a, const total b)
 {
 #if WITH_INDEX
-    if (b.value > a.value || (b.value == a.value && b.at < a.at))
-        a = b;
+    if (b.value > a.value || (b.value == a.value && b.at < a.at)) a = b;
 #else
     a.value += b.value;
 #endif
@@ -193,17 +202,14 @@ __device__ __forceinline__ total block_total(total mine)
 #if REDUCTION_IS == REDUCTION_shuffle
     __shared__ total warp_totals[32];
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
-        mine = join(mine, from_lane_above(mine, distance));
+    for (int distance = 16; distance > 0; distance /= 2) mine = join(mine, from_lane_above(mine, distance));
     if constexpr (BLOCK_SIZE > 32) {
-        if (tid % 32 == 0)
-            warp_totals[tid / 32] = mine;
+        if (tid % 32 == 0) warp_totals[tid / 32] = mine;
         __syncthreads();
         if (tid < 32) {
             mine = tid < BLOCK_SIZE / 32 ? warp_totals[tid] : nothing();
 #pragma unroll
-            for (int distance = 16; distance > 0; distance /= 2)
-                mine = join(mine, from_lane_above(mine, distance));
+            for (int distance = 16; distance > 0; distance /= 2) mine = join(mine, from_lane_above(mine, distance));
         }
     }
     return mine;
@@ -213,8 +219,7 @@ __device__ __forceinline__ total block_total(total mine)
     __syncthreads();
 #pragma unroll
     for (int distance = BLOCK_SIZE / 2; distance > 0; distance /= 2) {
-        if (tid < distance)
-            totals[tid] = join(totals[tid], totals[tid + distance]);
+        if (tid < distance) totals[tid] = join(totals[tid], totals[tid + distance]);
         __syncthreads();
     }
     return totals[0];
@@ -222,7 +227,8 @@ __device__ __forceinline__ total block_total(total mine)
 }
 
 #if FINISH_IS != FINISH_atomic
-/* The total of a list by one block, in thread 0, always in the same order. Read from L2, where other blocks' writes are seen. */
+/* The total of a list by one block, in thread 0, always in the same order. Read from L2, where other blocks' writes
+ * are seen. */
 __device__ __forceinline__ total list_total(const total *list, int length)
 {
     total sum = nothing();
@@ -262,23 +268,25 @@ __device__ __forceinline__ void finish(total t, float *out SECOND_OUTPUT)
 } // namespace
 
 #if FINISH_IS == FINISH_atomic
-extern "C" __global__ void reduce_zero(float *out) { *out = 0.0f; }
+extern "C" __global__ void reduce_zero(float *out)
+{
+    *out = 0.0f;
+}
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
-JOIN(reduce_, REDUCE)(const float *__restrict__ x,
+    JOIN(reduce_, REDUCE)(const float *__restrict__ x,
 #if TWO_INPUTS
-                      const float *__restrict__ y,
+                          const float *__restrict__ y,
 #endif
-                      long long n, total *partial, float *out SECOND_OUTPUT, unsigned *count)
+                          long long n, total *partial, float *out SECOND_OUTPUT, unsigned *count)
 {
     const int tid = threadIdx.x;
     const int misplaced = (int)(reinterpret_cast<unsigned long long>(x) / 4 % VECTOR);
     long long head = min((long long)(misplaced ? VECTOR - misplaced : 0), n);
     long long chunks = (n - head) / CHUNK;
 #if TWO_INPUTS
-    if (misplaced != (int)(reinterpret_cast<unsigned long long>(y) / 4 % VECTOR))
-        head = chunks = 0;
+    if (misplaced != (int)(reinterpret_cast<unsigned long long>(y) / 4 % VECTOR)) head = chunks = 0;
 #else
     const float *const y = x;
 #endif
@@ -287,8 +295,7 @@ JOIN(reduce_, REDUCE)(const float *__restrict__ x,
 #if WITH_INDEX
     int where[VECTOR]; /* which of this thread's loads held the largest */
 #pragma unroll
-    for (int v = 0; v < VECTOR; ++v)
-        sum[v] = -1.0f, where[v] = 0;
+    for (int v = 0; v < VECTOR; ++v) sum[v] = -1.0f, where[v] = 0;
     int step = 0;
 #endif
 #if SWEETSPOT_VARIANT == 1
@@ -307,8 +314,7 @@ JOIN(reduce_, REDUCE)(const float *__restrict__ x,
         for (int i = 0; i < ITEMS; ++i) {
 #if SWEETSPOT_VARIANT == 2
 #pragma unroll
-            for (int v = 0; v < VECTOR; ++v)
-                held[0][i][v] = held[TWO_INPUTS][i][v] = given;
+            for (int v = 0; v < VECTOR; ++v) held[0][i][v] = held[TWO_INPUTS][i][v] = given;
 #else
             load<VECTOR>(held[0][i], from + i * (BLOCK_SIZE * VECTOR));
 #if TWO_INPUTS
@@ -323,8 +329,7 @@ JOIN(reduce_, REDUCE)(const float *__restrict__ x,
 #if SWEETSPOT_VARIANT == 1
                 seen |= __float_as_uint(held[0][i][v]) | __float_as_uint(held[TWO_INPUTS][i][v]);
 #elif WITH_INDEX
-                if (fabsf(held[0][i][v]) > sum[v])
-                    sum[v] = fabsf(held[0][i][v]), where[v] = step + i;
+                if (fabsf(held[0][i][v]) > sum[v]) sum[v] = fabsf(held[0][i][v]), where[v] = step + i;
 #else
                 sum[v] = add(sum[v], held[0][i][v], held[TWO_INPUTS][i][v]);
 #endif
@@ -345,31 +350,28 @@ JOIN(reduce_, REDUCE)(const float *__restrict__ x,
     for (int v = 0; v < VECTOR; ++v) {
 #if WITH_INDEX
         if (sum[v] >= 0.0f)
-            mine = join(mine, {sum[v], head + (blockIdx.x + where[v] / ITEMS * (long long)gridDim.x) * CHUNK + (where[v] % ITEMS * BLOCK_SIZE + tid) * VECTOR + v});
+            mine = join(mine, {sum[v], head + (blockIdx.x + where[v] / ITEMS * (long long)gridDim.x) * CHUNK +
+                                           (where[v] % ITEMS * BLOCK_SIZE + tid) * VECTOR + v});
 #else
         mine.value += sum[v];
 #endif
     }
     const long long tail = head + chunks * CHUNK, thread = blockIdx.x * (long long)BLOCK_SIZE + tid;
 #if WITH_INDEX
-    if (thread < head)
-        mine = join(mine, {fabsf(x[thread]), thread});
+    if (thread < head) mine = join(mine, {fabsf(x[thread]), thread});
     for (long long i = tail + thread; i < n; i += gridDim.x * (long long)BLOCK_SIZE)
         mine = join(mine, {fabsf(x[i]), i});
 #else
-    if (thread < head)
-        mine.value = add(mine.value, x[thread], y[thread]);
+    if (thread < head) mine.value = add(mine.value, x[thread], y[thread]);
     for (long long i = tail + thread; i < n; i += gridDim.x * (long long)BLOCK_SIZE)
         mine.value = add(mine.value, x[i], y[i]);
 #endif
 
     mine = block_total(mine);
 #if FINISH_IS == FINISH_atomic
-    if (tid == 0)
-        atomicAdd(out, mine.value);
+    if (tid == 0) atomicAdd(out, mine.value);
 #elif FINISH_IS == FINISH_two_pass
-    if (tid == 0)
-        partial[blockIdx.x] = mine;
+    if (tid == 0) partial[blockIdx.x] = mine;
 #else
     /* atomicInc wraps to zero at the last block, which leaves the counter ready for the next launch. */
     __shared__ bool last;
@@ -382,17 +384,16 @@ JOIN(reduce_, REDUCE)(const float *__restrict__ x,
     if (last) {
         __threadfence();
         mine = list_total(partial, (int)gridDim.x);
-        if (tid == 0)
-            finish(mine, out SECOND_RESULT);
+        if (tid == 0) finish(mine, out SECOND_RESULT);
     }
 #endif
 }
 
 #if FINISH_IS == FINISH_two_pass
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) reduce_finish(const total *partial, int blocks, float *out SECOND_OUTPUT)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    reduce_finish(const total *partial, int blocks, float *out SECOND_OUTPUT)
 {
     const total sum = list_total(partial, blocks);
-    if (threadIdx.x == 0)
-        finish(sum, out SECOND_RESULT);
+    if (threadIdx.x == 0) finish(sum, out SECOND_RESULT);
 }
 #endif

@@ -3,10 +3,12 @@
  *
  * Bound by memory: every float is read once. ROW_THREADS threads share a row, ROWS_PER_BLOCK rows a block:
  *
- *     row  | ROW_THREADS vectors | ROW_THREADS vectors | ..     a thread has ITEMS of them in flight; sums of its vectors' components are kept apart
+ *     row  | ROW_THREADS vectors | ROW_THREADS vectors | ..     a thread has ITEMS of them in flight; sums of its
+ *                                                               vectors' components are kept apart
  *
- * A vector is VECTOR floats where the leading dimension and the matrix are aligned to it, else one float; decided when the kernel runs. Sums are FP32, in a
- * fixed order. Within a warp they are joined by shuffles, between warps of a row in shared memory.
+ * A vector is VECTOR floats where the leading dimension and the matrix are aligned to it, else one float; decided
+ * when the kernel runs. Sums are FP32, in a fixed order. Within a warp they are joined by shuffles, between warps of
+ * a row in shared memory.
  *
  * Launch      row_sums (const float *a, float *sums, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
@@ -16,8 +18,8 @@
  *     VECTOR           1, 2, 4;   ITEMS  independent loads a thread
  *     UNROLL           pragma text in front of the loop over a row
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added; 2 arithmetic alone, of a number that is
- * not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added;
+ * 2 arithmetic alone, of a number that is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -37,16 +39,24 @@
 #ifndef UNROLL
 #define UNROLL
 #endif
-static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0, "ROW_THREADS must be a power of two from 32");
+static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0,
+              "ROW_THREADS must be a power of two from 32");
 static_assert(ROW_THREADS * ROWS_PER_BLOCK <= 1024, "ROW_THREADS * ROWS_PER_BLOCK must not exceed 1024");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 
-namespace {
+namespace
+{
 
 template <int V> struct vector;
-template <> struct vector<1> { typedef float type; };
-template <> struct vector<2> { typedef float2 type; };
-template <> struct vector<4> { typedef float4 type; };
+template <> struct vector<1> {
+    typedef float type;
+};
+template <> struct vector<2> {
+    typedef float2 type;
+};
+template <> struct vector<4> {
+    typedef float4 type;
+};
 
 template <int V> union held {
     typename vector<V>::type all;
@@ -104,10 +114,12 @@ template <int V> __device__ __forceinline__ float part(const float *row, int col
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(ROW_THREADS *ROWS_PER_BLOCK) row_sums(const float *__restrict__ a, float *__restrict__ sums, int rows, int cols)
+extern "C" __global__ void __launch_bounds__(ROW_THREADS *ROWS_PER_BLOCK)
+    row_sums(const float *__restrict__ a, float *__restrict__ sums, int rows, int cols)
 {
     constexpr int WARPS = ROW_THREADS / 32;
-    const int lane = threadIdx.x % ROW_THREADS, mine = threadIdx.x / ROW_THREADS, row = blockIdx.x * ROWS_PER_BLOCK + mine;
+    const int lane = threadIdx.x % ROW_THREADS, mine = threadIdx.x / ROW_THREADS,
+              row = blockIdx.x * ROWS_PER_BLOCK + mine;
     float sum = 0.0f;
     if (row < rows) {
         const float *from = a + (long long)row * cols;
@@ -125,7 +137,8 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS *ROWS_PER_BLOCK) row_su
         if (lane >= 32) return;
         sum = lane < WARPS ? warp_sums[mine][lane] : 0.0f;
 #pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) sum = add(sum, __shfl_down_sync(0xffffffffu, sum, distance));
+        for (int distance = 16; distance > 0; distance /= 2)
+            sum = add(sum, __shfl_down_sync(0xffffffffu, sum, distance));
     }
     if (lane == 0 && row < rows) sums[row] = sum;
 }

@@ -3,19 +3,23 @@
  *
  *     y[i][j] = x[i][j] / 2 + sum over k = 1 .. RADIUS of (x[i-k][j] + x[i+k][j] + x[i][j-k] + x[i][j+k]) / (8k)
  *
- *     x: (height + 2 * RADIUS) x (width + 2 * RADIUS) floats, its element (i + RADIUS, j + RADIUS) being the formula's (i, j); y: height x width
+ *     x: (height + 2 * RADIUS) x (width + 2 * RADIUS) floats, its element (i + RADIUS, j + RADIUS) being the formula's
+ *     (i, j); y: height x width
  *
- * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its operands for itself. A thread
- * computes TILE_Y outputs, one below the other, in VECTOR neighbouring columns; the next of TILE_X such lies BLOCK_X * VECTOR columns on. It goes down the
- * rows of x and adds what it reads to every output that needs it:
+ * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its
+ * operands for itself. A thread computes TILE_Y outputs, one below the other, in VECTOR neighbouring columns; the
+ * next of TILE_X such lies BLOCK_X * VECTOR columns on. It goes down the rows of x and adds what it reads to every
+ * output that needs it:
  *
  *     RADIUS rows above       VECTOR floats each, for the columns' sums
- *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs need from it, and the middle for the columns
+ *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs need from it,
+ *                             and the middle for the columns
  *     RADIUS rows below       as above
  *
  * It reads from where STAGING says:
  *
- *     STAGING shared   the block brings its part of x to shared memory first, rows PADDING floats longer than needed, COPY floats at a time
+ *     STAGING shared   the block brings its part of x to shared memory first, rows PADDING floats longer than needed,
+ *                      COPY floats at a time
  *     STAGING async    the same by asynchronous copies, past the registers
  *     STAGING none     from x itself, that is from the L1; with READ_ONLY 1 through the read-only path
  *
@@ -23,16 +27,18 @@
  *
  * Launches
  *     stencil        (const float *x, float *y, int height, int width)
- *         grid   (ceil_div(width, BLOCK_X * TILE_X * VECTOR), ceil_div(height, BLOCK_Y * TILE_Y));   block  (BLOCK_X, BLOCK_Y)
- *         dynamic shared memory, but for STAGING none: BLOCK_Y * TILE_Y + 2 * RADIUS rows of BLOCK_X * TILE_X * VECTOR + 2 * RADIUS floats, rounded up
- *         to a multiple of 4, + PADDING
+ *         grid   (ceil_div(width, BLOCK_X * TILE_X * VECTOR), ceil_div(height, BLOCK_Y * TILE_Y))
+ *         block  (BLOCK_X, BLOCK_Y)
+ *         dynamic shared memory, but for STAGING none: BLOCK_Y * TILE_Y + 2 * RADIUS rows of
+ *         BLOCK_X * TILE_X * VECTOR + 2 * RADIUS floats, rounded up to a multiple of 4, + PADDING
  *     stencil_naive  the same arguments, in fp64;   grid  (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
  *
- * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or 4, PADDING, a multiple of both,
- * READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
+ * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or
+ * 4, PADDING, a multiple of both, READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of multiplied and added; 2 arithmetic alone:
- * nothing of x is loaded, and stores are behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of
+ * multiplied and added; 2 arithmetic alone: nothing of x is loaded, and stores are behind a condition that never
+ * holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -87,27 +93,55 @@ static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or
 static_assert(COPY == 1 || COPY == 2 || COPY == 4, "COPY must be 1, 2 or 4");
 static_assert(PADDING % VECTOR == 0 && PADDING % COPY == 0, "PADDING must be a multiple of VECTOR and COPY");
 
-namespace {
+namespace
+{
 
-__device__ constexpr int common_divisor(int a, int b) { return b ? common_divisor(b, a % b) : a; }
+__device__ constexpr int common_divisor(int a, int b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
 
 constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of the block's threads in a row */
 constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = WIDE * TILE_X + 2 * RADIUS;
-constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING;                                          /* of a staged row */
+constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING; /* of a staged row */
 /* Floats a read, from a whole row and from its middle. */
 constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS);
 
 template <int L> struct vector_of;
-template <> struct vector_of<1> { typedef float type; };
-template <> struct vector_of<2> { typedef float2 type; };
-template <> struct vector_of<4> { typedef float4 type; };
+template <> struct vector_of<1> {
+    typedef float type;
+};
+template <> struct vector_of<2> {
+    typedef float2 type;
+};
+template <> struct vector_of<4> {
+    typedef float4 type;
+};
 
-__device__ __forceinline__ void spread(float *to, float v) { to[0] = v; }
-__device__ __forceinline__ void spread(float *to, float2 v) { to[0] = v.x, to[1] = v.y; }
-__device__ __forceinline__ void spread(float *to, float4 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w; }
-__device__ __forceinline__ void gather(float &v, const float *from) { v = from[0]; }
-__device__ __forceinline__ void gather(float2 &v, const float *from) { v = make_float2(from[0], from[1]); }
-__device__ __forceinline__ void gather(float4 &v, const float *from) { v = make_float4(from[0], from[1], from[2], from[3]); }
+__device__ __forceinline__ void spread(float *to, float v)
+{
+    to[0] = v;
+}
+__device__ __forceinline__ void spread(float *to, float2 v)
+{
+    to[0] = v.x, to[1] = v.y;
+}
+__device__ __forceinline__ void spread(float *to, float4 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+__device__ __forceinline__ void gather(float &v, const float *from)
+{
+    v = from[0];
+}
+__device__ __forceinline__ void gather(float2 &v, const float *from)
+{
+    v = make_float2(from[0], from[1]);
+}
+__device__ __forceinline__ void gather(float4 &v, const float *from)
+{
+    v = make_float4(from[0], from[1], from[2], from[3]);
+}
 
 __device__ __forceinline__ float combine(float sum, float factor, float x)
 {
@@ -133,11 +167,13 @@ struct global_memory {
         if constexpr (L > 1 && ALIGNED) {
             typedef typename vector_of<L>::type vector;
             vector v = {};
-            if (row < rows && col < cols) v = READ_ONLY ? __ldg(reinterpret_cast<const vector *>(at)) : *reinterpret_cast<const vector *>(at);
+            if (row < rows && col < cols)
+                v = READ_ONLY ? __ldg(reinterpret_cast<const vector *>(at)) : *reinterpret_cast<const vector *>(at);
             spread(to, v);
         } else {
 #pragma unroll
-            for (int l = 0; l < L; ++l) to[l] = row < rows && col + l < cols ? (READ_ONLY ? __ldg(at + l) : at[l]) : 0.0f;
+            for (int l = 0; l < L; ++l)
+                to[l] = row < rows && col + l < cols ? (READ_ONLY ? __ldg(at + l) : at[l]) : 0.0f;
         }
 #endif
     }
@@ -153,7 +189,9 @@ struct shared_memory {
 
 template <int BYTES> __device__ __forceinline__ void copy_async(float *to, const float *from)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(BYTES) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
+                 "n"(BYTES)
+                 : "memory");
 }
 
 template <bool ALIGNED> __device__ __forceinline__ void bring(float *stage, const global_memory &from)
@@ -162,10 +200,12 @@ template <bool ALIGNED> __device__ __forceinline__ void bring(float *stage, cons
 #pragma unroll(ALIGNED ? 4 : 1)
     for (int i = threadIdx.y; i < ROWS; i += BLOCK_Y)
 #pragma unroll
-        for (int j = threadIdx.x * C; j < COLS; j += BLOCK_X * C) { /* what goes past COLS, less than 4, is still in the row */
+        for (int j = threadIdx.x * C; j < COLS; j += BLOCK_X * C) {
+            /* what goes past COLS, less than 4, is still in the row */
             if (STAGING_IS == STAGING_async && SWEETSPOT_VARIANT != 2) {
                 const int row = from.top + i, col = from.left + j;
-                if (row < from.rows && col < from.cols) copy_async<4 * C>(stage + i * PITCH + j, from.x + (long long)row * from.cols + col);
+                if (row < from.rows && col < from.cols)
+                    copy_async<4 * C>(stage + i * PITCH + j, from.x + (long long)row * from.cols + col);
             } else {
                 float values[C];
                 from.template read<ALIGNED, C>(values, i, j);
@@ -176,7 +216,8 @@ template <bool ALIGNED> __device__ __forceinline__ void bring(float *stage, cons
     __syncthreads();
 }
 
-template <bool ALIGNED, class SOURCE> __device__ __forceinline__ void compute(const SOURCE &source, float *y, int top, int left, int height, int width)
+template <bool ALIGNED, class SOURCE>
+__device__ __forceinline__ void compute(const SOURCE &source, float *y, int top, int left, int height, int width)
 {
     const int mine = threadIdx.y * TILE_Y;
 #pragma unroll
@@ -188,7 +229,8 @@ template <bool ALIGNED, class SOURCE> __device__ __forceinline__ void compute(co
             float row[VECTOR + 2 * RADIUS];
             if (i >= RADIUS && i < TILE_Y + RADIUS) {
 #pragma unroll
-                for (int l = 0; l < VECTOR + 2 * RADIUS; l += AROUND) source.template read<ALIGNED, AROUND>(row + l, mine + i, j + l);
+                for (int l = 0; l < VECTOR + 2 * RADIUS; l += AROUND)
+                    source.template read<ALIGNED, AROUND>(row + l, mine + i, j + l);
 #pragma unroll
                 for (int v = 0; v < VECTOR; ++v) {
                     float &out = sum[i - RADIUS][v];
@@ -201,15 +243,18 @@ template <bool ALIGNED, class SOURCE> __device__ __forceinline__ void compute(co
                 }
             } else {
 #pragma unroll
-                for (int l = 0; l < VECTOR; l += MIDDLE) source.template read<ALIGNED, MIDDLE>(row + RADIUS + l, mine + i, j + RADIUS + l);
+                for (int l = 0; l < VECTOR; l += MIDDLE)
+                    source.template read<ALIGNED, MIDDLE>(row + RADIUS + l, mine + i, j + RADIUS + l);
             }
 #pragma unroll
             for (int k = 1; k <= RADIUS; ++k) /* the outputs k above and k below */
 #pragma unroll
                 for (int v = 0; v < VECTOR; ++v) {
                     const int above = i - RADIUS - k, below = i - RADIUS + k;
-                    if (above >= 0 && above < TILE_Y) sum[above][v] = combine(sum[above][v], 0.125f / k, row[v + RADIUS]);
-                    if (below >= 0 && below < TILE_Y) sum[below][v] = combine(sum[below][v], 0.125f / k, row[v + RADIUS]);
+                    if (above >= 0 && above < TILE_Y)
+                        sum[above][v] = combine(sum[above][v], 0.125f / k, row[v + RADIUS]);
+                    if (below >= 0 && below < TILE_Y)
+                        sum[below][v] = combine(sum[below][v], 0.125f / k, row[v + RADIUS]);
                 }
         }
 #pragma unroll
@@ -238,7 +283,8 @@ template <bool ALIGNED, class SOURCE> __device__ __forceinline__ void compute(co
     }
 }
 
-template <bool ALIGNED> __device__ __forceinline__ void tile(float *stage, const float *x, float *y, int height, int width)
+template <bool ALIGNED>
+__device__ __forceinline__ void tile(float *stage, const float *x, float *y, int height, int width)
 {
     const int left = blockIdx.x * (WIDE * TILE_X), top = blockIdx.y * (BLOCK_Y * TILE_Y);
     const global_memory part = {x, top, left, height + 2 * RADIUS, width + 2 * RADIUS};
@@ -252,7 +298,8 @@ template <bool ALIGNED> __device__ __forceinline__ void tile(float *stage, const
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) stencil(const float *__restrict__ x, float *__restrict__ y, int height, int width)
+extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+    stencil(const float *__restrict__ x, float *__restrict__ y, int height, int width)
 {
 #if STAGING_IS == STAGING_none
     constexpr int WIDEST = AROUND;
@@ -261,7 +308,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) stencil(const flo
     constexpr int WIDEST = COPY;
     extern __shared__ __align__(16) float stage[];
 #endif
-    const bool aligned = (width + 2 * RADIUS) % WIDEST == 0 && width % VECTOR == 0 && reinterpret_cast<unsigned long long>(x) % (4 * WIDEST) == 0 &&
+    const bool aligned = (width + 2 * RADIUS) % WIDEST == 0 && width % VECTOR == 0 &&
+                         reinterpret_cast<unsigned long long>(x) % (4 * WIDEST) == 0 &&
                          reinterpret_cast<unsigned long long>(y) % (4 * VECTOR) == 0;
     if (aligned)
         tile<true>(stage, x, y, height, width);
@@ -271,10 +319,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) stencil(const flo
 
 extern "C" __global__ void stencil_naive(const float *x, float *y, int height, int width)
 {
-    const int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y, cols = width + 2 * RADIUS;
+    const int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y,
+              cols = width + 2 * RADIUS;
     if (i >= height || j >= width) return;
     const float *at = x + (long long)(i + RADIUS) * cols + j + RADIUS;
     double sum = 0.5 * at[0];
-    for (int k = 1; k <= RADIUS; ++k) sum += 0.125 / k * ((double)at[-k] + at[k] + at[-(long long)k * cols] + at[(long long)k * cols]);
+    for (int k = 1; k <= RADIUS; ++k)
+        sum += 0.125 / k * ((double)at[-k] + at[k] + at[-(long long)k * cols] + at[(long long)k * cols]);
     y[(long long)i * width + j] = (float)sum;
 }

@@ -1,29 +1,34 @@
 /*
- * transpose.cu: the transpose of a matrix of floats, out of place (transpose) and, for a square one, in place (transpose_in_place).
+ * transpose.cu: the transpose of a matrix of floats, out of place (transpose) and, for a square one, in place
+ * (transpose_in_place).
  *
- * Bound by memory: every float is read once and written once. A block takes a tile of TILE_ROWS x TILE_COLS to shared memory and writes it turned:
+ * Bound by memory: every float is read once and written once. A block takes a tile of TILE_ROWS x TILE_COLS to shared
+ * memory and writes it turned:
  *
- *     A (rows x cols)                      tile in shared memory              B (cols x rows)
- *     row r  | .. TILE_COLS floats .. |    row r of the tile, chunks of       row c | .. TILE_ROWS floats .. |
- *     a warp reads 32 / V vectors of V     V floats at swizzled places        a warp writes 32 / V vectors to each of V rows
- *     floats of V rows at a time
+ *     A (rows x cols)                      tile in shared memory          B (cols x rows)
+ *     row r  | .. TILE_COLS floats .. |    row r of the tile, chunks of   row c | .. TILE_ROWS floats .. |
+ *     a warp reads 32 / V vectors of V     V floats at swizzled places    a warp writes 32 / V vectors to each of
+ *     floats of V rows at a time                                          V rows
  *
- * Every thread first issues all its loads (TILE_ROWS * TILE_COLS / V / BLOCK_SIZE vectors of V floats), then stores them to shared memory. Then it collects
- * each vector of B from V rows of the tile. Which bank an element lies in decides whether that is one access or up to 32:
+ * Every thread first issues all its loads (TILE_ROWS * TILE_COLS / V / BLOCK_SIZE vectors of V floats), then stores
+ * them to shared memory. Then it collects each vector of B from V rows of the tile. Which bank an element lies in
+ * decides whether that is one access or up to 32:
  *
  *     LAYOUT plain     place r * TILE_COLS + c
- *     LAYOUT padding   place r * (TILE_COLS + 1) + c: a column's elements lie in different banks, but vectors are no longer aligned and are stored float by float
- *     LAYOUT swizzle   place r * TILE_COLS + V * ((c / V) ^ (r / V % (32 / V))) + c % V: no conflicts, whole vectors, no further memory
+ *     LAYOUT padding   place r * (TILE_COLS + 1) + c: a column's elements lie in different banks, but vectors are no
+ *                      longer aligned and are stored float by float
+ *     LAYOUT swizzle   place r * TILE_COLS + V * ((c / V) ^ (r / V % (32 / V))) + c % V: no conflicts, whole vectors,
+ *                      no further memory
  *
- * V is VECTOR where the matrix allows it: where both leading dimensions are multiples of VECTOR and both matrices are aligned; else 1, decided when the
- * kernel runs, so that any size is right.
+ * V is VECTOR where the matrix allows it: where both leading dimensions are multiples of VECTOR and both matrices are
+ * aligned; else 1, decided when the kernel runs, so that any size is right.
  *
  * Launches
  *     transpose           (const float *a, float *b, int rows, int cols)
  *         grid   ceil_div(cols, TILE_COLS) * ceil_div(rows, TILE_ROWS);   block  BLOCK_SIZE
  *         dynamic shared memory  4 * TILE_ROWS * (TILE_COLS + (1 for LAYOUT padding)) bytes
- *     transpose_in_place  (float *a, int n)       TILE_ROWS == TILE_COLS; a block exchanges tile (i, j) with tile (j, i)
- *         grid   t * (t + 1) / 2, t = ceil_div(n, TILE_ROWS);             block  BLOCK_SIZE;   twice that much shared memory
+ *     transpose_in_place  (float *a, int n)   TILE_ROWS == TILE_COLS; a block exchanges tile (i, j) with tile (j, i)
+ *         grid   t * (t + 1) / 2, t = ceil_div(n, TILE_ROWS);   block  BLOCK_SIZE;   twice that much shared memory
  *
  * Parameters (macros; each has a default)
  *     TILE_ROWS, TILE_COLS   powers of two from 32
@@ -31,13 +36,16 @@
  *     VECTOR                 1, 2, 4 floats an access
  *     LAYOUT                 see above
  *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8 tiles
- *     BY_LINE                1: where V is 1, a warp writes whole rows of the turned tile, each access from where a line of 128 bytes begins. 0: 32 floats from
- *                            wherever the tile's part of the row begins, which touch five sectors of 32 bytes where rows are not aligned, two of them in part
+ *     BY_LINE                1: where V is 1, a warp writes whole rows of the turned tile, each access from where a
+ *                            line of 128 bytes begins. 0: 32 floats from wherever the tile's part of the row begins,
+ *                            which touch five sectors of 32 bytes where rows are not aligned, two of them in part
  *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not needed again
- *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: the L2 brings 256 bytes where it misses)
+ *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: the L2 brings 256
+ *                            bytes where it misses)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, a transposition having no arithmetic but that of addresses; 2 that
- * arithmetic and shared memory alone: no load, and stores behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, a transposition having no
+ * arithmetic but that of addresses; 2 that arithmetic and shared memory alone: no load, and stores behind a condition
+ * that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -101,11 +109,13 @@
 
 static_assert(TILE_ROWS % 32 == 0 && TILE_COLS % 32 == 0, "tiles must be multiples of 32");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
-static_assert((TILE_ROWS & (TILE_ROWS - 1)) == 0 && (TILE_COLS & (TILE_COLS - 1)) == 0 && (BLOCK_SIZE & (BLOCK_SIZE - 1)) == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024,
+static_assert((TILE_ROWS & (TILE_ROWS - 1)) == 0 && (TILE_COLS & (TILE_COLS - 1)) == 0 &&
+                  (BLOCK_SIZE & (BLOCK_SIZE - 1)) == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024,
               "TILE_ROWS, TILE_COLS and BLOCK_SIZE must be powers of two, BLOCK_SIZE from 32 to 1024");
 static_assert(TILE_ROWS * TILE_COLS % (BLOCK_SIZE * VECTOR) == 0, "a tile must be a multiple of BLOCK_SIZE vectors");
 
-namespace {
+namespace
+{
 
 constexpr int PITCH = TILE_COLS + (LAYOUT_IS == LAYOUT_padding ? 1 : 0);
 constexpr int TILE_FLOATS = TILE_ROWS * PITCH;
@@ -131,7 +141,9 @@ template <int V> __device__ __forceinline__ void load(float *to, const float *fr
 {
     if constexpr (LOAD_IS == ACCESS_ahead) {
         if constexpr (V == 4)
-            asm volatile("ld.global.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "l"(from));
+            asm volatile("ld.global.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                         : "l"(from));
         else if constexpr (V == 2)
             asm volatile("ld.global.L2::256B.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[1]) : "l"(from));
         else
@@ -167,36 +179,47 @@ template <int V> __device__ __forceinline__ void store(float *to, const float *x
 }
 
 /* Vectors of a tile a thread reads and writes, all in flight at once. */
-template <int V> struct share { static constexpr int count = TILE_ROWS * TILE_COLS / V / BLOCK_SIZE; };
+template <int V> struct share {
+    static constexpr int count = TILE_ROWS * TILE_COLS / V / BLOCK_SIZE;
+};
 
-/* Where in the tile this thread's vector `i` lies when the tile is read, ACROSS vectors a row. All are powers of two; written so that the thread's part does not depend
- * on i and i's part is a constant: otherwise addresses cost more instructions than are left (with single floats 59 for each 32, measured). */
+/* Where in the tile this thread's vector `i` lies when the tile is read, ACROSS vectors a row. All are powers of two;
+ * written so that the thread's part does not depend on i and i's part is a constant: otherwise addresses cost more
+ * instructions than are left (with single floats 59 for each 32, measured). */
 template <int V> __device__ __forceinline__ int read_row(int i)
 {
     constexpr int ACROSS = TILE_COLS / V;
-    return BLOCK_SIZE >= ACROSS ? (int)threadIdx.x / ACROSS + i * (BLOCK_SIZE / ACROSS) : i / (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE));
+    return BLOCK_SIZE >= ACROSS ? (int)threadIdx.x / ACROSS + i * (BLOCK_SIZE / ACROSS)
+                                : i / (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE));
 }
 template <int V> __device__ __forceinline__ int read_col(int i)
 {
     constexpr int ACROSS = TILE_COLS / V;
-    return BLOCK_SIZE >= ACROSS ? (int)threadIdx.x % ACROSS * V : ((int)threadIdx.x + i % (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE)) * BLOCK_SIZE) * V;
+    return BLOCK_SIZE >= ACROSS
+               ? (int)threadIdx.x % ACROSS * V
+               : ((int)threadIdx.x + i % (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE)) * BLOCK_SIZE) * V;
 }
-/* Where it lies when it is written: the first of V rows, and the column. A warp takes 32 rows; GROUPS warps, or one warp in GROUPS steps, all of them. */
+/* Where it lies when it is written: the first of V rows, and the column. A warp takes 32 rows; GROUPS warps, or one
+ * warp in GROUPS steps, all of them. */
 template <int V> __device__ __forceinline__ int write_row(int i)
 {
     constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    return (WARPS >= GROUPS ? warp % GROUPS : warp + i % (GROUPS / WARPS + (GROUPS < WARPS)) * WARPS) * 32 + lane % (32 / V) * V;
+    return (WARPS >= GROUPS ? warp % GROUPS : warp + i % (GROUPS / WARPS + (GROUPS < WARPS)) * WARPS) * 32 +
+           lane % (32 / V) * V;
 }
 template <int V> __device__ __forceinline__ int write_col(int i)
 {
     constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    return (WARPS >= GROUPS ? warp / GROUPS + i * (WARPS / GROUPS) : i / (GROUPS / WARPS + (GROUPS < WARPS))) * V + lane / (32 / V);
+    return (WARPS >= GROUPS ? warp / GROUPS + i * (WARPS / GROUPS) : i / (GROUPS / WARPS + (GROUPS < WARPS))) * V +
+           lane / (32 / V);
 }
 
 /* Reads this thread's part of the tile at (row, col) of a rows x cols matrix to registers. WHOLE: all of it exists. */
-template <int V, bool WHOLE> __device__ __forceinline__ void fetch_some(float (&held)[share<V>::count][V], const float *a, int rows, int cols, int row, int col)
+template <int V, bool WHOLE>
+__device__ __forceinline__ void fetch_some(float (&held)[share<V>::count][V], const float *a, int rows, int cols,
+                                           int row, int col)
 {
     const float *const first = a + (long long)(row + read_row<V>(0)) * cols + col;
 #pragma unroll
@@ -205,12 +228,15 @@ template <int V, bool WHOLE> __device__ __forceinline__ void fetch_some(float (&
 #if SWEETSPOT_VARIANT == 2
         for (int v = 0; v < V; ++v) held[i][v] = __int_as_float(row + col + i);
 #else
-        if (WHOLE || (row + read_row<V>(i) < rows && col + read_col<V>(i) < cols)) load<V>(held[i], first + (long long)down * cols + read_col<V>(i));
+        if (WHOLE || (row + read_row<V>(i) < rows && col + read_col<V>(i) < cols))
+            load<V>(held[i], first + (long long)down * cols + read_col<V>(i));
 #endif
     }
 }
 
-template <int V> __device__ __forceinline__ void fetch(float (&held)[share<V>::count][V], const float *a, int rows, int cols, int row, int col)
+template <int V>
+__device__ __forceinline__ void fetch(float (&held)[share<V>::count][V], const float *a, int rows, int cols, int row,
+                                      int col)
 {
     if (row + TILE_ROWS <= rows && col + TILE_COLS <= cols)
         fetch_some<V, true>(held, a, rows, cols, row, col);
@@ -237,7 +263,8 @@ template <int V> __device__ __forceinline__ void keep(float *tile, const float (
 }
 
 /* The tile, turned, to (row, col) of a rows x cols matrix. A warp writes 32 / V vectors along each of V rows of B. */
-template <int V, bool WHOLE> __device__ __forceinline__ void release_some(const float *tile, float *b, int rows, int cols, int row, int col)
+template <int V, bool WHOLE>
+__device__ __forceinline__ void release_some(const float *tile, float *b, int rows, int cols, int row, int col)
 {
     float *const first = b + (long long)(row + write_col<V>(0)) * cols + col;
 #pragma unroll
@@ -249,19 +276,23 @@ template <int V, bool WHOLE> __device__ __forceinline__ void release_some(const 
 #if SWEETSPOT_VARIANT == 2
         if (out[0] != -1.0f) continue;
 #endif
-        if (WHOLE || (row + from_col < rows && col + from_row < cols)) store<V>(first + (long long)down * cols + from_row, out);
+        if (WHOLE || (row + from_col < rows && col + from_row < cols))
+            store<V>(first + (long long)down * cols + from_row, out);
     }
 }
 
 /* The same with BY_LINE. */
-template <bool WHOLE> __device__ __forceinline__ void release_by_line(const float *tile, float *b, int rows, int cols, int row, int col)
+template <bool WHOLE>
+__device__ __forceinline__ void release_by_line(const float *tile, float *b, int rows, int cols, int row, int col)
 {
     constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
 #pragma unroll 2
     for (int from_col = threadIdx.x / 32; from_col < TILE_COLS; from_col += WARPS) {
         float *const to = b + (long long)(row + from_col) * cols + col;
-        const int first = (int)(threadIdx.x % 32) - (int)(reinterpret_cast<unsigned long long>(to) / 4 % 32); /* row of the tile, from -31 to 31 */
-        const float *const from = tile + place<1>(first & 31, from_col) - (first < 0 ? 32 * PITCH : 0);         /* 32 rows on, the swizzle is the same */
+        /* row of the tile, from -31 to 31 */
+        const int first = (int)(threadIdx.x % 32) - (int)(reinterpret_cast<unsigned long long>(to) / 4 % 32);
+        /* 32 rows on, the swizzle is the same */
+        const float *const from = tile + place<1>(first & 31, from_col) - (first < 0 ? 32 * PITCH : 0);
         float out[GROUPS + 1];
 #pragma unroll
         for (int k = 0; k <= GROUPS; ++k)
@@ -272,12 +303,15 @@ template <bool WHOLE> __device__ __forceinline__ void release_by_line(const floa
 #if SWEETSPOT_VARIANT == 2
             if (out[k] != -1.0f) continue;
 #endif
-            if ((k > 0 || first >= 0) && (k < GROUPS || first < 0) && (WHOLE || (row + from_col < rows && col + from_row < cols))) store1(to + from_row, out[k]);
+            if ((k > 0 || first >= 0) && (k < GROUPS || first < 0) &&
+                (WHOLE || (row + from_col < rows && col + from_row < cols)))
+                store1(to + from_row, out[k]);
         }
     }
 }
 
-template <int V> __device__ __forceinline__ void release(const float *tile, float *b, int rows, int cols, int row, int col)
+template <int V>
+__device__ __forceinline__ void release(const float *tile, float *b, int rows, int cols, int row, int col)
 {
     if constexpr (BY_LINE && V == 1) {
         if (row + TILE_COLS <= rows && col + TILE_ROWS <= cols)
@@ -300,7 +334,8 @@ __device__ __forceinline__ void choose(int n, int down, int across, int &i, int 
 #elif ORDER_IS == ORDER_columns
     i = n % down, j = n / down;
 #else
-    const int band = n / (8 * across), height = min(8, down - 8 * band), inside = n - band * 8 * across, square = inside / (8 * height);
+    const int band = n / (8 * across), height = min(8, down - 8 * band), inside = n - band * 8 * across,
+              square = inside / (8 * height);
     const int width = min(8, across - 8 * square), rest = inside - square * 8 * height;
     i = 8 * band + rest / width, j = 8 * square + rest % width;
 #endif
@@ -331,11 +366,15 @@ template <int V> __device__ __forceinline__ void exchange(float *upper, float *l
     if (i != j) release<V>(lower, a, n, n, i * TILE_COLS, j * TILE_ROWS);
 }
 
-__device__ __forceinline__ bool aligned(const void *pointer) { return reinterpret_cast<unsigned long long>(pointer) % (4 * VECTOR) == 0; }
+__device__ __forceinline__ bool aligned(const void *pointer)
+{
+    return reinterpret_cast<unsigned long long>(pointer) % (4 * VECTOR) == 0;
+}
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) transpose(const float *__restrict__ a, float *__restrict__ b, int rows, int cols)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    transpose(const float *__restrict__ a, float *__restrict__ b, int rows, int cols)
 {
     extern __shared__ __align__(16) float tile[];
     if (VECTOR > 1 && rows % VECTOR == 0 && cols % VECTOR == 0 && aligned(a) && aligned(b))

@@ -112,13 +112,21 @@ done
 twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
-# Lines of at most 120 columns, except in templates.
+# Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
+# a template with another hash `header` and `status` say that it is not the one that was measured. So these stay as they
+# are until their spaces are recorded again.
+recorded='axpy branch coarsening copy_order gemm_simt smith_waterman softmax windowed_sum'
+templates=$(for file in templates/*.cu; do
+    case " $recorded " in *" $(basename "$file" .cu) "*) ;; *) echo "$file" ;; esac
+done)
+jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
     \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
 pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
 scripts="$pages .ci/run Makefile examples/Makefile $(echo examples/foreign/*.sh)"
 # shellcheck disable=SC2086
-long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length($0) " columns"}' $sources $scripts)
+long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length($0) " columns"}' \
+    $sources $scripts $templates $jobs)
 [ -z "$long" ] || complain "lines of more than 120 columns:
 $long"
 
