@@ -19,7 +19,7 @@ ifdef SANITIZE
 BUILD := out/obj-sanitize
 BIN := out/bin-sanitize
 MAN := out/man-sanitize
-CFLAGS := -O1 -g
+CFLAGS := -O1 -g1
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
@@ -336,7 +336,8 @@ test-mutants-gpu: setup
 # The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long or mostly run a
 # compiler.
 NOT_SANITIZED := \
-  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior test_deb)
+  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior test_deb test_guide test_suite \
+    test_width)
 # Leaks of others.
 LEAKS := suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
 .PHONY: test-sanitize
