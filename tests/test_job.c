@@ -1055,7 +1055,7 @@ static void the_shipped_jobs_are_sound(void **state)
     struct outcome_of_command r =
         e2e_run(folder, "n=0; case $BIN in *sanitize) every=8 ;; *) every=1 ;; esac\n"
                         "for job in configs/*.cfg configs/layers/*.cfg configs/suite/*.cfg; do\n"
-                        "  n=$((n+1)); test $((n % every)) = 0 || continue\n"
+                        "  n=$((n+1)); test $((n %% every)) = 0 || continue\n"
                         "  $BIN/sweetspot check $job --compile 0 || exit 1\n"
                         "done; test $n -ge 60");
     if (r.status) fail_msg("%s", r.err);
