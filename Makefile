@@ -336,8 +336,7 @@ test-mutants-gpu: setup
 # The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long or mostly run a
 # compiler.
 NOT_SANITIZED := \
-  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior test_deb test_guide test_suite \
-    test_width)
+  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior test_deb)
 # Leaks of others.
 LEAKS := suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
 .PHONY: test-sanitize

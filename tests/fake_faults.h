@@ -59,6 +59,7 @@ static inline void suffer(const char *op)
     if (!strcmp(kind, "mute")) close(STDOUT_FILENO);
     if (!strcmp(kind, "deaf") || !strcmp(kind, "mute")) pause();
     while (!strcmp(kind, "flood")) fputs("and so on\n", stderr);
+    while (!strcmp(kind, "endless")) fputs("and so on", stdout);
     if (!strcmp(kind, "quiet")) close(STDERR_FILENO);
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }

@@ -126,6 +126,22 @@ static void a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_l
     e2e_remove(folder);
 }
 
+static void a_line_without_end_is_cut_off(void **state)
+{
+    (void)state;
+    char *folder = job_folder("endless");
+    struct outcome_of_command r =
+        RUN(folder, "sed -i 's/\"3s\"/\"60s\"/' $at/job.cfg; export FAKE_FAULT=trial:endless:1\n" TUNE);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct statuses s = statuses(folder, "job.db");
+    assert_int_equal(s.ok, 7);
+    assert_int_equal(s.others, 1);
+    e2e_expect(s.reason, "sent a line of more than 256 MiB, and was killed");
+    free(s.reason);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 // While a run begins, before any candidate is measured. All at once, since each waits until the worker is given up.
 static void a_worker_that_stays_stopped_while_a_run_begins_is_replaced(void **state)
 {
@@ -304,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
+        cmocka_unit_test(a_line_without_end_is_cut_off),
         cmocka_unit_test(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log),
         cmocka_unit_test(a_worker_that_stays_stopped_while_a_run_begins_is_replaced),
         cmocka_unit_test(who_takes_two_workers_with_it_is_to_blame),

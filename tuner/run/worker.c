@@ -26,7 +26,7 @@ bool worker_running(const struct worker *w)
 int worker_start(struct worker *w, const char *name, char *const argv[], struct error *err)
 {
     w->name = name;
-    w->input_size = w->output_size = 0;
+    w->input_size = w->input_looked = w->output_size = 0;
     w->words = (struct child_words){0};
     w->killed = w->lost = false;
     if (!w->link) return child_start(&w->child, argv, NULL, err);
@@ -135,7 +135,10 @@ static int read_input(struct worker *w)
 static void describe_death(const struct worker *w, struct error *err)
 {
     char how[96] = "closed its pipe, did not end, and was killed";
-    if (!w->killed) child_describe(w->exit_status, how, sizeof how);
+    if (w->input_size > LONGEST_LINE)
+        snprintf(how, sizeof how, "sent a line of more than %d MiB, and was killed", LONGEST_LINE >> 20);
+    else if (!w->killed)
+        child_describe(w->exit_status, how, sizeof how);
     error_set(err, "worker '%s' %s%s%s", w->name, how, w->words.last[0] ? ": " : "", w->words.last);
 }
 
@@ -210,7 +213,9 @@ bool worker_lost_with_node(const struct worker *w)
 
 int worker_receive(struct worker *w, json_t **answer, struct error *err)
 {
-    char *end = w->input_size ? memchr(w->input, '\n', w->input_size) : NULL;
+    size_t looked = w->input_looked, new = w->input_size - looked;
+    char *end = new ? memchr(w->input + looked, '\n', new) : NULL;
+    w->input_looked = end ? 0 : w->input_size;
     if (!end) return 0;
     *end = 0;
     size_t used = (size_t)(end - w->input) + 1;
@@ -238,7 +243,7 @@ void worker_kill(struct worker *w)
         node_link_close(w->link, w->channel);
         w->channel = NULL;
     }
-    w->input_size = w->output_size = 0;
+    w->input_size = w->input_looked = w->output_size = 0;
 }
 
 void worker_stop(struct worker *w, double seconds)

@@ -34,9 +34,9 @@ struct worker {
     struct child child;           // here
     struct node_channel *channel; // there; NULL: not running
     int64_t next_id;
-    char *input; // bytes read and not yet a whole line
-    size_t input_size, input_room;
-    char *output; // bytes not yet written
+    char *input;                                 // bytes read and not yet a whole line
+    size_t input_size, input_room, input_looked; // the first `input_looked` have no end of a line
+    char *output;                                // bytes not yet written
     size_t output_size, output_room;
     struct child_words words;                                             // on stderr
     int exit_status;                                                      // of waitpid, once dead
