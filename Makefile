@@ -19,24 +19,27 @@ ifdef SANITIZE
 BUILD := out/obj-sanitize
 BIN := out/bin-sanitize
 MAN := out/man-sanitize
-CFLAGS := -O1 -g1
-SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
 CC ?= gcc
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion $(if $(WERROR),-Werror)
-CFLAGS ?= -O2 -g
-ifdef FUZZ
-BUILD := out/obj-fuzz
-BIN := out/bin-fuzz
+# Tests and fuzz harnesses share one build by clang; where clang or its libFuzzer is missing, gcc makes the tests'.
+ifdef SANITIZE
+ifeq ($(shell sh tests/fuzz/there.sh && echo yes),yes)
 override CC := $(filter ccache,$(CC)) clang
 # Not pointer-overflow: clang's finds NULL + 0 as well, which is what an empty list is.
 SANITIZERS := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize=pointer-overflow \
-  -fno-sanitize-recover=all -fno-omit-frame-pointer
+  -fno-sanitize-recover=all -D__SANITIZE_ADDRESS__
 # clang's -Wconversion is not gcc's.
-WARNINGS := -Wall -Wextra -Wshadow -Wno-string-conversion $(if $(WERROR),-Werror)
+WARNINGS := -Wall -Wextra -Wshadow -Wno-format-zero-length -Wno-string-conversion $(if $(WERROR),-Werror)
 CFLAGS := -O1 -gline-tables-only
+else
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+CFLAGS := -O1 -g1
 endif
+SANITIZERS += -fno-omit-frame-pointer
+endif
+CFLAGS ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE $(WARNINGS) $(SANITIZERS) -I. -MMD -MP
 VENDOR := -isystem $(CUDA_HOME)/include
 LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
@@ -59,9 +62,6 @@ LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_S
   $(wildcard tuner/job/*.c tuner/init/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
     tuner/report/*.c tuner/check/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
-ifdef FUZZ # what no harness reaches
-LIBRARY_SOURCES := $(filter-out tuner/cli/% tuner/report/%,$(LIBRARY_SOURCES))
-endif
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
 GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
@@ -107,10 +107,9 @@ $(BUILD)/%.o: %.c
 	@echo "cc $<"
 	@$(CC) $(CFLAGS) $(LEVEL) $(EXTRA) -c $< -o $@
 
-# Tests are compiled more often than they run for long.
-ifndef FUZZ
+# Tests are compiled more often than they run for long; fuzz harnesses run.
 $(BUILD)/tests/%.o: LEVEL = -O0
-endif
+$(BUILD)/tests/fuzz/%.o: LEVEL =
 
 # cxx holds an empty <string>, which a header of CUPTI's includes even in C.
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
@@ -268,9 +267,9 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
 # Programs that run compilers for a minute each have their own target; the longest first.
 COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels test_compile \
-  test_nvcc_job)
+  test_nvcc_job test_deb)
 # Programs of whole runs for half a minute each have one, too.
-RUN_TESTS := $(addprefix $(BIN)/,test_faults test_suite test_deb test_watch test_pool_faults)
+RUN_TESTS := $(addprefix $(BIN)/,test_faults test_suite test_watch test_pool_faults)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
@@ -292,13 +291,13 @@ test: setup layers
 	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
 
 # Tests that keep compilers busy: the templates in emulation, the examples by the commands in their comments, nvcc's
-# builds, the program's own kernels for every architecture.
+# builds, the program's own kernels for every architecture, a Debian package.
 .PHONY: test-compilers
 test-compilers: setup
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(COMPILER_TESTS)
 
-# Whole runs with faults, in suites, from a package, on nodes, watched.
+# Whole runs with faults, in suites, on nodes, watched.
 .PHONY: test-runs
 test-runs: setup
 	@$(MAKE) test-programs
@@ -336,15 +335,17 @@ test-mutants-gpu: setup
 # The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long or mostly run a
 # compiler.
 NOT_SANITIZED := \
-  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior test_deb)
-# Leaks of others.
-LEAKS := suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
+  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior)
+# Leaks of others. Shallow stacks and a small quarantine: SQLite and jansson allocate much.
+export ASAN_OPTIONS ?= malloc_context_size=5:quarantine_size_mb=16
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
 .PHONY: test-sanitize
 test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
-	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) LSAN_OPTIONS=$(LEAKS) \
-	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(RUN_TESTS) $(ALL_TESTS)))
+	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) bash tests/run.sh \
+	  $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(RUN_TESTS) $(ALL_TESTS)))
 
 # Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves.
 # HARNESSES: which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.
@@ -365,8 +366,8 @@ fuzzers: $(FUZZERS)
 
 .PHONY: fuzz
 fuzz: setup
-	@if sh tests/fuzz/there.sh; then $(MAKE) FUZZ=1 fuzzers && \
-	  SECONDS_EACH=$(FUZZ_SECONDS) UNTIL=$(FUZZ_UNTIL) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-fuzz/%); \
+	@if sh tests/fuzz/there.sh; then $(MAKE) SANITIZE=1 fuzzers && \
+	  SECONDS_EACH=$(FUZZ_SECONDS) UNTIL=$(FUZZ_UNTIL) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-sanitize/%); \
 	else echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
 	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; fi
 # Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE_SHARE: percent of them, TORTURE:
@@ -486,7 +487,7 @@ format:
 
 .PHONY: clean
 clean:
-	rm -rf out/obj out/bin out/man out/obj-sanitize out/bin-sanitize out/man-sanitize out/obj-fuzz out/bin-fuzz
+	rm -rf out/obj out/bin out/man out/obj-sanitize out/bin-sanitize out/man-sanitize
 
 .PHONY: help
 help:
@@ -494,7 +495,7 @@ help:
 	@echo 'make test           set up, build, the tests that need no GPU'
 	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-compilers tests that keep compilers busy: emulation, examples, builds by nvcc'
-	@echo 'make test-runs      tests of whole runs: faults, suites, a package, nodes, watching'
+	@echo 'make test-runs      tests of whole runs: faults, suites, nodes, watching'
 	@echo 'make test-sanitize  most of them under AddressSanitizer and UBSan'
 	@echo 'make test-contributing  follow CONTRIBUTING.md in a copy of the tree'
 	@echo 'make fuzz           the harnesses of tests/fuzz, FUZZ_SECONDS (60) each; HARNESSES=fuzz_job for some of them'

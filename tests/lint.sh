@@ -23,28 +23,48 @@ options() {
     echo "$found"
 }
 
-# tidy FILE: prints what is wrong. A hash in $kept means that the file was clean.
-tidy() {
-    local file=$1 mark log opts hash
-    mark=$kept/${file//\//_} log=$kept/${file//\//_}.log
-    opts=$(options "$file")
-    hash=
-    if [ -z "${LINT_ONCE:-}" ]; then
-        hash=$( (clang-tidy --version && echo "$opts $limits" && cat .clang-tidy tests/.clang-tidy tests/lint.sh &&
-            eval "clang $opts -MM '$file'" | tr -d '\\' | tr ' ' '\n' | grep -v ':$' | xargs cat) 2>&1 | sha256sum)
-    fi
-    [ -z "$hash" ] || [ "$hash" != "$(cat "$mark" 2>/dev/null)" ] || return 0
-    if eval "clang-tidy --quiet '$file' -- $opts $limits" >"$log" 2>&1; then
-        [ -z "$hash" ] || echo "$hash" >"$mark"
-    else
-        rm -f "$mark"
-        grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed ' "$log"
-        return 1
-    fi
+# look FILE...: prints what is wrong with files of the same options.
+look() {
+    local log=$kept/${1//\//_}.log
+    eval "clang-tidy --quiet $* -- $opts $limits" >"$log" 2>&1 && return
+    grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed ' "$log"
+    return 1
 }
 
-if [ "${1:-}" = --one ]; then
-    tidy "$2" || echo "$2" >>"$kept/failed"
+# tidy FILE...: those that are not known to be clean, in one process for each set of options, since clang-tidy starts
+# slowly; where something is wrong, file by file. A hash in $kept means that the file was clean.
+tidy() {
+    local file opts hash mark one_by_one
+    local -A files_of=() hash_of=()
+    for file in "$@"; do
+        opts=$(options "$file")
+        if [ -z "${LINT_ONCE:-}" ]; then
+            hash=$( (clang-tidy --version && echo "$opts $limits" && cat .clang-tidy tests/.clang-tidy tests/lint.sh &&
+                eval "clang $opts -MM '$file'" | tr -d '\\' | tr ' ' '\n' | grep -v ':$' | xargs cat) 2>&1 | sha256sum)
+            [ "$hash" != "$(cat "$kept/${file//\//_}" 2>/dev/null)" ] || continue
+            hash_of[$file]=$hash
+        fi
+        files_of[$opts]+=" $file"
+    done
+    for opts in "${!files_of[@]}"; do
+        # shellcheck disable=SC2086
+        set -- ${files_of[$opts]}
+        look "$@" >/dev/null && one_by_one='' || one_by_one=1
+        for file in "$@"; do
+            mark=$kept/${file//\//_}
+            if [ -n "$one_by_one" ] && ! look "$file"; then
+                rm -f "$mark"
+                echo "$file" >>"$kept/failed"
+            elif [ -n "${hash_of[$file]:-}" ]; then
+                echo "${hash_of[$file]}" >"$mark"
+            fi
+        done
+    done
+}
+
+if [ "${1:-}" = --some ]; then
+    shift
+    tidy "$@"
     exit 0
 fi
 
@@ -58,7 +78,7 @@ count=$(echo "$files" | wc -w) passed=0 failed=0 skipped=0
 # Other versions find other things.
 if clang-tidy --version 2>/dev/null | grep -q 'version 14\.' && command -v clang >/dev/null; then
     # shellcheck disable=SC2086
-    printf '%s\n' $files | DEEP=${DEEP:-} xargs -P "$jobs" -n 1 bash tests/lint.sh --one
+    printf '%s\n' $files | DEEP=${DEEP:-} xargs -P "$jobs" -n 12 bash tests/lint.sh --some
     failed=$(wc -l <"$kept/failed") passed=$((count - failed))
     echo "clang-tidy: $passed files are clean, $failed are not"
 else

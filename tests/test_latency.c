@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "search/strategy.h"
+#include "tests/sanitized.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/job/job.h"
@@ -67,18 +68,14 @@ static void propose(size_t proposals, size_t outstanding, double most, double lo
 static void a_proposal_among_millions_takes_milliseconds_also_when_the_model_is_fitted(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    skip();
-#endif
+    if (SANITIZED) skip();
     propose(400, 1, 0.006, 0.060);
 }
 
 static void many_outstanding_proposals_take_a_millisecond_each(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    skip();
-#endif
+    if (SANITIZED) skip();
     propose(600, 64, 0.003, 0.150);
     propose(800, 256, 0.003, 0.150);
 }

@@ -1,6 +1,7 @@
 // What a source's hash covers, and that nothing else reaches the compiler (NVRTC, no GPU): headers included in every
 // way, files that are none, figures that a program claims for itself, damaged caches, and too much memory.
 #include "tests/e2e.h"
+#include "tests/sanitized.h"
 
 #include "tuner/base/memory.h"
 #include "tuner/compile/source.h"
@@ -321,9 +322,7 @@ static void a_pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
 static void a_compiler_has_a_memory_limit_and_goes_on_after_it(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    skip(); // AddressSanitizer ends a process whose allocation fails
-#endif
+    if (SANITIZED) skip(); // AddressSanitizer ends a process whose allocation fails
     char *folder = e2e_folder("memory");
     e2e_write(folder, "x.cu",
               "template <unsigned long long n, int d> struct T {\n"

@@ -2,6 +2,7 @@
 // some of which die.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
+#include "tests/sanitized.h"
 
 #include <math.h>
 
@@ -11,13 +12,7 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"
 
-// Of the search itself the sanitizers see all in a quarter of it, at a tenth of its speed; how good it is they need not
-// find out.
-#ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 1, EVALUATIONS = 100, JUDGED = 0 };
-#else
-enum { SEEDS = 2, EVALUATIONS = 400, JUDGED = 1 };
-#endif
+enum { SEEDS = SANITIZED ? 1 : 2, EVALUATIONS = SANITIZED ? 100 : 400, JUDGED = !SANITIZED };
 
 // The share of the optimum that is reached, and the sequence of proposals as a hash.
 static double search(const struct recorded *r, uint64_t seed, size_t outstanding, uint64_t *trace)

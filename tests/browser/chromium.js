@@ -155,8 +155,8 @@ class Tab {
         return result.value;
     }
 
-    // Waits until the expression is true.
-    async until(expression, seconds = 20) {
+    // Waits until the expression is true. The machine may be slow, and have other work.
+    async until(expression, seconds = 120) {
         for (const end = Date.now() + seconds * 1000; ; await wait(30)) {
             if (await this.value(expression)) return;
             if (Date.now() > end) throw new Error(`not within ${seconds} s: ${expression}`);

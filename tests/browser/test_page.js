@@ -60,8 +60,9 @@ const MARKS = `canvas => {
 }`;
 
 async function drawn(tab, id) {
-    await tab.value(`document.querySelector('[data-chart="${id}"]').scrollIntoView({block: 'center'})`);
-    await tab.until(`${chart(id)}.instance !== null`);
+    // Scrolled to at each look: what is drawn above may move it.
+    await tab.until(`(document.querySelector('[data-chart="${id}"]').scrollIntoView({block: 'center'}),
+        ${chart(id)}.instance !== null)`);
 }
 
 // Every chart of the view is scrolled to, drawn, and has marks and data. Returns their names.
@@ -180,7 +181,7 @@ all('hovering shows the figures of what lies below', 'one', {}, async tab => {
         await tab.mouse('mouseMoved', x + 30, y);
         await tab.mouse('mouseMoved', x, y);
         const tips = `[...document.querySelectorAll('[data-chart="${id}"] .tip')].map(each => each.innerText).join('')`;
-        await tab.until(`${tips} !== ''`, 5).catch(() => assert.fail(`${id}: no tooltip`));
+        await tab.until(`${tips} !== ''`).catch(() => assert.fail(`${id}: no tooltip`));
         assert.match(await tab.value(tips), expected, id);
     }
 });
@@ -234,16 +235,16 @@ all('lines are selected by a list and by drawing along an axis', 'one', {}, asyn
     await tab.value(choose('brush-parameter', 0));
     await tab.value(choose('brush-value', 1));
     const wanted = rows.filter(row => row[1] === 1).length;
-    await tab.until(`${status}.startsWith('${wanted} of ${rows.length} lines selected')`, 5);
+    await tab.until(`${status}.startsWith('${wanted} of ${rows.length} lines selected')`);
     await tab.value(`[...document.querySelectorAll('[data-chart="lines"] button')].at(-1).click()`);
-    await tab.until(`${status}.startsWith('${rows.length} lines')`, 5);
+    await tab.until(`${status}.startsWith('${rows.length} lines')`);
     // What is selected by the lists survives a change of colours.
     await tab.value(choose('brush-parameter', 0));
     await tab.value(choose('brush-value', 1));
     await tab.value(`document.getElementById('theme').click(), document.getElementById('theme').click()`);
-    await tab.until(`${status}.startsWith('${wanted} of ${rows.length} lines selected')`, 5);
+    await tab.until(`${status}.startsWith('${wanted} of ${rows.length} lines selected')`);
     await tab.value(`[...document.querySelectorAll('[data-chart="lines"] button')].at(-1).click()`);
-    await tab.until(`${status}.startsWith('${rows.length} lines')`, 5);
+    await tab.until(`${status}.startsWith('${rows.length} lines')`);
     // The lower part of the last axis: the faster half of the lines.
     const {x, top, bottom} = await tab.value(`(() => {
         const {instance} = ${chart('lines')}, box = instance.getDom().getBoundingClientRect();
@@ -256,7 +257,7 @@ all('lines are selected by a list and by drawing along an axis', 'one', {}, asyn
     await tab.mouse('mousePressed', x, bottom + 2, 1);
     for (const y of [bottom - 20, (top + bottom) / 2, top]) await tab.mouse('mouseMoved', x, y, 1);
     await tab.mouse('mouseReleased', x, top, 1);
-    await tab.until(`${status}.includes('selected; the fastest takes')`, 5);
+    await tab.until(`${status}.includes('selected; the fastest takes')`);
     const selected = Number((await tab.value(status)).split(' ')[0]);
     assert.ok(Math.abs(selected - rows.length / 2) < 0.1 * rows.length, String(selected));
 });
@@ -374,7 +375,7 @@ all('names with markup are text', 'markup', {}, async tab => {
         return [box.left + (a[0] + b[0]) / 2, box.top + (a[1] + b[1]) / 2];
     })()`);
     for (const dx of [20, 0]) await tab.mouse('mouseMoved', x + dx, y);
-    await tab.until(`document.querySelector('[data-chart="lines"] .tip') !== null`, 5);
+    await tab.until(`document.querySelector('[data-chart="lines"] .tip') !== null`);
     await look();
     await tab.value(`location.hash = '#job/1'`);
     await tab.until(`document.querySelector('main .error') !== null`);
@@ -499,7 +500,7 @@ all('a page of a running job renews itself and keeps the place and the choices',
     });
     await tab.value('setTimeout(renew), 0');
     await loaded;
-    await tab.until('Math.abs(scrollY - 1500) < 5', 5);
+    await tab.until('Math.abs(scrollY - 1500) < 5');
     assert.equal(await tab.value(`document.querySelector('[data-choice="progress"]').value`), 'evaluations');
 });
 

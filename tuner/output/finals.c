@@ -361,9 +361,9 @@ const char *show_ratio(const struct interval *ratio, char *out, size_t size)
 
 const char *show_moment(double when, char *out, size_t size)
 {
-    time_t seconds = (time_t)when;
+    time_t seconds = when > 0 && when < 1e12 ? (time_t)when : 0;
     struct tm parts;
-    if (!(when > 0) || !localtime_r(&seconds, &parts) || !strftime(out, size, "%Y-%m-%d %H:%M", &parts))
+    if (!seconds || !localtime_r(&seconds, &parts) || !strftime(out, size, "%Y-%m-%d %H:%M", &parts))
         snprintf(out, size, "-");
     return out;
 }
