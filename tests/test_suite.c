@@ -1,5 +1,6 @@
 // `sweetspot tune FOLDER`: several jobs within one budget.
 #include "tests/e2e.h"
+#include "tests/sanitized.h"
 
 #include "tuner/base/json.h"
 
@@ -176,8 +177,9 @@ static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
         e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
         free(text);
     }
-    struct outcome_of_command r = e2e_run(
-        folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 8s --no-final", folder);
+    struct outcome_of_command r =
+        e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time %ds --no-final",
+                folder, SANITIZED ? 24 : 8);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.err, "-- b: goes on for ");
     assert_null(strstr(r.err, "-- a: goes on for "));
