@@ -263,7 +263,7 @@ $(BIN)/reference_library.so: tests/reference_library.c
 	@$(CC) $(CFLAGS) -fPIC -shared $< -o $@
 
 .PHONY: test-programs
-test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
+test-programs: programs $(TESTS) $(TEST_HELPERS) $(BIN)/reference_library.so
 
 # Programs that run compilers for a minute each have their own target; the longest first.
 COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels test_compile \
