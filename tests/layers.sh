@@ -1,6 +1,7 @@
 #!/bin/sh
 # The structure, checked: which folder may include what, one module for each foreign library, one struct or enum for
-# each name, and lines of at most 120 columns. Formatting is checked where clang-format is installed.
+# each name, lines of at most 120 columns, and mutants that apply. Formatting is checked where clang-format is
+# installed.
 status=0
 complain() {
     echo "layers: $1" >&2
@@ -129,6 +130,14 @@ long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length(
     $sources $scripts $templates $jobs)
 [ -z "$long" ] || complain "lines of more than 120 columns:
 $long"
+
+# Mutants follow the code that they break.
+if command -v patch >/dev/null; then
+    for mutant in tests/mutants/*.patch tests/mutants/gpu/*.patch; do
+        patch -p1 --dry-run --silent --forward --fuzz=0 <"$mutant" >/dev/null 2>&1 ||
+            complain "$mutant does not apply any more"
+    done
+fi
 
 # clang-format 14 is that of Debian 12; other versions break lines differently.
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
