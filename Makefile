@@ -277,7 +277,7 @@ SLOW_TESTS := \
     test_init test_host_headers test_strategies test_final_statistics test_advice test_tutorial \
     test_pool)
 # The longest of the others also start first, so that no core idles at the end.
-LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
+LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job test_width test_terminal test_products)
 # A GPU is not shared between test programs.
 GPU_TESTS := $(filter $(BIN)/test_gpu%,$(TESTS))
 FAST_TESTS := $(LONG_TESTS) \
