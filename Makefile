@@ -50,19 +50,18 @@ TRIAL_SOURCES := $(wildcard tuner/trial/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
-METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
 # The agent of a node; all but its main is known to the driver, which speaks with it.
 NODE_SOURCES := $(wildcard tuner/node/*.c)
 # Of the driver alone; with the commit, so that another one compiles and links no more than this.
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
+DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded output report check
+REPLAY_SOURCES := tuner/simulate/main_replay.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
-LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
+LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) \
   $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
-  tuner/gpu/npy.c $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
-  $(wildcard tuner/job/*.c tuner/init/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
-    tuner/report/*.c tuner/check/*.c) \
+  $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
+  $(filter-out $(REPLAY_SOURCES),$(wildcard $(DRIVER_FOLDERS:%=tuner/%/*.c))) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
-REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
 GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
 TEST_SOURCES := $(wildcard tests/test_*.c)
@@ -120,7 +119,7 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
 # everywhere.
 $(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
-$(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
+$(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
   $(wildcard tuner/output/launch/*.in tuner/report/page/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
@@ -144,7 +143,7 @@ PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js suites.js overvie
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
 	@cat $^ >$@
-$(BUILD)/tuner/run/embedded.o: $(PAGE_SCRIPT)
+$(BUILD)/tuner/base/embedded.o: $(PAGE_SCRIPT)
 
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@
@@ -179,7 +178,7 @@ $(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES)) $(BASE_LIBRARY)
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lnvrtc -ljansson -lm
 
 $(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) \
-  $(call objects,$(KERNEL_SOURCES) $(METRIC_SOURCES)) $(BASE_LIBRARY)
+  $(call objects,$(KERNEL_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -Wl,-rpath,$(CUDA_LIB) -ljansson -ldl -lm -lpthread

@@ -5,7 +5,7 @@
 //
 // A kernel that works on elements exists once for each type whose macro is defined: with SUPPORT_F32 support_fill_f32,
 // support_compare_f32 and so on. NVRTC takes as long for those of one type as for all others here, so the driver
-// compiles only those for the types of the job's buffers (tuner/run/job_setup.c).
+// compiles only those for the types of the job's buffers (tuner/setup/job_setup.c).
 
 typedef unsigned char u8;
 typedef unsigned short u16;

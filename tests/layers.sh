@@ -22,59 +22,69 @@ only() {
     done
 }
 foreign='cuda|nvrtc|cupti|cublas|nvml|sqlite3|libconfig|jansson|mpi'
-# above FOLDERS... : the folders of tuner/ as a pattern
-above() { echo "tuner/($(echo "$*" | tr ' ' '|'))/"; }
 
-refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock|kernels/|$(above cli compile counting gpu job libraries \
-    output recorded replay run store trial)" 'search/ knows no CUDA, no files, no clock'
-refuse kernels "$foreign|search/|$(above cli compile counting gpu job libraries output recorded replay run store \
-    trial)" \
-    'kernels/ knows values and functions handed to it'
-refuse tuner/trial "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store)" \
-    'a trial knows its figures alone'
-refuse tuner/base "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store \
-    trial)" \
-    'tuner/base is the lowest layer'
-refuse tuner/metrics "$foreign|search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay \
-    run store trial)" 'tuner/metrics is data'
-refuse tuner/libraries "search/|$(above cli compile counting gpu job output recorded replay run store trial)" \
-    'the foreign libraries know nothing of trials'
-refuse tuner/counting "search/|$(above cli compile gpu job output recorded replay run store trial)" \
-    'counting knows no candidates, no jobs and no stores'
-refuse tuner/gpu "search/|$(above cli compile job output recorded replay run store)" \
-    'the GPU worker knows no jobs and no stores'
-refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store)" \
-    'the compiler knows no jobs'
-refuse tuner/node "search/|kernels/|$(above cli compile counting gpu init job libraries output recorded replay run \
-    store trial)" 'the agent knows no candidates'
-refuse tuner/init "$foreign|search/|$(above cli compile counting gpu libraries output recorded replay run store \
-    trial)" \
-    'what is guessed from a source needs no compiler and no job'
-refuse tuner/store "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run)" \
-    'the store is SQLite alone'
-refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
-refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
-refuse tuner/report "$(above cli compile counting gpu libraries replay)" 'the report is made of stores alone'
-refuse tuner/check "$foreign|$(above cli compile counting libraries output recorded replay report store trial)" \
-    'checks know jobs, the compiler by its requests, and .npy files'
-found=$(grep -rlE '^#include "tuner/check/' search kernels tuner --include='*.[ch]' | grep -vE '^tuner/(cli|check)/')
-[ -z "$found" ] || complain "checks are for the commands alone: $found"
-found=$(grep -rlE '^#include "tuner/report/' search kernels tuner --include='*.[ch]' | grep -vE '^tuner/(cli|report)/')
-[ -z "$found" ] || complain "the report is above all but the commands: $found"
-# Of the GPU worker, the requests that count, and nothing that times or verifies.
+# Which folders each folder may include, the lowest first. A folder may name only folders above it in this table, so
+# there are no cycles.
+layers='
+base:
+search: base
+kernels: base
+trial: base
+node: base
+libraries: base kernels
+counting: base libraries trial
+gpu: base kernels libraries counting trial
+job: base search kernels trial
+init: base kernels job
+store: base trial
+recorded: base search trial job store
+compile: base trial
+pool: base trial node job compile
+setup: base search kernels trial store job compile pool
+policy: base search job
+watch: base pool run
+run: base search trial store recorded job pool setup policy watch
+final: base search trial store job pool setup run output
+explain: base search trial job pool setup final
+simulate: base search trial recorded policy
+output: base kernels trial store job final
+check: base kernels job pool setup
+report: base search trial store job setup output final
+cli: base search kernels trial store recorded job init pool setup run watch final explain simulate output report check
+'
+# These pairs still include each other.
+open='watch:run final:output'
+folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | tr '\n' ' ')
+seen=''
+for folder in $folders; do
+    case $folder in search | kernels) place=$folder ;; *) place=tuner/$folder ;; esac
+    allowed=$(echo "$layers" | sed -n "s/^$folder: *//p")
+    for name in $allowed; do
+        case " $seen " in *" $name "*) continue ;; esac
+        case " $open " in *" $folder:$name "*) ;; *) complain "$folder may include $name, which is not below it" ;; esac
+    done
+    seen="$seen $folder"
+    used=$(grep -rhoE '^[ \t]*#[ \t]*include "(tuner/[a-z_]+|search|kernels)/' "$place" --include='*.[ch]' |
+        sed -E 's|.*"(tuner/)?([a-z_]+)/|\2|' | sort -u)
+    for name in $used; do
+        case " $folder $allowed " in *" $name "*) ;; *) complain "$place includes files of $name:
+$(grep -rnE "include \"(tuner/)?$name/" "$place" --include='*.[ch]')" ;; esac
+    done
+done
+for place in tuner/*/; do
+    case " $folders " in *" $(basename "$place") "*) ;; *) complain "$place is not in the table of layers" ;; esac
+done
+
+refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock" 'search/ knows no CUDA, no files, no clock'
+# The GPU worker's counting requests may use tuner/counting; code that times or verifies must not.
 for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
     case $file in
     tuner/gpu/gpu_counting.c | tuner/gpu/gpu_profile.c) ;;
     *) complain "$file includes tuner/counting" ;;
     esac
 done
-for file in policy look_ahead simulation task_queue incumbent; do
-    for kind in c h; do
-        refuse tuner/run/$file.$kind "$foreign|time\.h|poll\.h|unistd|stdio|tuner/base/(clock|json|protocol)|$(above \
-            compile counting gpu libraries output recorded replay store)|tuner/run/(worker|run|request|interrupt)" \
-            'what a run decides is pure: no clock, no processes, no files'
-    done
-done
+refuse tuner/policy "$foreign|time\.h|poll\.h|unistd|stdio|tuner/base/(clock|json|protocol)" \
+    'decisions of a run are pure: no clock, no processes, no files'
 if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then
     complain 'search/ does no input and output'
 fi

@@ -16,7 +16,7 @@
 
 #include "search/random.h"
 #include "tuner/base/memory.h"
-#include "tuner/run/simulation.h"
+#include "tuner/policy/simulation.h"
 
 enum { MOST_TASKS = 4000 };
 

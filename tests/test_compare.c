@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
-#include "tuner/output/finals.h"
-#include "tuner/output/table.h"
+#include "tuner/final/finals.h"
 
 static struct finished job;
 

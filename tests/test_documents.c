@@ -10,8 +10,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/metrics/metrics.h"
-#include "tuner/output/findings_rules.h"
+#include "tuner/explain/findings_rules.h"
+#include "tuner/trial/metrics.h"
 
 enum kind { PROSE, BLOCK, HEADING };
 

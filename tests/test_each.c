@@ -11,9 +11,9 @@
 #include "search/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
-#include "tuner/run/incumbent.h"
-#include "tuner/run/request.h"
-#include "tuner/run/wave_model.h"
+#include "tuner/policy/incumbent.h"
+#include "tuner/setup/request.h"
+#include "tuner/setup/wave_model.h"
 #include "tuner/store/binary.h"
 #include "tuner/store/store.h"
 

@@ -1,4 +1,4 @@
-// The final's decision (tuner/run/final_decide.c): the fastest, and among the tied the one that uses the fewest SM
+// The final's decision (tuner/final/final_decide.c): the fastest, and among the tied the one that uses the fewest SM
 // resources.
 // Then the same through the driver, with a scripted worker.
 #include "tests/e2e.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "tuner/base/json.h"
-#include "tuner/run/final_decide.h"
+#include "tuner/final/final_decide.h"
 
 enum { ROUNDS = 9, MOST = 4 };
 

@@ -1,12 +1,12 @@
-// What the final's decision (tuner/run/final_decide.c) makes of many simulated finals: how often identical kernels tie,
-// how often a difference of 2% is found, and that no load on the device makes another kernel win. The times have what
-// real ones have: a heavy tail, jitter that lasts over several rounds, a clock that drifts, processes that differ a
-// little. tests/measure/final_statistics.sh takes the same figures from a GPU.
+// What the final's decision (tuner/final/final_decide.c) makes of many simulated finals: how often identical kernels
+// tie, how often a difference of 2% is found, and that no load on the device makes another kernel win. The times have
+// what real ones have: a heavy tail, jitter that lasts over several rounds, a clock that drifts, processes that differ
+// a little. tests/measure/final_statistics.sh takes the same figures from a GPU.
 #include "tests/e2e.h"
 
 #include <math.h>
 
-#include "tuner/run/final_decide.h"
+#include "tuner/final/final_decide.h"
 
 enum { KERNELS = 5, ENTRIES = KERNELS + 1, ROUNDS = 40, PROCESSES = 3, FINALS = 100, LOADED_FINALS = 30 };
 

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "tuner/base/text.h"
-#include "tuner/output/findings.h"
-#include "tuner/output/profile.h"
+#include "tuner/explain/explain.h"
+#include "tuner/explain/findings.h"
+#include "tuner/explain/profile.h"
 #include "tuner/recorded/recorded.h"
-#include "tuner/run/explain.h"
 
 static struct job *load_job(const char *path)
 {

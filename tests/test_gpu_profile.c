@@ -7,7 +7,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/output/profile.h"
+#include "tuner/explain/profile.h"
 
 #define SGEMM                                                                                                        \
     "BLOCK_M=128,BLOCK_N=128,BLOCK_K=8,WARP_M=32,LANE_PAIRS=0,STAGES=2,A_ASYNC=0,UNROLL_K=1,DOUBLE_BUFFER=1,COLUMN_" \

@@ -5,7 +5,7 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/job/job.h"
-#include "tuner/run/request.h"
+#include "tuner/setup/request.h"
 
 static char *folder;
 

@@ -1,4 +1,4 @@
-// Occupancy and launch limits (tuner/run/launch_check.c) against the CUDA driver's own figures: a table taken on an
+// Occupancy and launch limits (tuner/setup/launch_check.c) against the CUDA driver's own figures: a table taken on an
 // H200, and a recorded space whose occupancy the GPU worker asked the driver for.
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "tuner/base/gzip.h"
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
-#include "tuner/run/launch_check.h"
+#include "tuner/setup/launch_check.h"
 
 // tests/occupancy_h200.txt.gz: cuOccupancyMaxActiveBlocksPerMultiprocessor over blocks of 1 to 1,024 threads, 24 to 254
 // registers and 0 to 232,448 bytes of shared memory.

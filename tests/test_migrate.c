@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 
 #include "tuner/base/gzip.h"
-#include "tuner/run/request.h"
-#include "tuner/run/run_environment.h"
+#include "tuner/setup/request.h"
+#include "tuner/setup/run_environment.h"
 #include "tuner/store/store.h"
 
 static const char *const stores[] = {"operation", "kernel", "counted", "killed", "empty"};

@@ -11,7 +11,7 @@
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
 #include "tuner/node/node_identity.h"
-#include "tuner/run/pool_slurm.h"
+#include "tuner/pool/pool_slurm.h"
 
 struct agent {
     struct child child;

@@ -1,4 +1,4 @@
-// The reader of .npy files (tuner/gpu/npy.c), on files written here byte by byte.
+// The reader of .npy files (kernels/npy.c), on files written here byte by byte.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tuner/gpu/npy.h"
+#include "kernels/npy.h"
 
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 

@@ -6,7 +6,7 @@
 #include "tuner/base/pipe.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/metrics/metrics.h"
+#include "tuner/trial/metrics.h"
 #include "tuner/trial/trial_field.h"
 
 struct given {

@@ -3,9 +3,9 @@
 #include "tests/e2e.h"
 
 #include "kernels/element.h"
+#include "tuner/base/embedded.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/run/embedded.h"
 
 #define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 

@@ -7,9 +7,9 @@
 #include "tuner/base/json.h"
 #include "tuner/base/pipe.h"
 #include "tuner/job/job.h"
-#include "tuner/run/job_ceilings.h"
-#include "tuner/run/work_bounds.h"
-#include "tuner/run/work_check.h"
+#include "tuner/setup/job_ceilings.h"
+#include "tuner/setup/work_bounds.h"
+#include "tuner/setup/work_check.h"
 #include "tuner/store/store.h"
 
 static struct job *load(const char *path)

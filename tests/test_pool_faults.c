@@ -6,7 +6,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
-#include "tuner/run/node_files.h"
+#include "tuner/pool/node_files.h"
 #include "tuner/store/store.h"
 
 #define JOB(arguments, rest)                                                                                           \

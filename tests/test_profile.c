@@ -8,11 +8,11 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/linetable.h"
+#include "tuner/explain/explain.h"
+#include "tuner/explain/findings.h"
+#include "tuner/explain/limiter.h"
+#include "tuner/explain/profile.h"
 #include "tuner/libraries/cupti_library.h"
-#include "tuner/output/findings.h"
-#include "tuner/output/limiter.h"
-#include "tuner/output/profile.h"
-#include "tuner/run/explain.h"
 #include "tuner/store/store.h"
 
 // The loads of one helper, called from two lines: 5 and 9, of a function that is inlined at line 12.

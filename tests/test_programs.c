@@ -12,7 +12,7 @@
 #include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
 #undef main
 
-#include "tuner/gpu/npy.h"
+#include "kernels/npy.h"
 
 static char *folder, *cubin;
 

@@ -5,7 +5,7 @@
 #include "tests/e2e.h"
 #include "tuner/cli/commands.h"
 #include "tuner/job/job.h"
-#include "tuner/run/request.h"
+#include "tuner/setup/request.h"
 #include "tuner/store/binary.h"
 
 #ifndef TEST_CUDA_HOME

@@ -6,9 +6,9 @@
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/output/sanitized.h"
-#include "tuner/run/sanitize.h"
-#include "tuner/run/sanitizer_log.h"
+#include "tuner/explain/sanitized.h"
+#include "tuner/setup/sanitize.h"
+#include "tuner/setup/sanitizer_log.h"
 #include "tuner/store/store.h"
 
 static const struct {

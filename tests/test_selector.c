@@ -9,7 +9,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/output/header.h"
 #include "tuner/recorded/recorded.h"
-#include "tuner/run/wave_model.h"
+#include "tuner/setup/wave_model.h"
 
 // The text of a problem, to be followed by others.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)

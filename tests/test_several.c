@@ -6,10 +6,10 @@
 #include <sys/ioctl.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
-#include "tuner/output/finals.h"
-#include "tuner/output/gate.h"
-#include "tuner/output/table.h"
+#include "tuner/final/finals.h"
+#include "tuner/final/gate.h"
 
 static void write_job(const char *folder, const char *file, const char *name, const char *more)
 {

@@ -7,8 +7,8 @@
 
 #include "search/random.h"
 #include "tuner/base/protocol.h"
+#include "tuner/policy/policy.h"
 #include "tuner/run/gpu_times.h"
-#include "tuner/run/policy.h"
 #include "tuner/store/store.h"
 
 enum { MOST = 8 };

@@ -1,4 +1,4 @@
-// Searches in simulated time (tuner/output/simulate.c), on recorded spaces of this project.
+// Searches in simulated time (tuner/simulate/simulate.c), on recorded spaces of this project.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tuner/output/simulate.h"
+#include "tuner/simulate/simulate.h"
 
 static void what_is_wrong_with_the_settings_is_said_by_name(void **state)
 {

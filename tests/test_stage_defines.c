@@ -6,7 +6,7 @@
 #include "tuner/base/units.h"
 #include "tuner/cli/commands.h"
 #include "tuner/job/job.h"
-#include "tuner/run/request.h"
+#include "tuner/setup/request.h"
 #include "tuner/store/binary.h"
 
 #ifndef TEST_CUDA_HOME

@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "tuner/base/clock.h"
-#include "tuner/run/live_status.h"
-#include "tuner/run/run_limit.h"
-#include "tuner/run/worker_usage.h"
+#include "tuner/pool/worker_usage.h"
+#include "tuner/watch/live_status.h"
+#include "tuner/watch/run_limit.h"
 
 // Of a worker --------------------------------------------------------------------------------------------------------
 

@@ -195,7 +195,7 @@ static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 #define access(path, mode) 0
 #define usleep(time) ((void)0)
 #include "tuner/base/child_process.c" // NOLINT: its own text, likewise
-#include "tuner/run/worker.c"         // NOLINT: its own text, with these calls in the place of the system's
+#include "tuner/pool/worker.c"        // NOLINT: its own text, with these calls in the place of the system's
 #undef pipe2
 #undef fork
 #undef read

@@ -7,7 +7,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/job/job.h"
-#include "tuner/run/job_setup.h"
+#include "tuner/setup/job_setup.h"
 
 enum { PROBED = 4 }; // configurations
 

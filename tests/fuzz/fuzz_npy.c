@@ -3,7 +3,7 @@
 // Promise: any bytes are read or refused with a message, and every element of what is read has a value of every type.
 #include "tests/fuzz/fuzz.h"
 
-#include "tuner/gpu/npy.h"
+#include "kernels/npy.h"
 
 enum { LOOKED_AT = 200 };
 

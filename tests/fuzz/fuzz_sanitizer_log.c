@@ -3,7 +3,7 @@
 // Promise: any text is read. What is counted is counted from 0 on, and a report that counts has words.
 #include "tests/fuzz/fuzz.h"
 
-#include "tuner/run/sanitizer_log.h"
+#include "tuner/setup/sanitizer_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

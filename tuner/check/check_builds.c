@@ -7,8 +7,8 @@
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
-#include "tuner/run/job_setup.h"
-#include "tuner/run/worker.h"
+#include "tuner/pool/worker.h"
+#include "tuner/setup/job_setup.h"
 
 static int build(struct check *c, struct worker *w, json_t *request, const char *source, const char *setting,
                  struct error *err)

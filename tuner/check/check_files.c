@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/npy.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/shared_library.h"
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
-#include "tuner/gpu/npy.h"
 
 static char *shape_text(const struct npy *npy)
 {

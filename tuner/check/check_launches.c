@@ -6,7 +6,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
-#include "tuner/run/request.h"
+#include "tuner/setup/request.h"
 
 // So many configurations are looked at, evenly apart.
 enum { LAUNCHES_LOOKED_AT = 500 };

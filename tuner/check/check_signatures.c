@@ -8,8 +8,8 @@
 #include "tuner/base/units.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
-#include "tuner/run/job_setup.h"
-#include "tuner/run/request.h"
+#include "tuner/setup/job_setup.h"
+#include "tuner/setup/request.h"
 
 // A stage that is in none of so many configurations, evenly apart, is not checked.
 enum { STAGE_TRIES = 1000 };

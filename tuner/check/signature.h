@@ -10,7 +10,7 @@
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
-#include "tuner/run/worker.h"
+#include "tuner/pool/worker.h"
 
 // A builtin type of CUDA C++.
 struct kernel_type {

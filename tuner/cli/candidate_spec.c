@@ -10,8 +10,8 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/output/finals.h"
-#include "tuner/run/job_ceilings.h"
+#include "tuner/final/finals.h"
+#include "tuner/setup/job_ceilings.h"
 
 struct ranking {
     int64_t skip, found;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "tuner/cli/session.h"
-#include "tuner/run/single_run.h"
+#include "tuner/setup/single_run.h"
 
 struct candidate_source {
     const char *job_path, *store_path;

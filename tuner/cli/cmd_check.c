@@ -19,9 +19,9 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
-#include "tuner/run/job_setup.h"
-#include "tuner/run/request.h"
-#include "tuner/run/worker.h"
+#include "tuner/pool/worker.h"
+#include "tuner/setup/job_setup.h"
+#include "tuner/setup/request.h"
 
 enum { MAX_WORKERS = 64 };
 

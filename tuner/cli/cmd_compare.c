@@ -3,7 +3,7 @@
 //
 // Nothing is measured here; everything comes from the store. The "ceilings" document, where there is
 // one, gives what the device can do at most; the percentage is the time that the problem's work needs at the ceilings
-// (tuner/run/work_bounds.h) over the time taken.
+// (tuner/setup/work_bounds.h) over the time taken.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "tuner/cli/compare.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/several.h"
-#include "tuner/output/builds_summary.h"
-#include "tuner/output/gate.h"
-#include "tuner/run/work_check.h"
+#include "tuner/final/builds_summary.h"
+#include "tuner/final/gate.h"
+#include "tuner/setup/work_check.h"
 #include "tuner/store/builds.h"
 
 static int read_work(struct comparison *c)

@@ -7,7 +7,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/run/probe.h"
+#include "tuner/setup/probe.h"
 
 static void print_device(int index, const json_t *hello)
 {

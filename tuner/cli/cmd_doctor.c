@@ -9,12 +9,12 @@
 
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/table.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/output/table.h"
-#include "tuner/run/probe.h"
-#include "tuner/run/sanitize.h"
+#include "tuner/setup/probe.h"
+#include "tuner/setup/sanitize.h"
 
 enum verdict { GOOD, PARTLY, BAD };
 

@@ -8,7 +8,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/several.h"
-#include "tuner/output/export.h"
+#include "tuner/recorded/export.h"
 
 struct exporting {
     struct several several;

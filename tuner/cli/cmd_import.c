@@ -11,7 +11,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/output/finals.h"
+#include "tuner/final/finals.h"
 #include "tuner/recorded/recorded.h"
 
 static void print_configuration(FILE *f, const struct recorded *r, size_t trial)

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
-#include "tuner/output/flat_csv.h"
-#include "tuner/output/judgement.h"
+#include "tuner/explain/judgement.h"
 
 struct judge_options {
     const char *job, *template, *entry, *device, *cache;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/candidate_spec.h"
@@ -11,10 +12,9 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/trial_documents.h"
-#include "tuner/output/flat_csv.h"
-#include "tuner/output/limiter.h"
-#include "tuner/output/profile.h"
-#include "tuner/run/explain.h"
+#include "tuner/explain/explain.h"
+#include "tuner/explain/limiter.h"
+#include "tuner/explain/profile.h"
 
 enum { VARIANTS = 3 }; // the values of SWEETSPOT_VARIANT: the kernel, only memory, only arithmetic
 

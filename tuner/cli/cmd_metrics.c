@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/table.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/output/table.h"
-#include "tuner/run/probe.h"
+#include "tuner/setup/probe.h"
 
 static bool matches(const char *pattern, const char *name, const char *keys)
 {

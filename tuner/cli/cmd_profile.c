@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/candidate_spec.h"
@@ -12,10 +13,9 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/trial_documents.h"
-#include "tuner/output/findings.h"
-#include "tuner/output/flat_csv.h"
-#include "tuner/output/profile.h"
-#include "tuner/run/explain.h"
+#include "tuner/explain/explain.h"
+#include "tuner/explain/findings.h"
+#include "tuner/explain/profile.h"
 
 struct profile_options {
     const char *job, *store, *trial, *against, *device, *cache;

@@ -10,8 +10,8 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/output/simulate.h"
 #include "tuner/run/prior_file.h"
+#include "tuner/simulate/simulate.h"
 
 // "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
 // message.

@@ -5,10 +5,10 @@
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
-#include "tuner/output/table.h"
 
 static void print_value(const struct job *job, const struct parameter *p, size_t i)
 {

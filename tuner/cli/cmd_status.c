@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/flat_csv.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -15,8 +16,7 @@
 #include "tuner/cli/several.h"
 #include "tuner/cli/status_live.h"
 #include "tuner/cli/status_table.h"
-#include "tuner/output/flat_csv.h"
-#include "tuner/run/request.h"
+#include "tuner/setup/request.h"
 #include "tuner/trial/trial_field.h"
 
 struct status {

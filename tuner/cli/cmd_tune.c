@@ -14,8 +14,8 @@
 #include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
-#include "tuner/run/events.h"
-#include "tuner/run/node_spec.h"
+#include "tuner/pool/node_spec.h"
+#include "tuner/watch/events.h"
 
 // No csv: events have no common columns.
 static const char *const formats[] = {"table", "json", NULL};

@@ -2,10 +2,10 @@
 #ifndef SWEETSPOT_COMPARE_H
 #define SWEETSPOT_COMPARE_H
 
+#include "tuner/base/table.h"
 #include "tuner/cli/session.h"
-#include "tuner/output/finals.h"
-#include "tuner/output/table.h"
-#include "tuner/run/work_bounds.h"
+#include "tuner/final/finals.h"
+#include "tuner/setup/work_bounds.h"
 
 struct comparison {
     struct session *session;

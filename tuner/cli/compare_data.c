@@ -8,10 +8,10 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/compare.h"
-#include "tuner/output/builds_summary.h"
+#include "tuner/explain/sanitized.h"
+#include "tuner/final/builds_summary.h"
 #include "tuner/output/header_section.h"
-#include "tuner/output/sanitized.h"
-#include "tuner/run/sanitize.h"
+#include "tuner/setup/sanitize.h"
 #include "tuner/trial/trial_field.h"
 
 static void csv_number(struct table *table, double value)

@@ -7,12 +7,12 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/table.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/compare.h"
-#include "tuner/output/builds_summary.h"
-#include "tuner/output/sanitized.h"
-#include "tuner/output/table.h"
-#include "tuner/run/sanitize.h"
+#include "tuner/explain/sanitized.h"
+#include "tuner/final/builds_summary.h"
+#include "tuner/setup/sanitize.h"
 
 static const char about_ratios[] = "Ratio: the baseline's time over the tuned one's, above 1 the tuned kernel is "
                                    "faster; median of paired rounds with its 95% interval.\n";

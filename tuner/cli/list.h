@@ -6,7 +6,7 @@
 #define SWEETSPOT_LIST_H
 
 #include "tuner/base/json.h"
-#include "tuner/output/table.h"
+#include "tuner/base/table.h"
 
 int list_strategies(const char *name, int format);
 int list_operations(const char *name, int format);

@@ -8,7 +8,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
-#include "tuner/metrics/metrics.h"
+#include "tuner/trial/metrics.h"
 
 struct metric_rows {
     struct table *table;

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "tuner/base/table.h"
 #include "tuner/base/text.h"
-#include "tuner/output/finals.h"
-#include "tuner/output/table.h"
+#include "tuner/final/finals.h"
 
 json_t *status_live_json(const struct live_status *live)
 {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/table.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/status_live.h"
-#include "tuner/output/finals.h"
-#include "tuner/output/table.h"
+#include "tuner/final/finals.h"
 
 enum { RUNS_SHOWN = 3 };
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/flat_csv.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/status_live.h"
-#include "tuner/output/flat_csv.h"
 
 static const double longest_silence = 120; // s
 

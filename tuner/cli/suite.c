@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/interrupt.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/table.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/job_paths.h"
 #include "tuner/cli/session.h"
-#include "tuner/output/table.h"
-#include "tuner/run/events.h"
-#include "tuner/run/interrupt.h"
-#include "tuner/run/worker.h"
+#include "tuner/pool/worker.h"
+#include "tuner/watch/events.h"
 
 static const double least_slice = 2; // s: less is lost in starting workers
 

@@ -11,8 +11,8 @@ enum { TRIAL_DOCUMENT_VERSION = 1 };
 #define FINDINGS_DOCUMENT "findings"
 #define LIMITS_DOCUMENT "limits"
 
-// The trial of a profile (tuner/run/explain.h): the one with its configuration in the store's environment, if that is
-// for this device and the present source; otherwise 0 and a note on stderr.
+// The trial of a profile (tuner/explain/explain.h): the one with its configuration in the store's environment, if that
+// is for this device and the present source; otherwise 0 and a note on stderr.
 int64_t trial_documents_owner(struct candidate_source *, const struct single_run *, const json_t *profile);
 
 // Adds "version" and stores the document (takes the reference); the newest of a kind counts. Trial 0: does nothing. A

@@ -25,7 +25,7 @@
 #include <stddef.h>
 
 #include "tuner/base/error.h"
-#include "tuner/metrics/metrics.h"
+#include "tuner/trial/metrics.h"
 
 struct counters;
 

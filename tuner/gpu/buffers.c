@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "kernels/host_fill.h"
+#include "kernels/npy.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/memory.h"
-#include "tuner/gpu/npy.h"
 
 enum { ALIGNMENT = 1024 };
 

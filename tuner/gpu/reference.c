@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "kernels/least.h"
+#include "kernels/npy.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/gpu/host_copy.h"
-#include "tuner/gpu/npy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
 #include "tuner/gpu/reference_command.h"

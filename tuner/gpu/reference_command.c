@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernels/npy.h"
 #include "kernels/parallel.h"
 #include "tuner/base/command_files.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/run_program.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/gpu/host_copy.h"
-#include "tuner/gpu/npy.h"
 #include "tuner/gpu/reference_cache.h"
 
 enum { LAST_WORDS = 600 };

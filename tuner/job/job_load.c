@@ -13,7 +13,7 @@
 #include "tuner/base/text.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
-#include "tuner/metrics/metrics.h"
+#include "tuner/trial/metrics.h"
 
 static void load_strings(struct reader *r, const struct node *group, const char *path, const char *directory,
                          char ***list, size_t *count)

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_arguments.h"
 #include "tuner/output/header_launch.h"
 #include "tuner/output/header_maps.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_select.h"
-#include "tuner/run/embedded.h"
 
 static void put_helpers(struct renderer *r)
 {

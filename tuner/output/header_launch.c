@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_arguments.h"
 #include "tuner/output/header_places.h"
 #include "tuner/output/header_run.h"
 #include "tuner/output/header_section.h"
-#include "tuner/run/embedded.h"
 #include "tuner/store/binary.h"
 
 bool header_embeds(const json_t *sections)

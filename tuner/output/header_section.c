@@ -209,7 +209,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     return 0;
 }
 
-// The work of a problem as C over its sizes, as tuner/run/wave_model.c defines it.
+// The work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
 static int set_work(json_t *section, const struct job *job, const struct expression_folding *f, struct error *err)
 {
     char *product = text_copy("1");

@@ -23,7 +23,7 @@
 // "C" is C text over size_M, size_N, .. Only with objective each, where the kernel is one of several and "problems" are
 // those that it is for:
 //
-//    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/run/wave_model.h takes
+//    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/setup/wave_model.h takes
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that are not held back
 #ifndef SWEETSPOT_HEADER_SECTION_H
 #define SWEETSPOT_HEADER_SECTION_H
@@ -31,8 +31,8 @@
 #include <stdbool.h>
 
 #include "tuner/base/json.h"
+#include "tuner/final/finals.h"
 #include "tuner/job/job.h"
-#include "tuner/output/finals.h"
 #include "tuner/store/store.h"
 
 enum { HEADER_SECTION_VERSION = 2 };

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
-#include "tuner/run/embedded.h"
 
 // The name of the geometry function of a section's heaviest launch, or NULL.
 static const char *heaviest_prefix(struct renderer *r, const json_t *section)

@@ -10,7 +10,7 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/output/builds_summary.h"
+#include "tuner/final/builds_summary.h"
 #include "tuner/output/header_section.h"
 #include "tuner/store/builds.h"
 

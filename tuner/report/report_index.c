@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "tuner/base/stats.h"
+#include "tuner/base/table.h"
 #include "tuner/base/text.h"
-#include "tuner/output/finals.h"
-#include "tuner/output/table.h"
+#include "tuner/final/finals.h"
 #include "tuner/report/report.h"
 
 // The statuses that are not failures; the others are counted under their own names.

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "tuner/base/embedded.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/run/embedded.h"
 
 // The places of the library's files, in the order in which they are searched: in an installation they are side by
 // side.

@@ -3,7 +3,7 @@
 #ifndef SWEETSPOT_REPORT_PARTS_H
 #define SWEETSPOT_REPORT_PARTS_H
 
-#include "tuner/output/finals.h"
+#include "tuner/final/finals.h"
 #include "tuner/report/report.h"
 #include "tuner/report/run_times.h"
 #include "tuner/report/trial_table.h"

@@ -10,8 +10,8 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/metrics/metrics.h"
 #include "tuner/report/report_parts.h"
+#include "tuner/trial/metrics.h"
 #include "tuner/trial/trial_field.h"
 
 enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tuner/report/report_parts.h"
-#include "tuner/run/work_bounds.h"
+#include "tuner/setup/work_bounds.h"
 
 static double counted_bytes(const struct trial *trial)
 {

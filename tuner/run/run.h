@@ -15,17 +15,17 @@
 #include <stdio.h>
 
 #include "search/strategy.h"
+#include "tuner/policy/incumbent.h"
+#include "tuner/policy/policy.h"
+#include "tuner/pool/worker_pool.h"
 #include "tuner/run/gpu_times.h"
 #include "tuner/run/guide.h"
-#include "tuner/run/incumbent.h"
-#include "tuner/run/job_setup.h"
-#include "tuner/run/policy.h"
-#include "tuner/run/run_watch.h"
-#include "tuner/run/sanitize.h"
 #include "tuner/run/trial_record.h"
 #include "tuner/run/tune.h"
-#include "tuner/run/worker_pool.h"
+#include "tuner/setup/job_setup.h"
+#include "tuner/setup/sanitize.h"
 #include "tuner/store/store.h"
+#include "tuner/watch/run_watch.h"
 
 struct task {
     struct queued_task queued; // the policy's part; first, so that a pointer to it is one to the task

@@ -8,11 +8,11 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/run/job_ceilings.h"
-#include "tuner/run/recording_check.h"
 #include "tuner/run/run.h"
-#include "tuner/run/run_environment.h"
-#include "tuner/run/work_bounds.h"
+#include "tuner/setup/job_ceilings.h"
+#include "tuner/setup/recording_check.h"
+#include "tuner/setup/run_environment.h"
+#include "tuner/setup/work_bounds.h"
 
 static void on_worker_text(void *user, const char *text)
 {

@@ -10,7 +10,7 @@
 #include "tuner/base/text.h"
 #include "tuner/recorded/observation.h"
 #include "tuner/run/run.h"
-#include "tuner/run/work_check.h"
+#include "tuner/setup/work_check.h"
 
 void run_fail(struct run *r, int exit_status, const struct error *why)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/run/launch_check.h"
+#include "tuner/setup/launch_check.h"
 #include "tuner/trial/trial_field.h"
 
 static void read_problems(struct trial_record *record, const struct trial_facts *f)

@@ -5,7 +5,7 @@
 
 #include "tuner/base/arena.h"
 #include "tuner/job/job.h"
-#include "tuner/run/request.h"
+#include "tuner/setup/request.h"
 #include "tuner/trial/trial.h"
 
 // What a trial record is made of.

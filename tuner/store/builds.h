@@ -1,4 +1,4 @@
-// The document of the race between the winner's builds (written by tuner/run/final_builds.c, read by compare and the
+// The document of the race between the winner's builds (written by tuner/final/final_builds.c, read by compare and the
 // header). It has the form of a final's, whose "winner" (and "kernels", "dispatch" ..) are those of the final before
 // it. "entries" has NVRTC's builds under their trials' numbers, the libraries, and "nvcc": nvcc's build of the winner
 // or, on each problem, of the kernel chosen for it. Besides:

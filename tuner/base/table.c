@@ -1,0 +1,175 @@
+// See table.h.
+#include "tuner/base/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+enum { COLUMN_LEAST = 8 }; // the least width of a text that is cut
+
+struct table {
+    size_t columns, cell_count, cell_room;
+    char **titles;
+    bool *right;
+    char **cells; // row by row
+};
+
+struct table *table_new(const char *const *titles)
+{
+    struct table *t = memory_new(1, sizeof *t);
+    while (titles[t->columns]) t->columns++;
+    t->titles = memory_new(t->columns, sizeof *t->titles);
+    t->right = memory_new(t->columns, sizeof *t->right);
+    for (size_t i = 0; i < t->columns; i++) {
+        t->right[i] = titles[i][0] == '>';
+        t->titles[i] = text_copy(titles[i] + t->right[i]);
+    }
+    return t;
+}
+
+void table_free(struct table *t)
+{
+    if (!t) return;
+    for (size_t i = 0; i < t->columns; i++) free(t->titles[i]);
+    for (size_t i = 0; i < t->cell_count; i++) free(t->cells[i]);
+    free(t->titles);
+    free(t->right);
+    free(t->cells);
+    free(t);
+}
+
+void table_cell(struct table *t, const char *format, ...)
+{
+    if (t->cell_count == t->cell_room) {
+        t->cell_room = t->cell_room ? 2 * t->cell_room : 64;
+        t->cells = memory_grow(t->cells, t->cell_room, sizeof *t->cells);
+    }
+    va_list args;
+    va_start(args, format);
+    char *cell = NULL;
+    if (vasprintf(&cell, format, args) < 0) cell = text_copy("?");
+    va_end(args);
+    t->cells[t->cell_count++] = cell;
+}
+
+// The columns that a text takes on a terminal: UTF-8 continuation bytes take none.
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+static void pad(FILE *file, size_t count)
+{
+    while (count--) fputc(' ', file);
+}
+
+// The first `width` columns of a text, the last of them an ellipsis.
+static void print_cut(const char *text, size_t width, FILE *file)
+{
+    size_t length = 0;
+    for (size_t used = 0; text[length]; length++) {
+        bool begins = ((unsigned char)text[length] & 0xc0) != 0x80;
+        if (begins && ++used == width) break;
+    }
+    fprintf(file, "%.*s\u2026", (int)length, text);
+}
+
+static void print_row(const struct table *t, char *const *row, size_t count, const size_t *widths, FILE *file)
+{
+    size_t owed = 0; // blanks are written before the next cell only, so that lines end where their text does
+    for (size_t i = 0; i < count; i++) {
+        if (!widths[i]) continue;
+        const char *text = *row[i] ? row[i] : "-";
+        size_t width = width_of(text), missing = width < widths[i] ? widths[i] - width : 0;
+        pad(file, owed + (t->right[i] ? missing : 0));
+        if (width > widths[i])
+            print_cut(text, widths[i], file);
+        else
+            fputs(text, file);
+        owed = 2 + (t->right[i] ? 0 : missing);
+    }
+    fputc('\n', file);
+}
+
+// Columns of the terminal that a file is: COLUMNS where it is set, else as the terminal says; 0: it is none, or not
+// known.
+static size_t terminal_width(FILE *file)
+{
+    struct winsize size;
+    int fd = fileno(file);
+    if (fd < 0 || !isatty(fd)) return 0;
+    const char *set = getenv("COLUMNS");
+    long columns = set ? strtol(set, NULL, 10) : 0;
+    if (columns > 0) return (size_t)columns;
+    return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
+// Narrows the widest column of text until a line fits or no column of text is wider than COLUMN_LEAST. Numbers are
+// never cut.
+static void fit(const struct table *t, size_t *widths, size_t available)
+{
+    size_t line = 0;
+    for (size_t i = 0; i < t->columns; i++) line += widths[i] ? widths[i] + 2 : 0;
+    while (line > available + 2) {
+        size_t widest = t->columns;
+        for (size_t i = 0; i < t->columns; i++)
+            if (!t->right[i] && (widest == t->columns || widths[i] > widths[widest])) widest = i;
+        if (widest == t->columns || widths[widest] <= COLUMN_LEAST) break;
+        widths[widest]--;
+        line--;
+    }
+}
+
+void table_print(const struct table *t, FILE *file)
+{
+    size_t *widths = memory_new(t->columns, sizeof *widths);
+    for (size_t i = 0; i < t->cell_count; i++) {
+        size_t width = width_of(t->cells[i]);
+        if (width > widths[i % t->columns]) widths[i % t->columns] = width;
+    }
+    for (size_t i = 0; i < t->columns; i++)
+        if (widths[i] && width_of(t->titles[i]) > widths[i]) widths[i] = width_of(t->titles[i]);
+    size_t available = terminal_width(file);
+    if (available) fit(t, widths, available);
+    print_row(t, t->titles, t->columns, widths, file);
+    for (size_t i = 0; i < t->cell_count; i += t->columns)
+        print_row(t, t->cells + i, t->cell_count - i < t->columns ? t->cell_count - i : t->columns, widths, file);
+    free(widths);
+}
+
+void csv_print(const char *text, FILE *file)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', file);
+        fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+void table_print_csv(const struct table *t, FILE *file)
+{
+    for (size_t i = 0; i < t->columns; i++) {
+        if (i) fputc(',', file);
+        csv_print(t->titles[i], file);
+    }
+    fputc('\n', file);
+    for (size_t i = 0; i < t->cell_count; i++) {
+        csv_print(t->cells[i], file);
+        assert(t->columns > 0);
+        fputc((i + 1) % t->columns && i + 1 < t->cell_count ? ',' : '\n', file);
+    }
+}

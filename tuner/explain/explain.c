@@ -1,0 +1,385 @@
+// See explain.h.
+#include "tuner/explain/explain.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/pool/worker.h"
+#include "tuner/setup/work_bounds.h"
+#include "tuner/trial/trial_field.h"
+
+enum { UNLIMITED = 1 << 20, SCHEDULERS = 4 }; // schedulers of a multiprocessor, since Maxwell
+
+json_t *explain_facts(const struct device_limits *d, const struct launch_shape *l, int64_t registers,
+                      int64_t shared_static)
+{
+    int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
+    int64_t shared = l->shared + (shared_static > 0 ? shared_static : 0),
+            fit = blocks_per_sm(d, threads, registers, shared);
+    // One limit at a time: the others set out of reach.
+    struct device_limits by_registers = *d, by_shared = *d, by_warps = *d;
+    by_registers.blocks_per_sm = by_shared.blocks_per_sm = by_warps.blocks_per_sm = UNLIMITED;
+    by_registers.threads_per_sm = by_shared.threads_per_sm = (int64_t)UNLIMITED * d->warp_size;
+    by_registers.shared_per_sm = by_warps.shared_per_sm = INT64_MAX / 2;
+    json_t *facts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "registers", (json_int_t)registers, "shared_static",
+                              (json_int_t)(shared_static > 0 ? shared_static : 0), "shared_dynamic",
+                              (json_int_t)l->shared, "threads", (json_int_t)threads, "blocks", (json_int_t)blocks);
+    json_t *more = json_pack("{s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "blocks_per_sm", (json_int_t)fit,
+                             "occupancy", theoretical_occupancy(d, threads, registers, shared), "waves",
+                             fit ? (double)blocks / (double)(fit * d->sm_count) : NAN, "limit_registers",
+                             (json_int_t)blocks_per_sm(&by_registers, threads, registers, 0), "limit_shared",
+                             (json_int_t)blocks_per_sm(&by_shared, threads, 0, shared), "limit_warps",
+                             (json_int_t)blocks_per_sm(&by_warps, threads, 0, 0), "limit_blocks",
+                             (json_int_t)d->blocks_per_sm, "schedulers", SCHEDULERS * (json_int_t)d->sm_count,
+                             "scheduler_warps", (json_int_t)(d->threads_per_sm / d->warp_size / SCHEDULERS));
+    if (more) json_object_update(facts, more);
+    json_decref(more);
+    return facts;
+}
+
+static json_t *new_document(struct single_run *single, const struct job *job, size_t problem, const char *name)
+{
+    const json_t *asked = json_array_get(json_object_get(single_run_request(single), "problems"), problem);
+    struct work_bounds work;
+    work_bounds(job, problem, NULL, &work, NULL);
+    json_t *device = json_deep_copy(json_object_get(single_run_hello(single), "device"));
+    json_object_set_new(device, "compute", json_integer((json_int_t)single_run_limits(single)->compute));
+    return json_pack("{s:s, s:s, s:s?, s:o, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
+                     job->problems[problem].name, "pipe", work.pipe ? work.pipe->name : NULL, "operations",
+                     json_real_or_null(work.pipe ? work.operations : NAN), "flops",
+                     (double)json_get_integer(asked, "flops", 0), "bytes", (double)json_get_integer(asked, "bytes", 0),
+                     "device", device, "ceilings", "stages", "notes", "seconds");
+}
+
+static void note(json_t *document, const char *text)
+{
+    json_t *notes = json_object_get(document, "notes");
+    size_t i;
+    json_t *each;
+    json_array_foreach(notes, i, each)
+    {
+        if (!strcmp(json_string_value(each), text)) return;
+    }
+    if (*text) json_array_append_new(notes, json_string(text));
+}
+
+static void note_formatted(json_t *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note_formatted(json_t *document, const char *format, ...)
+{
+    char *text;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0) return;
+    note(document, text);
+    free(text);
+}
+
+static void set_time(json_t *document, const json_t *times)
+{
+    static const char *const members[] = {"time", "low", "high"};
+    for (size_t i = 0; i < 3; i++)
+        json_object_set_new(document, members[i], json_real_or_null(json_get_number(times, members[i], NAN)));
+}
+
+static void set_seconds(json_t *document, const char *what, double since)
+{
+    json_object_set_new(json_object_get(document, "seconds"), what, json_real(clock_now() - since));
+}
+
+// The counters of one trial into the stages; `answer` is that to "count".
+static void set_counters(struct single_run *single, json_t *document, const json_t *answer)
+{
+    const json_t *trial = json_array_get(json_object_get(answer, "trials"), 0),
+                 *keys = json_object_get(single_run_job(single), "metrics");
+    json_t *stages = json_object_get(document, "stages"), *row, *missing;
+    size_t i, k;
+    note(document, json_get_string(trial, "reason", ""));
+    json_array_foreach(json_object_get(single_run_job(single), "missing"), i, missing)
+    {
+        note(document, json_string_value(missing));
+    }
+    json_array_foreach(json_object_get(trial, "counters"), i, row)
+    {
+        json_t *counters = json_object(), *value,
+               *stage = json_array_get(stages, (size_t)json_get_integer(row, "stage", 0));
+        json_array_foreach(json_object_get(row, "values"), k, value)
+        {
+            json_object_set(counters, json_string_value(json_array_get(keys, k)), value);
+        }
+        if (!stage || json_object_set(stage, "counters", counters))
+            note(document, "counters of a stage that does not exist");
+        json_decref(counters);
+    }
+}
+
+static void add_stages(struct single_run *single, const struct job *job, const struct single_run_candidate *c,
+                       size_t problem, json_t *document)
+{
+    for (size_t i = 0; i < c->launch_count; i++) {
+        const struct planned_launch *l = &c->launches[i];
+        if ((size_t)l->problem != problem || l->run) continue;
+        const struct stage *stage = &job->stages[l->stage];
+        const struct compiled_entry *e = compiled_find(&c->compiled, stage);
+        struct trial_stage figures;
+        trial_clear(FIELD_STAGE, &figures); // figures of a library's kernels are unknown
+        if (e) figures = e->figures;
+        json_t *facts = explain_facts(single_run_limits(single), &l->shape, figures.registers, figures.shared_static),
+               *known = trial_json(FIELD_STAGE, &figures);
+        json_object_update_missing(facts, known);
+        json_decref(known);
+        const int64_t *g = l->shape.grid, *b = l->shape.block, *k = l->shape.cluster;
+        json_array_append_new(json_object_get(document, "stages"),
+                              json_pack("{s:s, s:{s:[I,I,I], s:[I,I,I], s:[I,I,I]}, s:o}", "name", stage->name,
+                                        "launch", "grid", (json_int_t)g[0], (json_int_t)g[1], (json_int_t)g[2], "block",
+                                        (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "cluster",
+                                        (json_int_t)k[0], (json_int_t)k[1], (json_int_t)k[2], "facts", facts));
+    }
+}
+
+// The dynamic shared memory of the problem's launches, raised until no more than so many blocks fit.
+static void pad_shared(struct single_run *single, const struct job *job, struct single_run_candidate *c, size_t problem,
+                       int64_t blocks)
+{
+    const struct device_limits *d = single_run_limits(single);
+    json_t *stages = json_object_get(json_array_get(c->problems, problem), "stages");
+    for (size_t i = 0, k = 0; i < c->launch_count; i++) {
+        struct launch_shape *l = &c->launches[i].shape;
+        const struct compiled_entry *e = compiled_find(&c->compiled, &job->stages[c->launches[i].stage]);
+        if ((size_t)c->launches[i].problem != problem) continue;
+        if (!e) { // a library's stage
+            k++;
+            continue;
+        }
+        int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->figures.shared_static;
+        if (fixed < 0) fixed = 0;
+        while (blocks_per_sm(d, threads, e->figures.registers, l->shared + fixed) > blocks &&
+               l->shared + fixed + 1024 <= d->max_shared)
+            l->shared += 1024;
+        json_object_set_new(json_array_get(stages, k++), "shared", json_integer((json_int_t)l->shared));
+    }
+}
+
+static int add_trial(struct single_run *single, const struct job *job, const struct single_run_candidate *c,
+                     size_t problem, bool verify, json_t *document, struct error *err)
+{
+    bool late;
+    json_t *answer = single_run_ask(single,
+                                    json_pack("{s:s, s:s, s:s, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin,
+                                              "config", c->config, "problems", c->problems, "verify", (int)verify),
+                                    job->measure.timeout, &late, err);
+    if (late) {
+        struct error why = *err;
+        error_set(err, "%s: the kernel hangs, or the job's measure.timeout is too short for it", why.message);
+    }
+    if (!answer) return -1;
+    const char *status = json_get_string(answer, "status", "crashed");
+    size_t i;
+    json_t *times;
+    json_object_set_new(document, "status", json_string(status));
+    json_object_set_new(document, "reason", json_string(json_get_string(answer, "reason", "")));
+    json_object_set_new(document, "clock_mhz", json_real_or_null(json_get_number(answer, "clock_mhz", NAN)));
+    json_array_foreach(json_object_get(answer, "problems"), i, times)
+    {
+        if (json_get_integer(times, "problem", -1) == (int64_t)problem) set_time(document, times);
+    }
+    if (status_find(status) == STATUS_NONDETERMINISTIC)
+        note(document, "two runs of this candidate differ: counters are taken in several passes, each a separate run, "
+                       "so they may not agree with each other");
+    if (status_find(status) == STATUS_IMPLAUSIBLE)
+        note(document, "the time is impossible, and so are the rates and percentages computed from it");
+    json_decref(answer);
+    return 0;
+}
+
+double explain_patience(double time)
+{
+    enum { LAUNCHES = 300 }; // `full` takes some 40 passes of two launches; a job's own list of metrics may take more
+    return SINGLE_RUN_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
+}
+
+// Counting a kernel of seconds takes minutes.
+static void announce(struct single_run *single, double time)
+{
+    char text[160];
+    if (!(time > 0.5)) return;
+    snprintf(text, sizeof text,
+             "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all (at most %.0f)",
+             time, ceil(100 * time / 60), ceil(explain_patience(time) / 60));
+    single_run_say(single, text);
+}
+
+// Notes where the figures are unreliable.
+static void judge_counters(json_t *document)
+{
+    json_t *stages = json_object_get(document, "stages"), *stage;
+    size_t i;
+    json_array_foreach(stages, i, stage)
+    {
+        const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
+        const char *name = json_get_string(stage, "name", "the kernel");
+        double sectors = json_get_number(counters, "global_load_sectors", NAN) +
+                         json_get_number(counters, "global_store_sectors", NAN);
+        if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors)
+            note_formatted(document,
+                           "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
+                           "asynchronous copy, and the lines' figures lack the rest",
+                           name, 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
+        // The same instructions, counted by the hardware in one launch and by patched code in another.
+        double hardware = json_get_number(counters, "executed", NAN),
+               patched = json_get_number(totals, "instructions", NAN);
+        if (fabs(hardware - patched) > 0.01 * fmax(hardware, patched))
+            note_formatted(document,
+                           "%s is not reproducible between passes: it executed %.6g instructions in one launch and "
+                           "%.6g in another; figures of different passes, and those of lines and of the whole kernel, "
+                           "may not agree",
+                           name, hardware, patched);
+    }
+    double time = json_get_number(document, "time", NAN);
+    if (time < 5e-6)
+        note_formatted(
+            document,
+            "the kernel takes %.2f us: launch overhead dominates (starting and ending any grid takes some 2 us); "
+            "percentages of peak and of ceilings say little; profile a larger problem",
+            1e6 * time);
+}
+
+static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part,
+                     json_t *document, struct error *err)
+{
+    json_t *answer = single_run_ask(single,
+                                    json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin",
+                                              c->compiled.cubin, "config", c->config, "problems", part, "samples", 1),
+                                    explain_patience(json_get_number(document, "time", NAN)), NULL, err);
+    size_t i;
+    json_t *stage, *reason;
+    if (!answer) return -1;
+    json_array_foreach(json_object_get(answer, "stages"), i, stage)
+    {
+        json_t *to = json_array_get(json_object_get(document, "stages"), i);
+        json_object_set(to, "totals", json_object_get(stage, "totals"));
+        json_object_set(to, "lines", json_object_get(stage, "lines"));
+        if (json_get_integer(stage, "dropped_samples", 0))
+            note(document, "the sampling buffer overflowed: shares refer to the samples that were kept");
+    }
+    json_array_foreach(json_object_get(answer, "reasons"), i, reason)
+    {
+        note(document, json_string_value(reason));
+    }
+    json_decref(answer);
+    return 0;
+}
+
+bool explain_worked(const json_t *document)
+{
+    int status = status_find(json_get_string(document, "status", ""));
+    return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NONDETERMINISTIC ||
+           status == STATUS_IMPLAUSIBLE;
+}
+
+json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
+                          const char *name, struct error *err)
+{
+    return explain_variant(single, job, config, problem, name, 0, 0, err);
+}
+
+json_t *explain_variant(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
+                        const char *name, int variant, int64_t blocks, struct error *err)
+{
+    struct single_run_candidate c;
+    char text[16];
+    snprintf(text, sizeof text, "%d", variant);
+    json_t *document = new_document(single, job, problem, name), *answer,
+           *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
+    double begin = clock_now();
+    int failed = single_run_compile(single, config, defines, &c, err);
+    json_decref(defines);
+    json_object_set_new(document, "config", json_string(c.config));
+    if (!failed && c.status != STATUS_OK) {
+        json_object_set_new(document, "status", json_string(status_name(c.status)));
+        json_object_set_new(document, "reason", json_string(c.reason));
+        single_run_candidate_release(&c);
+        return document;
+    }
+    set_seconds(document, "compile", begin);
+    if (!failed) {
+        if (blocks) pad_shared(single, job, &c, problem, blocks);
+        add_stages(single, job, &c, problem, document);
+        begin = clock_now();
+        failed = add_trial(single, job, &c, problem, !variant, document, err);
+        set_seconds(document, "trial", begin);
+    }
+    if (!failed && explain_worked(document) && single_run_counts(single)) {
+        json_t *part = json_array_get(c.problems, problem);
+        double time = json_get_number(document, "time", NAN);
+        announce(single, time);
+        begin = clock_now();
+        answer = single_run_ask(single,
+                                json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1,
+                                          "cubin", c.compiled.cubin, "config", c.config, "problems", part),
+                                explain_patience(time), NULL, err);
+        failed = answer ? 0 : -1;
+        if (answer) set_counters(single, document, answer);
+        json_decref(answer);
+        set_seconds(document, "count", begin);
+        begin = clock_now();
+        if (!failed) failed = add_lines(single, &c, part, document, err);
+        set_seconds(document, "lines", begin);
+    }
+    if (!failed && explain_worked(document)) judge_counters(document);
+    single_run_candidate_release(&c);
+    if (!failed) return document;
+    json_decref(document);
+    return NULL;
+}
+
+json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem,
+                         struct error *err)
+{
+    size_t i;
+    json_t *each, *document = NULL, *answer;
+    json_array_foreach(json_object_get(single_run_job(single), "baselines"), i, each)
+    {
+        if (strcmp(json_get_string(each, "name", ""), baseline)) continue;
+        if (!json_array_size(json_object_get(each, "problems"))) {
+            error_set(err, "baseline %s: not available: %s", baseline,
+                      json_get_string(each, "reason", "no reason given"));
+            return NULL;
+        }
+        document = new_document(single, job, problem, baseline);
+        json_object_set_new(document, "config", json_string(json_get_string(each, "detail", "")));
+        json_object_set_new(document, "status", json_string("ok"));
+        json_object_set_new(document, "reason", json_string(""));
+        set_time(document, json_array_get(json_object_get(each, "problems"), problem));
+    }
+    if (!document) {
+        error_set(err, "the job's reference has no baseline '%s'", baseline);
+        return NULL;
+    }
+    json_array_append_new(json_object_get(document, "stages"),
+                          json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
+    if (!single_run_counts(single)) return document;
+    answer = single_run_ask(
+        single, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline),
+        explain_patience(json_get_number(document, "time", NAN)), NULL, err);
+    if (answer) {
+        json_t *rows =
+            json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
+        for (i = json_array_size(rows); i-- > 0;)
+            if (json_get_integer(json_array_get(rows, i), "problem", 0) != (int64_t)problem) json_array_remove(rows, i);
+        set_counters(single, document, answer);
+    } else {
+        json_decref(document);
+        document = NULL;
+    }
+    json_decref(answer);
+    return document;
+}

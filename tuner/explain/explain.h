@@ -1,0 +1,46 @@
+// All that is known of one candidate, or of a baseline, on one problem: the profile, a JSON document that reports and
+// rules read (tuner/explain/profile.h). It is measured here, not judged.
+//
+//   {"name":"trial 17","config":"BLOCK_M=..","problem":"M=2048,..","status":"ok","reason":"",
+//    "time":..s,"low":..,"high":..,"clock_mhz":..,"flops":..,"bytes":..,
+//    "pipe":"fp32 fma" or null,"operations":..of the pipe, null where it is unknown,
+//    "device":{what hello says, and "compute"},"ceilings":{..} or null,
+//    "stages":[{"name":"gemm_simt","launch":{"grid":[..],"block":[..],"cluster":[..]},
+//               "facts":{"registers":..,"spill_loads":..,"spill_stores":..,"shared_static":..,
+//                        "shared_dynamic":..,"stack":..,"code_bytes":..,
+//                        "threads":..,"blocks":..,"blocks_per_sm":..,"occupancy":0..1,"waves":..,
+//                        "limit_registers":..,"limit_shared":..,"limit_warps":..,"limit_blocks":..,
+//                        "schedulers":..,"scheduler_warps":..},
+//               "counters":{"icache_misses":..},"totals":{..},"lines":[..as of the worker's "profile"..]}],
+//    "notes":["what could not be measured, and why"],"seconds":{"compile":..,"trial":..,"count":..,"lines":..}}
+#ifndef SWEETSPOT_EXPLAIN_H
+#define SWEETSPOT_EXPLAIN_H
+
+#include <stdbool.h>
+
+#include "tuner/setup/single_run.h"
+
+// Whether the candidate ran and can be explained: ok, slow, nondeterministic or implausible.
+bool explain_worked(const json_t *profile);
+
+// A new document. Its "status" is the trial's; with one that cannot be explained there is nothing but
+// "reason". NULL with a message when a worker failed.
+json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
+                          const char *name, struct error *);
+// Likewise of a variant of the candidate: compiled with SWEETSPOT_VARIANT=variant, never verified, and, where it would
+// fit more often on a multiprocessor than `blocks_per_sm` (0: as it comes), given so much shared memory that it does
+// not. The first stage alone decides.
+json_t *explain_variant(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
+                        const char *name, int variant, int64_t blocks_per_sm, struct error *);
+// Of a baseline that the single has measured: time and counters. NULL with the reason when there is none of that name
+// or it does not work.
+json_t *explain_baseline(struct single_run *, const struct job *, const char *baseline, size_t problem, struct error *);
+
+// Seconds to wait for the counters of a kernel that takes so long: every pass launches it twice.
+double explain_patience(double time);
+
+// The facts of one launch: what the compiler and the occupancy calculator say. New reference.
+json_t *explain_facts(const struct device_limits *, const struct launch_shape *, int64_t registers,
+                      int64_t shared_static);
+
+#endif

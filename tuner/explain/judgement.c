@@ -1,0 +1,183 @@
+// See judgement.h.
+#include "tuner/explain/judgement.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/explain/findings.h"
+
+static json_t *interval_json(const struct interval *i)
+{
+    return isfinite(i->value)
+               ? json_pack("[o, o, o]", json_real(i->value), json_real_or_null(i->low), json_real_or_null(i->high))
+               : json_null();
+}
+
+static const json_t *with_integer(const json_t *list, const char *key, int64_t value)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(list, i, item)
+    {
+        if (json_get_integer(item, key, -1) == value) return item;
+    }
+    return NULL;
+}
+
+// Reads the final's document, in the form that a run stores; false where there is no valid one.
+static bool read_final(const struct judged_job *about, const struct judgement *j, struct final *final)
+{
+    const json_t *entries = json_object_get(j->final, "entries");
+    struct error err;
+    if (!json_is_array(entries) || j->status != STATUS_OK) return false;
+    // The seed is for the bootstrap. It is constant, so that the same times give the same intervals.
+    json_t *document =
+        json_pack("{s:i, s:I, s:i, s:O}", "seed", 1, "rounds", (json_int_t)about->job->measure.final_rounds, "winner",
+                  (int)JUDGE_TRIAL, "entries", entries);
+    bool sound = !final_read(final, document, about->job->tuned_count, &err);
+    json_decref(document);
+    return sound;
+}
+
+// Whether the overall reason names this problem.
+static bool blamed(const struct judgement *j, const char *problem)
+{
+    const char *at = strstr(j->reason.message, "problem "),
+               *end = at ? at + strlen("problem ") + strlen(problem) : NULL;
+    return at && !strncmp(at + strlen("problem "), problem, strlen(problem)) && (*end == ':' || *end == ')' || !*end);
+}
+
+// The worst error over its bound of all launches that were compared, in the trial and in the final; NaN: none was, or
+// beyond every bound.
+static double worst_error(const struct judgement *j)
+{
+    const json_t *problems = json_object_get(j->trial, "problems"), *problem;
+    double worst =
+        json_get_number(with_integer(json_object_get(j->final, "entries"), "trial", JUDGE_TRIAL), "error", NAN);
+    size_t i;
+    json_array_foreach(problems, i, problem)
+    {
+        worst = fmax(worst, json_get_number(problem, "error", NAN));
+    }
+    return worst;
+}
+
+// The trial's results for a problem, with the status as far as known.
+static json_t *problem_json(const struct judged_job *about, const struct judgement *j, size_t p)
+{
+    static const char *const members[] = {"error", "bad", "worst", "got", "want"};
+    const char *name = about->job->problems[p].name, *status = NULL;
+    const json_t *tried = with_integer(json_object_get(j->trial, "problems"), "problem", (int64_t)p);
+    if (j->status == STATUS_OK)
+        status = status_name(STATUS_OK);
+    else if (blamed(j, name))
+        status = status_name(j->status);
+    else if (json_get_integer(tried, "bad", 0) > 0)
+        status = status_name(STATUS_WRONG);
+    json_t *out = json_pack("{s:s, s:b, s:o}", "problem", name, "tuned", (int)about->job->problems[p].tune, "status",
+                            status ? json_string(status) : json_null());
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        json_t *value = json_object_get(tried, members[i]);
+        json_object_set(out, members[i], value ? value : json_null());
+    }
+    return out;
+}
+
+static void add_times(json_t *out, const struct final *final, const struct judgement *j, size_t p)
+{
+    const json_t *entries = json_object_get(j->final, "entries");
+    const struct final_problem *ours = &final_winner(final)->problems[p];
+    json_t *baselines = json_array(),
+           *times =
+               json_object_get(with_integer(json_object_get(with_integer(entries, "trial", JUDGE_TRIAL), "problems"),
+                                            "problem", (int64_t)p),
+                               "times");
+    json_object_set_new(out, "time", interval_json(&ours->time));
+    json_object_set_new(out, "rounds", json_integer((json_int_t)ours->rounds));
+    json_object_set(out, "samples", times ? times : json_null());
+    json_object_set_new(out, "error_max", json_real_or_null(ours->error_max));
+    json_object_set_new(out, "error_rms", json_real_or_null(ours->error_rms));
+    for (size_t i = 0; i < final->entry_count; i++) {
+        const struct final_entry *e = &final->entries[i];
+        if (e->trial == JUDGE_TRIAL) continue;
+        json_array_append_new(baselines,
+                              json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o}", "name", e->name, "ok", (int)e->ok,
+                                        "reason", e->reason, "time", interval_json(&e->problems[p].time), "ratio",
+                                        interval_json(&e->problems[p].ratio), "error_max",
+                                        json_real_or_null(e->problems[p].error_max), "error_rms",
+                                        json_real_or_null(e->problems[p].error_rms)));
+    }
+    json_object_set_new(out, "baselines", baselines);
+}
+
+static json_t *counters_json(const struct judged_job *about, const struct judgement *j)
+{
+    const json_t *stages = json_object_get(j->profile, "stages"), *stage;
+    json_t *out = json_array();
+    size_t i;
+    json_array_foreach(stages, i, stage)
+    {
+        json_t *values = json_object_get(stage, "counters");
+        json_array_append_new(
+            out, json_pack("{s:s, s:s, s:O?, s:O?, s:o}", "problem", about->job->problems[about->problem].name, "stage",
+                           json_get_string(stage, "name", ""), "launch", json_object_get(stage, "launch"), "facts",
+                           json_object_get(stage, "facts"), "values", values ? json_incref(values) : json_null()));
+    }
+    return out;
+}
+
+static json_t *findings_of(const struct judged_job *about, const struct judgement *j)
+{
+    struct finding findings[FINDINGS_MAX];
+    size_t count = j->profile ? findings_make(j->profile, about->job, about->limits, findings) : 0;
+    return findings_json(findings, count, about->job);
+}
+
+static json_t *notes_json(const struct judgement *j)
+{
+    json_t *notes = json_deep_copy(json_object_get(j->profile, "notes"));
+    const struct error *more[] = {&j->not_sanitized, &j->not_counted};
+    const char *const what[] = {"no sanitizers", "no counters"};
+    if (!notes) notes = json_array();
+    for (size_t i = 0; i < 2; i++)
+        if (*more[i]->message) json_array_append_new(notes, json_sprintf("%s: %s", what[i], more[i]->message));
+    const char *note = json_get_string(j->sanitized, "note", "");
+    if (*note) json_array_append_new(notes, json_sprintf("%s: %s", what[0], note));
+    return notes;
+}
+
+json_t *judgement_json(const struct judged_job *about, const struct judgement *j)
+{
+    const struct job *job = about->job;
+    struct final final = {0};
+    bool timed = read_final(about, j, &final);
+    json_t *problems = json_array(), *tools = json_object_get(j->sanitized, "tools");
+    for (size_t p = 0; p < job->problem_count; p++) {
+        json_t *one = problem_json(about, j, p);
+        if (timed && p < job->tuned_count) add_times(one, &final, j, p);
+        json_array_append_new(problems, one);
+    }
+    final_release(&final);
+    json_t *root =
+        json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s}", "version", (int)JUDGEMENT_VERSION, "job",
+                  job->name, "template", job->source, "template_hash", about->template_hash, "configuration", j->config,
+                  "device", json_get_string(about->device, "name", "?"), "driver",
+                  json_get_string(about->device, "driver", ""), "compiler", about->compiler, "right",
+                  j->status == STATUS_OK, "status", status_name(j->status), "reason", j->reason.message);
+    json_object_set_new(root, "error", json_real_or_null(worst_error(j)));
+    json_object_set_new(root, "seed", j->final ? json_integer((json_int_t)j->seed) : json_null());
+    json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
+    json_object_set_new(root, "problems", problems);
+    json_object_set_new(root, "sanitizers", tools ? json_incref(tools) : json_array());
+    json_object_set_new(root, "sanitizer",
+                        j->sanitized ? json_pack("{s:O, s:O}", "version", json_object_get(j->sanitized, "version"),
+                                                 "problem", json_object_get(j->sanitized, "problem"))
+                                     : json_null());
+    json_object_set_new(root, "counters", counters_json(about, j));
+    json_object_set_new(root, "findings", findings_of(about, j));
+    json_object_set_new(root, "notes", notes_json(j));
+    return root;
+}

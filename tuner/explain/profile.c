@@ -1,0 +1,253 @@
+// See profile.h. Derives figures from a profile's numbers; profile_print.c prints them.
+#include "tuner/explain/profile.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/setup/work_bounds.h"
+
+double profile_number(const json_t *stage, const char *key)
+{
+    static const char *const places[] = {"counters", "facts", "totals"};
+    for (size_t i = 0; i < 3; i++) {
+        double value = json_get_number(json_object_get(stage, places[i]), key, NAN);
+        if (!isnan(value)) return value;
+    }
+    return NAN;
+}
+
+double profile_global_sectors(const json_t *stage)
+{
+    double counted = profile_number(stage, "global_load_sectors") + profile_number(stage, "global_store_sectors");
+    return isnan(counted) ? profile_number(stage, "global_sectors") : counted;
+}
+
+const json_t *profile_main_stage(const json_t *profile)
+{
+    const json_t *stages = json_object_get(profile, "stages"), *longest = json_array_get(stages, 0);
+    for (size_t i = 1; i < json_array_size(stages); i++) {
+        const json_t *stage = json_array_get(stages, i);
+        if (profile_number(stage, "duration") > profile_number(longest, "duration")) longest = stage;
+    }
+    return longest;
+}
+
+bool profile_uses_tensor(const json_t *stage)
+{
+    return profile_number(stage, "pipe_tensor") > 1;
+}
+
+double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage)
+{
+    const struct pipe *pipe = pipe_find(json_get_string(profile, "pipe", ""), NULL);
+    if (!pipe || !pipe->arithmetic || (profile_uses_tensor(stage) && !pipe->lasts)) return NAN;
+    return work_ceiling(json_object_get(profile, "ceilings"), pipe) * json_get_number(profile, "flops", NAN) /
+           json_get_number(profile, "operations", NAN);
+}
+
+static const struct {
+    const char *reason, *words;
+} reasons[] = {
+    {"selected", "issuing instructions"},
+    {"not_selected", "ready, while another warp issued"},
+    {"long_scoreboard", "waiting for data from global or local memory"},
+    {"short_scoreboard", "waiting for data from shared memory or special functions"},
+    {"mio_throttle", "waiting for room in the shared-memory instruction queue"},
+    {"lg_throttle", "waiting for room in the global-memory instruction queue"},
+    {"tex_throttle", "waiting for room in the texture instruction queue"},
+    {"barrier", "waiting at a barrier"},
+    {"math_pipe_throttle", "waiting for an arithmetic pipe"},
+    {"wait", "waiting for a fixed-latency result"},
+    {"no_instruction", "waiting for instructions"},
+    {"dispatch_stall", "held back by the dispatcher"},
+    {"branch_resolving", "waiting for a branch target"},
+    {"imc_miss", "waiting for an immediate constant"},
+    {"membar", "waiting at a memory fence"},
+    {"drain", "waiting for stores at the end"},
+    {"sleeping", "asleep"},
+    {"gmma", "waiting for wgmma"},
+};
+enum { REASONS = sizeof reasons / sizeof *reasons };
+
+const char *profile_reason_words(const char *reason)
+{
+    for (size_t i = 0; i < REASONS; i++)
+        if (!strcmp(reasons[i].reason, reason)) return reasons[i].words;
+    return reason;
+}
+
+// The average number of warps in this state for each instruction issued. It includes the warp that issues.
+static double waiting(const json_t *stage, const char *reason)
+{
+    char key[64];
+    if (!strcmp(reason, "selected")) return 1;
+    snprintf(key, sizeof key, "stall_%s", reason);
+    return profile_number(stage, key);
+}
+
+static double all_waiting(const json_t *stage)
+{
+    double sum = 0;
+    // With the basic set alone some reasons are missing; but all of them together are the warps that a scheduler holds,
+    // for each issue.
+    if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) {
+        double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") /
+                       profile_number(stage, "schedulers");
+        return json_get_number(json_object_get(stage, "counters"), "occupancy", NAN) / 100 *
+               profile_number(stage, "scheduler_warps") / issue;
+    }
+    for (size_t i = 0; i < REASONS; i++) {
+        double one = waiting(stage, reasons[i].reason);
+        if (!isnan(one)) sum += one;
+    }
+    return sum;
+}
+
+double profile_share(const json_t *stage, const char *reason)
+{
+    return waiting(stage, reason) / all_waiting(stage);
+}
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct profile_share *)a)->share, y = ((const struct profile_share *)b)->share;
+    return (x < y) - (x > y);
+}
+
+size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max)
+{
+    struct profile_share all[REASONS];
+    size_t count = 0;
+    double sum = all_waiting(stage);
+    bool every = !isnan(waiting(stage, "wait")) && !isnan(waiting(stage, "not_selected"));
+    for (size_t i = 0; i < REASONS && every; i++) {
+        double one = waiting(stage, reasons[i].reason);
+        if (one > 0) all[count++] = (struct profile_share){reasons[i].reason, one / sum};
+    }
+    qsort(all, count, sizeof *all, by_share);
+    if (count > max) count = max;
+    memcpy(out, all, count * sizeof *all);
+    return count;
+}
+
+// The excess of a line, and its total.
+static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
+{
+    double ideal;
+    switch (what) {
+    case EXCESS_SHARED:
+        *amount = json_get_number(columns, "shared_wavefronts", 0);
+        ideal = json_get_number(columns, "shared_ideal", *amount);
+        break;
+    case EXCESS_GLOBAL:
+        *amount = json_get_number(columns, "global_sectors", 0);
+        ideal = json_get_number(columns, "global_ideal", *amount);
+        break;
+    default:
+        *amount = 32 * json_get_number(columns, "instructions", 0);
+        ideal = json_get_number(columns, "threads", *amount);
+    }
+    return fmax(*amount - ideal, 0);
+}
+
+// How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this
+// line's, and of this line's amount that is excess. The line table puts a part of the instructions of one inlined call
+// on another, so that the line to name may lack some of the excess.
+static double explains(const struct profile_blame *b, double all)
+{
+    double recall = b->excess / all, precision = 1 - 1 / b->ratio;
+    return 2 * recall * precision / (recall + precision);
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct profile_blame *x = a, *y = b;
+    return (x->score < y->score) - (x->score > y->score);
+}
+
+size_t profile_blame(const json_t *stage, enum profile_excess what, struct profile_blame *out, size_t max)
+{
+    const json_t *lines = json_object_get(stage, "lines"), *line;
+    size_t i, count = 0, kept = 0;
+    double all, left;
+    left = excess_of(json_object_get(stage, "totals"), what, &all);
+    struct profile_blame *list = memory_new(json_array_size(lines) + 1, sizeof *list);
+    json_array_foreach((json_t *)(uintptr_t)lines, i, line)
+    {
+        double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
+        if (!(excess > 0.01 * all)) continue;
+        list[count] = (struct profile_blame){line, excess, excess / all, amount / (amount - excess), 0};
+        list[count].score = explains(&list[count], left);
+        count++;
+    }
+    qsort(list, count, sizeof *list, by_score);
+    // Each line taken explains its excess; a line around it or within it would explain the same once more.
+    for (i = 0; i < count && kept < max && left > 0.01 * all; i++) {
+        if (list[i].excess > left * 1.001) continue;
+        out[kept++] = list[i];
+        left -= list[i].excess;
+    }
+    free(list);
+    return kept;
+}
+
+json_t *profile_roofline(const json_t *profile)
+{
+    const json_t *ceilings = json_object_get(profile, "ceilings");
+    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN);
+    double intensity =
+        json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
+    double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN),
+           flat = profile_arithmetic_ceiling(profile, profile_main_stage(profile));
+    double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
+    return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second",
+                     json_real_or_null(rate), "roof", json_real_or_null(roof), "reached",
+                     json_real_or_null(rate / roof));
+}
+
+const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)
+{
+    static const char *const names[][2] = {{"limit_registers", "registers"},
+                                           {"limit_shared", "shared memory"},
+                                           {"limit_warps", "warps"},
+                                           {"limit_blocks", "blocks"}};
+    double fewest = INFINITY;
+    size_t used = 0;
+    for (size_t i = 0; i < 4; i++) fewest = fmin(fewest, profile_number(stage, names[i][0]));
+    *out = 0;
+    for (size_t i = 0; i < 4 && used < size; i++)
+        if (profile_number(stage, names[i][0]) <= fewest)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", names[i][1]);
+    return out;
+}
+
+static char *read_line(const char *path, int64_t number)
+{
+    char *text = text_read_file(path, NULL), *line = text, *result = NULL;
+    while (line && --number > 0) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+    if (line && !number) {
+        line += strspn(line, " \t");
+        size_t length = strcspn(line, "\r\n");
+        while (length && (line[length - 1] == ' ' || line[length - 1] == '\t')) length--;
+        result = text_format("%.*s", (int)length, line);
+    }
+    free(text);
+    return result;
+}
+
+char *profile_source(const char *source, const json_t *line)
+{
+    const char *file = json_get_string(line, "file", ""), *base = strrchr(source, '/');
+    int64_t number = json_get_integer(line, "line", 0);
+    char *folder = text_directory(source), *beside = text_join_path(folder, file), *result = NULL;
+    // The compiler was given the template by name; for anything else it wrote a path, or one relative to the template.
+    if (*file && !strcmp(base ? base + 1 : source, file)) result = read_line(source, number);
+    if (!result && *file) result = read_line(beside, number);
+    free(folder);
+    free(beside);
+    return result ? result : text_copy("");
+}

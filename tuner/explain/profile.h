@@ -1,0 +1,70 @@
+// A profile (tuner/explain/explain.h) read and printed: sections of figures in the order in which people read them, two
+// profiles side by side, where the time goes, and the source lines that cost most.
+#ifndef SWEETSPOT_PROFILE_H
+#define SWEETSPOT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tuner/base/json.h"
+
+// A number of one stage: a counter, a fact, or a total over the lines ("counters", then "facts", then "totals"); NaN
+// where it is not known.
+double profile_number(const json_t *stage, const char *key);
+
+// Sectors of global memory loaded and stored, by the hardware's counters; by the total over the lines where they were
+// not counted; NaN unknown.
+double profile_global_sectors(const json_t *stage);
+
+// The stage that takes longest, or the only one; NULL where there is none.
+const json_t *profile_main_stage(const json_t *profile);
+
+// Whether the stage multiplies by tensor instructions.
+bool profile_uses_tensor(const json_t *stage);
+
+// The most of the job's `flops` a second that the pipe of its arithmetic does, by the measured ceiling; NaN where the
+// pipe or its ceiling is unknown, or where the stage uses tensor instructions and the pipe is not a tensor pipe.
+double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage);
+
+// Where the time goes: by what a warp waits for (the stalls' shares of the time, which sum up to it). Writes at most
+// `max` entries, largest first; returns how many. Empty without the set `stalls`.
+struct profile_share {
+    const char *reason; // "short_scoreboard"; "selected" is issuing
+    double share;       // 0..1
+};
+enum { PROFILE_SHARES = 20 };
+size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max);
+double profile_share(const json_t *stage, const char *reason); // 0..1; NaN unknown
+const char *profile_reason_words(const char *reason);          // "waiting for data from shared memory"
+
+// The source line that causes the difference of two columns: SHARED (wavefronts against ideal), GLOBAL (sectors against
+// ideal), DIVERGENCE (active threads against 32 an instruction). Of nested lines the one that explains the excess best.
+// No line when the excess is negligible.
+enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };
+struct profile_blame {
+    const json_t *line;
+    double excess, share; // of the column's total over the kernel
+    double ratio;         // this line's amount over its ideal
+    double score;         // how well it explains the kernel's excess, 0..1
+};
+// Fills `out` with at most `max` lines, worst first; lines that repeat another one's excess (the function around it)
+// are left out.
+size_t profile_blame(const json_t *stage, enum profile_excess, struct profile_blame *out, size_t max);
+
+// The text of a source line, without the blanks around it; "" where it cannot be read. `source` is the template; other
+// files are looked for beside it. malloc'ed.
+char *profile_source(const char *source, const json_t *line);
+
+// The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes
+// that device memory moved in the main stage; null where a figure is missing. New reference.
+json_t *profile_roofline(const json_t *profile);
+// What limits the number of blocks on a multiprocessor: "registers", "shared memory", "warps", "blocks", or several; ""
+// unknown. Writes into `out`, returns it.
+const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size);
+
+// Prints all sections. `against` may be NULL.
+void profile_print(FILE *, const json_t *profile, const json_t *against, const char *source);
+
+#endif

@@ -1,0 +1,489 @@
+// See profile.h. Every figure is a row of a table: its label, its format, and where it comes from. A row
+// without a value is left out.
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/explain/profile.h"
+#include "tuner/final/finals.h"
+
+enum { LINES_SHOWN = 8, BLAMED_SHOWN = 3 };
+
+struct view {
+    const json_t *profile, *stage;
+};
+
+enum form { COUNT, PERCENT, BYTES, RATE, NUMBER, WHOLE, SHAPE, LIMIT, PIPE };
+
+struct figure {
+    const char *section, *label; // a section begins where its name stands
+    enum form form;
+    const char *key;                      // of profile_number, or of the profile's ceilings
+    double (*value)(const struct view *); // instead of a key
+    const char *shape;                    // SHAPE: member of "launch"
+};
+
+static double number(const struct view *v, const char *key)
+{
+    return profile_number(v->stage, key);
+}
+static double top(const struct view *v, const char *key)
+{
+    return json_get_number(v->profile, key, NAN);
+}
+static double sm_count(const struct view *v)
+{
+    return json_get_number(json_object_get(v->profile, "device"), "sm_count", NAN);
+}
+static double ceiling(const struct view *v, const char *key)
+{
+    return json_get_number(json_object_get(v->profile, "ceilings"), key, NAN);
+}
+static double known(double value)
+{
+    return value > 0 ? value : (double)NAN;
+}
+
+static double flop_rate(const struct view *v)
+{
+    return known(top(v, "flops") / top(v, "time"));
+}
+static double byte_rate(const struct view *v)
+{
+    return known(number(v, "dram_bytes") / top(v, "time"));
+}
+static bool by_tensor(const struct view *v)
+{
+    return profile_uses_tensor(v->stage);
+}
+static double bf16_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "tensor_bf16_flops_per_second") : (double)NAN;
+}
+static double bf16_wgmma_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "wgmma_bf16_flops_per_second") : (double)NAN;
+}
+static double tf32_wgmma_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "wgmma_tf32_flops_per_second") : (double)NAN;
+}
+static double tf32_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "tensor_tf32_flops_per_second") : (double)NAN;
+}
+static double fp64_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "tensor_fp64_flops_per_second") : (double)NAN;
+}
+static double arithmetic_ceiling(const struct view *v)
+{
+    return profile_arithmetic_ceiling(v->profile, v->stage);
+}
+static double of_flop_ceiling(const struct view *v)
+{
+    return 100 * flop_rate(v) / arithmetic_ceiling(v);
+}
+static double of_byte_ceiling(const struct view *v)
+{
+    return 100 * byte_rate(v) / ceiling(v, "bytes_per_second");
+}
+static double intensity(const struct view *v)
+{
+    return known(top(v, "flops") / number(v, "dram_bytes"));
+}
+// The device's limit at the kernel's own number of operations per byte: the lower of the two roofs.
+static double roofline(const struct view *v)
+{
+    double flops = arithmetic_ceiling(v), bytes = intensity(v) * ceiling(v, "bytes_per_second");
+    return isnan(bytes) || isnan(flops) ? (double)NAN : fmin(flops, bytes);
+}
+static double of_roofline(const struct view *v)
+{
+    return 100 * flop_rate(v) / roofline(v);
+}
+// A wavefront is 128 bytes of the banks; a sector 32 bytes.
+static double of_shared_ceiling(const struct view *v)
+{
+    return known(100 * 128 * number(v, "shared_wavefronts") / top(v, "time") / ceiling(v, "shared_bytes_per_second"));
+}
+static double of_l2_ceiling(const struct view *v)
+{
+    return known(100 * 32 * number(v, "l2_sectors") / top(v, "time") / ceiling(v, "l2_bytes_per_second"));
+}
+static double theoretical(const struct view *v)
+{
+    return 100 * json_get_number(json_object_get(v->stage, "facts"), "occupancy", NAN);
+}
+static double achieved(const struct view *v)
+{
+    return json_get_number(json_object_get(v->stage, "counters"), "occupancy", NAN);
+}
+
+// The part of the last wave in which multiprocessors have nothing left to do, of the whole time, were all blocks
+// equally long.
+static double tail(const struct view *v)
+{
+    double waves = number(v, "waves");
+    return waves > 1 ? 100 * (1 - waves / ceil(waves)) : (double)NAN;
+}
+static double unfilled(const struct view *v)
+{
+    return number(v, "waves") < 1 ? 100 * (1 - number(v, "waves")) : (double)NAN;
+}
+static double miss_rate(const struct view *v)
+{
+    return number(v, "icache_requests") > 0 ? 100 * number(v, "icache_misses") / number(v, "icache_requests")
+                                            : 0 * number(v, "icache_requests");
+}
+static double fetch_share(const struct view *v)
+{
+    return 100 * profile_share(v->stage, "no_instruction");
+}
+static double conflict_ratio(const struct view *v)
+{
+    return known(number(v, "shared_wavefronts") / number(v, "shared_ideal"));
+}
+static double all_sectors(const struct view *v)
+{
+    return profile_global_sectors(v->stage);
+}
+static double sector_ratio(const struct view *v)
+{
+    return known(number(v, "global_sectors") / number(v, "global_ideal"));
+}
+static double load_sectors(const struct view *v)
+{
+    return known(number(v, "global_load_sectors") / number(v, "global_load_requests"));
+}
+static double store_sectors(const struct view *v)
+{
+    return known(number(v, "global_store_sectors") / number(v, "global_store_requests"));
+}
+static double wanted_bytes(const struct view *v)
+{
+    return known(top(v, "bytes"));
+}
+static double moved_ratio(const struct view *v)
+{
+    return number(v, "dram_bytes") / wanted_bytes(v);
+}
+static double per_issue(const struct view *v)
+{
+    return 1 / (profile_share(v->stage, "selected"));
+}
+static double imbalance(const struct view *v)
+{
+    return 100 * (number(v, "cycles_active_max") / number(v, "cycles_active") - 1);
+}
+static double per_sm(const struct view *v)
+{
+    return number(v, "blocks") / sm_count(v);
+}
+
+static const struct figure figures[] = {
+    {"Speed of light", "compute throughput", PERCENT, "sm_throughput", NULL, NULL},
+    {NULL, "memory throughput", PERCENT, "memory_throughput", NULL, NULL},
+    {NULL, "L1 and shared memory", PERCENT, "l1_throughput", NULL, NULL},
+    {NULL, "L2", PERCENT, "l2_throughput", NULL, NULL},
+    {NULL, "device memory", PERCENT, "dram_throughput", NULL, NULL},
+    {NULL, "schedulers issuing", PERCENT, "issue_active", NULL, NULL},
+    {NULL, "arithmetic, of the job's work", RATE, NULL, flop_rate, NULL},
+    {NULL, "  its pipe", PIPE, NULL, NULL, NULL},
+    {NULL, "  of the measured ceiling", PERCENT, NULL, of_flop_ceiling, NULL},
+    {NULL, "device memory, bytes moved", RATE, NULL, byte_rate, NULL},
+    {NULL, "  of the measured ceiling", PERCENT, NULL, of_byte_ceiling, NULL},
+    {NULL, "operations per byte moved", NUMBER, NULL, intensity, NULL},
+    {NULL, "roofline at that intensity", RATE, NULL, roofline, NULL},
+    {NULL, "  reached", PERCENT, NULL, of_roofline, NULL},
+    {NULL, "shared memory, of the measured ceiling", PERCENT, NULL, of_shared_ceiling, NULL},
+    {NULL, "L2, of the measured ceiling", PERCENT, NULL, of_l2_ceiling, NULL},
+    {"Pipes", "FMA", PERCENT, "pipe_fma", NULL, NULL},
+    {NULL, "ALU", PERCENT, "pipe_alu", NULL, NULL},
+    {NULL, "FP64", PERCENT, "pipe_fp64", NULL, NULL},
+    {NULL, "load and store", PERCENT, "pipe_lsu", NULL, NULL},
+    {NULL, "special functions", PERCENT, "pipe_xu", NULL, NULL},
+    {NULL, "tensor", PERCENT, "pipe_tensor", NULL, NULL},
+    {NULL, "  bf16 by mma.sync", RATE, NULL, bf16_ceiling, NULL},
+    {NULL, "  bf16 by wgmma", RATE, NULL, bf16_wgmma_ceiling, NULL},
+    {NULL, "  tf32 by mma.sync", RATE, NULL, tf32_ceiling, NULL},
+    {NULL, "  tf32 by wgmma", RATE, NULL, tf32_wgmma_ceiling, NULL},
+    {NULL, "  FP64 by mma.sync", RATE, NULL, fp64_ceiling, NULL},
+    {NULL, "uniform", PERCENT, "pipe_uniform", NULL, NULL},
+    {"Launch", "grid", SHAPE, NULL, NULL, "grid"},
+    {NULL, "block", SHAPE, NULL, NULL, "block"},
+    {NULL, "cluster", SHAPE, NULL, NULL, "cluster"},
+    {NULL, "blocks", WHOLE, "blocks", NULL, NULL},
+    {NULL, "blocks per multiprocessor", NUMBER, NULL, per_sm, NULL},
+    {NULL, "waves", NUMBER, "waves", NULL, NULL},
+    {NULL, "idle in the last wave (tail)", PERCENT, NULL, tail, NULL},
+    {NULL, "room that the grid leaves empty", PERCENT, NULL, unfilled, NULL},
+    {"Occupancy", "theoretical", PERCENT, NULL, theoretical, NULL},
+    {NULL, "achieved", PERCENT, NULL, achieved, NULL},
+    {NULL, "blocks that fit on a multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL},
+    {NULL, "limited by", LIMIT, NULL, NULL, NULL},
+    {NULL, "  limit by registers", WHOLE, "limit_registers", NULL, NULL},
+    {NULL, "  limit by shared memory", WHOLE, "limit_shared", NULL, NULL},
+    {NULL, "  limit by warps", WHOLE, "limit_warps", NULL, NULL},
+    {NULL, "  limit of the device", WHOLE, "limit_blocks", NULL, NULL},
+    {NULL, "warps ready, per scheduler", NUMBER, "warps_eligible", NULL, NULL},
+    {"Instruction cache", "code", BYTES, "code_bytes", NULL, NULL},
+    {NULL, "requests", COUNT, "icache_requests", NULL, NULL},
+    {NULL, "misses", COUNT, "icache_misses", NULL, NULL},
+    {NULL, "  of requests", PERCENT, NULL, miss_rate, NULL},
+    {NULL, "next level: requests", COUNT, "icache_l15_requests", NULL, NULL},
+    {NULL, "next level: misses", COUNT, "icache_l15_misses", NULL, NULL},
+    {NULL, "time waiting for instructions", PERCENT, NULL, fetch_share, NULL},
+    {"Shared memory", "wavefronts", COUNT, "shared_wavefronts", NULL, NULL},
+    {NULL, "ideal", COUNT, "shared_ideal", NULL, NULL},
+    {NULL, "wavefronts, of ideal", NUMBER, NULL, conflict_ratio, NULL},
+    {NULL, "conflicts of loads", COUNT, "bank_conflicts_load", NULL, NULL},
+    {NULL, "conflicts of stores", COUNT, "bank_conflicts_store", NULL, NULL},
+    {NULL, "conflicts of cp.async", COUNT, "bank_conflicts_async", NULL, NULL},
+    {"Global memory", "sectors", COUNT, NULL, all_sectors, NULL},
+    {NULL, "sectors, of ideal", NUMBER, NULL, sector_ratio, NULL},
+    {NULL, "sectors per load", NUMBER, NULL, load_sectors, NULL},
+    {NULL, "sectors per store", NUMBER, NULL, store_sectors, NULL},
+    {NULL, "L1 hits", PERCENT, "l1_hit_rate", NULL, NULL},
+    {NULL, "L2 hits", PERCENT, "l2_hit_rate", NULL, NULL},
+    {NULL, "bytes needed (the job's work)", BYTES, NULL, wanted_bytes, NULL},
+    {NULL, "bytes read from device memory", BYTES, "dram_read_bytes", NULL, NULL},
+    {NULL, "bytes written to device memory", BYTES, "dram_write_bytes", NULL, NULL},
+    {NULL, "moved, of needed", NUMBER, NULL, moved_ratio, NULL},
+    {"Divergence", "active threads per instruction", NUMBER, "threads_per_instruction", NULL, NULL},
+    {NULL, "with their predicate true", NUMBER, "threads_predicated_on", NULL, NULL},
+    {"Registers and spills", "registers per thread", WHOLE, "registers", NULL, NULL},
+    {NULL, "spill loads", BYTES, "spill_loads", NULL, NULL},
+    {NULL, "spill stores", BYTES, "spill_stores", NULL, NULL},
+    {NULL, "stack", BYTES, "stack", NULL, NULL},
+    {NULL, "local-memory sectors read", COUNT, "local_load_sectors", NULL, NULL},
+    {NULL, "local-memory sectors written", COUNT, "local_store_sectors", NULL, NULL},
+    {NULL, "shared memory per block", BYTES, "shared_dynamic", NULL, NULL},
+    {"Balance of the multiprocessors", "active cycles, mean", COUNT, "cycles_active", NULL, NULL},
+    {NULL, "idlest", COUNT, "cycles_active_min", NULL, NULL},
+    {NULL, "busiest", COUNT, "cycles_active_max", NULL, NULL},
+    {NULL, "busiest above the mean", PERCENT, NULL, imbalance, NULL},
+    {"Stalls", "warps resident per issued instruction", NUMBER, NULL, per_issue, NULL},
+};
+
+static const char *scaled(double value, const char *unit, double step, char *out, size_t size)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"}, *const binary[] = {"", "Ki", "Mi", "Gi", "Ti"};
+    size_t i = 0;
+    while (fabs(value) >= step && i < 4) value /= step, i++;
+    const char *prefix = step > 1000 ? binary[i] : prefixes[i];
+    snprintf(out, size, "%.*f%s%s%s", i ? (fabs(value) < 10 ? 2 : 1) : 0, value, *prefix || *unit ? " " : "", prefix,
+             unit);
+    return out;
+}
+
+static const char *show(const struct figure *f, const struct view *v, double value, char *out, size_t size)
+{
+    *out = 0;
+    if (f->form == SHAPE) {
+        const json_t *triple = json_object_get(json_object_get(v->stage, "launch"), f->shape);
+        json_int_t a[3] = {1, 1, 1};
+        if (!triple) return out;
+        for (size_t i = 0; i < 3; i++) a[i] = json_integer_value(json_array_get(triple, i));
+        if (strcmp(f->shape, "cluster") || a[0] * a[1] * a[2] > 1)
+            snprintf(out, size, a[2] > 1 ? "%lld x %lld x %lld" : a[1] > 1 ? "%lld x %lld" : "%lld", a[0], a[1], a[2]);
+        return out;
+    }
+    if (f->form == LIMIT) return profile_occupancy_limit(v->stage, out, size);
+    if (f->form == PIPE) {
+        snprintf(out, size, "%s", json_get_string(v->profile, "pipe", ""));
+        return out;
+    }
+    if (isnan(value)) return out;
+    if (f->form == PERCENT) snprintf(out, size, "%.1f%%", value);
+    if (f->form == NUMBER) snprintf(out, size, "%.2f", value);
+    if (f->form == WHOLE) snprintf(out, size, "%.0f", value);
+    if (f->form == COUNT) scaled(value, "", 1000, out, size);
+    if (f->form == BYTES) scaled(value, "B", 1024, out, size);
+    if (f->form == RATE) scaled(value, f->value != byte_rate ? "FLOP/s" : "B/s", 1000, out, size);
+    return out;
+}
+
+static double value_of(const struct figure *f, const struct view *v)
+{
+    if (!v->stage) return NAN;
+    return f->value ? f->value(v) : f->key ? number(v, f->key) : (double)NAN;
+}
+
+static void print_figures(FILE *out, const struct view *a, const struct view *b)
+{
+    const char *section = NULL;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        const struct figure *f = &figures[i];
+        char left[64], right[64] = "";
+        double x = value_of(f, a), y = b->stage ? value_of(f, b) : (double)NAN;
+        if (f->section) section = f->section;
+        show(f, a, x, left, sizeof left);
+        if (b->stage) show(f, b, y, right, sizeof right);
+        if (!*left && !*right) continue;
+        if (section) fprintf(out, "\n%s\n", section);
+        section = NULL;
+        fprintf(out, "  %-42s %18s", f->label, *left ? left : "-");
+        if (b->stage) fprintf(out, " %18s", *right ? right : "-");
+        if (x > 0 && y > 0 && f->form != SHAPE && fabs(x / y - 1) > 0.005) fprintf(out, "  x %.3g", x / y);
+        fputc('\n', out);
+    }
+}
+
+static void print_stalls(FILE *out, const struct view *a, const struct view *b)
+{
+    struct profile_share shares[PROFILE_SHARES];
+    size_t count = profile_shares(a->stage, shares, PROFILE_SHARES);
+    for (size_t i = 0; i < count; i++) {
+        double other = b->stage ? profile_share(b->stage, shares[i].reason) : (double)NAN;
+        if (shares[i].share < 0.005 && !(other >= 0.005)) continue;
+        fprintf(out, "  %-42.42s %17.1f%%", profile_reason_words(shares[i].reason), 100 * shares[i].share);
+        if (b->stage && !isnan(other)) fprintf(out, " %17.1f%%", 100 * other);
+        fputc('\n', out);
+    }
+}
+
+struct difference {
+    const char *reason;
+    double seconds;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    double x = fabs(((const struct difference *)a)->seconds), y = fabs(((const struct difference *)b)->seconds);
+    return (x < y) - (x > y);
+}
+
+// A warp's time is the sum of its states, so the difference of two times is the sum of the states' differences.
+static void print_differences(FILE *out, const struct view *a, const struct view *b)
+{
+    struct profile_share shares[PROFILE_SHARES];
+    struct difference list[PROFILE_SHARES];
+    char text[32];
+    size_t count = profile_shares(a->stage, shares, PROFILE_SHARES), kept = 0;
+    double ours = top(a, "time"), theirs = top(b, "time"), all = ours - theirs;
+    if (!count || !profile_shares(b->stage, (struct profile_share[1]){{0}}, 1) || isnan(all)) return;
+    for (size_t i = 0; i < count; i++) {
+        double other = profile_share(b->stage, shares[i].reason);
+        list[kept++] =
+            (struct difference){shares[i].reason, ours * shares[i].share - theirs * (isnan(other) ? 0 : other)};
+    }
+    qsort(list, kept, sizeof *list, by_size);
+    fprintf(out, "\nWhere the difference of %s comes from (a warp's time by state; the sum is the difference)\n",
+            show_time(fabs(all), text, sizeof text));
+    for (size_t i = 0; i < kept && fabs(list[i].seconds) > 0.02 * fabs(all); i++)
+        fprintf(out, "  %-55s %s%s\n", profile_reason_words(list[i].reason), list[i].seconds < 0 ? "-" : "+",
+                show_time(fabs(list[i].seconds), text, sizeof text));
+}
+
+static int by_samples(const void *a, const void *b)
+{
+    const json_t *x = json_object_get(*(const json_t *const *)a, "self"),
+                 *y = json_object_get(*(const json_t *const *)b, "self");
+    double p = json_get_number(x, "samples", json_get_number(x, "instructions", 0)),
+           q = json_get_number(y, "samples", json_get_number(y, "instructions", 0));
+    return (p < q) - (p > q);
+}
+
+// The most frequent wait of the line's warps, not counting issuing and being ready.
+static const char *main_stall(const json_t *line)
+{
+    const char *key, *most = "";
+    json_t *value;
+    json_int_t largest = 0;
+    json_object_foreach(json_object_get(line, "stalls"), key, value)
+    {
+        if (!strcmp(key, "selected") || !strcmp(key, "not_selected") || json_integer_value(value) <= largest) continue;
+        largest = json_integer_value(value);
+        most = key;
+    }
+    return most;
+}
+
+static void print_lines(FILE *out, const json_t *stage, const char *source)
+{
+    const json_t *lines = json_object_get(stage, "lines"), *totals = json_object_get(stage, "totals");
+    size_t count = json_array_size(lines);
+    const json_t **order = memory_new(count + 1, sizeof *order);
+    for (size_t i = 0; i < count; i++) order[i] = json_array_get(lines, i);
+    qsort(order, count, sizeof *order, by_samples);
+    double samples = json_get_number(totals, "samples", NAN),
+           instructions = json_get_number(totals, "instructions", NAN);
+    if (count)
+        fprintf(out, "\nSource lines by time spent at their own instructions\n  %5s %8s %8s  %-18s %s\n", "line",
+                "samples", "instr.", "mostly waiting for", "text");
+    for (size_t i = 0; i < count && i < LINES_SHOWN; i++) {
+        const json_t *self = json_object_get(order[i], "self");
+        char *text = profile_source(source, order[i]);
+        char sampled[16] = "-", executed[16] = "-";
+        if (samples > 0)
+            snprintf(sampled, sizeof sampled, "%.1f%%", 100 * json_get_number(self, "samples", 0) / samples);
+        if (instructions > 0)
+            snprintf(executed, sizeof executed, "%.1f%%",
+                     100 * json_get_number(self, "instructions", 0) / instructions);
+        fprintf(out, "  %5" PRId64 " %8s %8s  %-18s %.100s\n", json_get_integer(order[i], "line", 0), sampled, executed,
+                main_stall(order[i]), text);
+        free(text);
+    }
+    free(order);
+}
+
+static void print_blame(FILE *out, const json_t *stage, const char *source)
+{
+    static const struct {
+        const char *title, *ideal;
+    } kinds[EXCESS_COUNT] = {
+        [EXCESS_SHARED] = {"Bank conflicts by source line", "the ideal number of wavefronts"},
+        [EXCESS_GLOBAL] = {"Uncoalesced accesses by source line", "the ideal number of sectors"},
+        [EXCESS_DIVERGENCE] = {"Divergence by source line", "the thread instructions needed"},
+    };
+    for (int k = 0; k < EXCESS_COUNT; k++) {
+        struct profile_blame blamed[BLAMED_SHOWN];
+        size_t count = profile_blame(stage, (enum profile_excess)k, blamed, BLAMED_SHOWN);
+        if (count) fprintf(out, "\n%s\n", kinds[k].title);
+        for (size_t i = 0; i < count; i++) {
+            char *text = profile_source(source, blamed[i].line);
+            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; its excess is %.1f%% of the kernel's total  %.110s\n",
+                    json_get_string(blamed[i].line, "file", "?"), json_get_integer(blamed[i].line, "line", 0),
+                    blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
+            free(text);
+        }
+    }
+}
+
+static void print_head(FILE *out, const char *role, const json_t *p)
+{
+    struct interval time = {json_get_number(p, "time", NAN), json_get_number(p, "low", NAN),
+                            json_get_number(p, "high", NAN)};
+    char text[96];
+    fprintf(out, "%s%s  %s  %s\n", role, json_get_string(p, "name", "?"), show_interval(&time, text, sizeof text),
+            json_get_string(p, "config", ""));
+}
+
+void profile_print(FILE *out, const json_t *profile, const json_t *against, const char *source)
+{
+    const json_t *stages = json_object_get(profile, "stages");
+    fprintf(out, "%s on %s\n", json_get_string(profile, "problem", "?"),
+            json_get_string(json_object_get(profile, "device"), "name", "?"));
+    print_head(out, "", profile);
+    if (against) print_head(out, "against ", against);
+    for (size_t s = 0; s < json_array_size(stages); s++) {
+        const json_t *stage = json_array_get(stages, s),
+                     *other = against ? json_array_get(json_object_get(against, "stages"), s) : NULL;
+        if (against && !other) other = profile_main_stage(against);
+        struct view a = {profile, stage}, b = {against, other};
+        if (json_array_size(stages) > 1) fprintf(out, "\n== %s\n", json_get_string(stage, "name", "?"));
+        print_figures(out, &a, &b);
+        print_stalls(out, &a, &b);
+        if (against && json_array_size(stages) == 1) print_differences(out, &a, &b);
+        print_blame(out, stage, source);
+        print_lines(out, stage, source);
+    }
+    const json_t *notes = json_object_get(profile, "notes");
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        fprintf(out, "\nnote: %s\n", json_string_value(json_array_get(notes, i)));
+}

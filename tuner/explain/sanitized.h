@@ -1,0 +1,13 @@
+// The results of compute-sanitizer's tools (the document of tuner/setup/sanitize.h), in words.
+#ifndef SWEETSPOT_SANITIZED_H
+#define SWEETSPOT_SANITIZED_H
+
+#include "tuner/base/json.h"
+
+// "compute-sanitizer 2025.3.1.0 on N=1000: memcheck, initcheck, synccheck clean; racecheck (advice): 1 error,
+// 2 warnings". NULL for no document. malloc'ed.
+char *sanitized_words(const json_t *document);
+// One tool's result: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
+char *sanitized_tool_words(const json_t *tool);
+
+#endif

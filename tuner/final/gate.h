@@ -1,0 +1,24 @@
+// The gate for continuous integration: on every tuned problem of a final, including those held back, the
+// winner must be at least so many times as fast as the fastest baseline there.
+#ifndef SWEETSPOT_GATE_H
+#define SWEETSPOT_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tuner/final/finals.h"
+#include "tuner/job/job.h"
+
+struct gate {
+    double figure; // the ratio that passes; NaN: there is no gate
+    bool lower;    // the interval's lower bound must pass, not only the ratio
+};
+
+// A line for each problem that is below, or has no ratio to any library: "sweetspot: gate: <where>: ...". Returns how
+// many there are.
+size_t gate_check(const struct gate *, const struct final *, const struct job *, const char *where, FILE *);
+// Prints the line for a job without a decided winner.
+void gate_undecided(const char *where, FILE *);
+
+#endif

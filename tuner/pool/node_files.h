@@ -1,0 +1,19 @@
+// The files that requests name, on nodes that do not see the driver's: what a request needs is sent before it, once a
+// node, known by its content, and the request gets the node's paths. Which members are paths is a table here.
+#ifndef SWEETSPOT_NODE_FILES_H
+#define SWEETSPOT_NODE_FILES_H
+
+#include "tuner/pool/node_link.h"
+
+// The request with the node's paths (takes the reference, returns one). A file that cannot be read keeps its path, and
+// the worker says what it thinks of it.
+json_t *node_files_place(struct node_link *, json_t *request);
+// One file, for a command line. malloc'ed.
+char *node_files_path(struct node_link *, const char *path);
+// Answers name files of the node: those that it has sent get their paths here.
+void node_files_found(const struct node_link *, json_t *answer);
+// Whether a node (NULL: the driver's own machine) cannot meet a request of kind "job", and why: a reference's command
+// names programs and data of the driver's machine, which cannot be sent.
+bool node_files_refuse(const struct node_link *, const json_t *job, struct error *why);
+
+#endif

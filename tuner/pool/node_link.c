@@ -1,0 +1,370 @@
+// See node_link.h.
+#include "tuner/pool/node_link.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
+#include "tuner/base/text.h"
+#include "tuner/node/node_identity.h"
+
+static const double gap = 2; // s without a look after which the driver, not the node, was silent
+
+extern char **environ;
+
+static void log_text(void *link, const char *text)
+{
+    const struct node_link *l = link;
+    if (!l->settings->log || !*text) return;
+    char *line = text_format("node %s: %s", l->name, text);
+    l->settings->log(l->settings->user, line);
+    free(line);
+}
+
+static void add(struct node_bytes *b, const char *bytes, size_t size)
+{
+    if (b->size + size + 1 > b->room) {
+        b->room = 2 * (b->size + size) + 256;
+        b->bytes = memory_grow(b->bytes, b->room, 1);
+    }
+    if (size) memcpy(b->bytes + b->size, bytes, size);
+    b->size += size;
+    b->bytes[b->size] = 0;
+}
+
+int node_link_start(struct node_link *l, char *const argv[], struct error *err)
+{
+    if (child_start(&l->child, argv, NULL, err)) return -1;
+    l->state = LINK_GREETING;
+    l->started = l->heard = l->beaten = l->served = clock_now();
+    l->refused = false;
+    l->shared = false;
+    json_decref(l->have);
+    json_decref(l->trees);
+    json_decref(l->brought);
+    l->have = json_object();
+    l->trees = json_object();
+    l->brought = json_object();
+    l->words = l->banner = (struct child_words){0};
+    return 0;
+}
+
+int node_link_poll(const struct node_link *l, struct pollfd *p)
+{
+    int n = 0;
+    if (l->state == LINK_DOWN) return 0;
+    p[n++] = (struct pollfd){.fd = l->child.from, .events = POLLIN};
+    if (l->child.errors >= 0) p[n++] = (struct pollfd){.fd = l->child.errors, .events = POLLIN};
+    if (frame_pending(&l->out)) p[n++] = (struct pollfd){.fd = l->child.to, .events = POLLOUT};
+    return n;
+}
+
+const char *node_link_why(const struct node_link *l)
+{
+    return l->why ? l->why : "it was not started";
+}
+
+static void hear_words(struct node_link *l)
+{
+    child_words_read(&l->words, &l->child.errors, log_text, l);
+}
+
+void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
+{
+    int status;
+    va_list args;
+    char *why = NULL;
+    if (l->state == LINK_DOWN) return;
+    va_start(args, format);
+    if (vasprintf(&why, format, args) < 0) abort();
+    va_end(args);
+    hear_words(l);
+    free(l->why);
+    l->why = why;
+    l->refused = refused;
+    l->state = LINK_DOWN;
+    child_close(&l->child.to);
+    child_kill(&l->child, &status);
+    child_close_all(&l->child);
+    frame_reader_release(&l->in);
+    frame_writer_release(&l->out);
+    node_arrival_drop(&l->arrival);
+    for (size_t i = 0; i < l->channel_count; i++) l->channels[i]->lost = !l->channels[i]->ended;
+}
+
+// The pipe has ended.
+static void end(struct node_link *l)
+{
+    int status = 0;
+    char how[96] = "closed its pipe";
+    for (int i = 0; i < 50 && l->child.pid; i++) {
+        if (child_ended(&l->child, &status))
+            child_describe(status, how, sizeof how);
+        else
+            usleep(1000);
+    }
+    hear_words(l);
+    node_link_stop(l, false, "the %s %s%s%s", l->state == LINK_GREETING ? "command that starts its agent" : "agent",
+                   how, *l->words.last ? ": " : "", l->words.last);
+}
+
+// Greeting -----------------------------------------------------------------------------------------------------------
+
+static json_t *own_environment(void)
+{
+    static const char prefix[] = "SWEETSPOT_";
+    json_t *env = json_object();
+    for (char **entry = environ; *entry; entry++) {
+        const char *value = strchr(*entry, '=');
+        if (strncmp(*entry, prefix, sizeof prefix - 1) || !value || !json_takes(*entry)) continue;
+        char *name = text_format("%.*s", (int)(value - *entry), *entry);
+        json_object_set_new(env, name, json_string(value + 1));
+        free(name);
+    }
+    return env;
+}
+
+static void send_welcome(struct node_link *l)
+{
+    char *folder = text_join_path(".", ".");
+    const struct node_link_settings *s = l->settings;
+    frame_put_json(&l->out, FRAME_WELCOME, 0,
+                   json_pack("{s:s, s:o, s:f, s:O*}", "folder", folder, "env", own_environment(), "beat", s->beat,
+                             "probes", s->probes));
+    free(folder);
+}
+
+// Lines before the greeting are somebody else's.
+static void read_greeting(struct node_link *l)
+{
+    char *line;
+    int got = 0;
+    while (l->state == LINK_GREETING && got >= 0 && (got = frame_next_line(&l->in, &line)) > 0) {
+        struct error err;
+        if (strncmp(line, NODE_GREETING, strlen(NODE_GREETING)) != 0) {
+            child_words_take(&l->banner, line, strlen(line), log_text, l);
+            child_words_take(&l->banner, "\n", 1, log_text, l);
+            if (l->banner.heard > CHILD_WORDS_MOST) got = -1; // refused below
+            continue;
+        }
+        json_decref(l->identity);
+        l->identity = node_identity_read(line, l->name, &err);
+        if (!l->identity) {
+            node_link_stop(l, true, "%s", err.message);
+        } else {
+            l->state = LINK_WELCOMED;
+            send_welcome(l);
+        }
+    }
+    if (got < 0) node_link_stop(l, true, "it sends text without end in place of the agent's greeting");
+}
+
+static void take_ready(struct node_link *l, const json_t *ready)
+{
+    size_t i;
+    json_t *name;
+    l->shared = json_get_bool(ready, "shared", false);
+    free(l->cache);
+    l->cache = text_copy(json_get_string(ready, "cache", ""));
+    json_array_foreach(json_object_get(ready, "have"), i, name)
+    {
+        if (json_is_string(name)) json_object_set_new(l->have, json_string_value(name), json_true());
+    }
+    l->state = LINK_UP;
+    log_text(l, l->shared ? "it sees the driver's files" : "it does not see the driver's files, which are sent");
+}
+
+// Frames -------------------------------------------------------------------------------------------------------------
+
+static struct node_channel *find(const struct node_link *l, uint32_t number)
+{
+    for (size_t i = 0; i < l->channel_count; i++)
+        if (l->channels[i]->number == number) return l->channels[i];
+    return NULL; // it was closed; what still comes of it is of no interest
+}
+
+static void begin_file(struct node_link *l, const json_t *file)
+{
+    struct error err;
+    const char *path = json_get_string(file, "path", ""), *hash = json_get_string(file, "hash", "");
+    char *name = node_file_name(path, strlen(hash) == HASH_TEXT_SIZE - 1 ? hash : "00"),
+         *here = text_format("%s/%s", l->settings->keep, name);
+    free(l->arriving);
+    l->arriving = text_copy(path);
+    json_object_set_new(l->have, name, json_true());
+    json_object_set_new(l->brought, path, json_string(here));
+    if (node_arrival_begin(&l->arrival, here, hash, json_get_integer(file, "size", -1), &err) ||
+        node_arrival_end(&l->arrival, &err) < 0)
+        node_link_stop(l, true, "%s", err.message);
+    free(name);
+    free(here);
+}
+
+static void take_frame(struct node_link *l, const struct frame *f)
+{
+    struct error err;
+    struct node_channel *c = f->channel ? find(l, f->channel) : NULL;
+    bool is_json = f->type == FRAME_READY || f->type == FRAME_EXIT || f->type == FRAME_STATE || f->type == FRAME_FILE ||
+                   f->type == FRAME_TROUBLE;
+    json_t *object = is_json ? json_parse(f->data, &err) : NULL;
+    if (is_json && !object) {
+        node_link_stop(l, true, "its agent sends an invalid message: %s", err.message);
+        return;
+    }
+    switch (f->type) {
+    case FRAME_READY:
+        if (l->state == LINK_WELCOMED) take_ready(l, object);
+        break;
+    case FRAME_OUTPUT:
+        if (c) add(&c->output, f->data, f->size);
+        break;
+    case FRAME_ERRORS:
+        if (c) add(&c->errors, f->data, f->size);
+        break;
+    case FRAME_EXIT:
+        if (!c) break;
+        c->ended = true;
+        c->killed = json_get_bool(object, "killed", false);
+        c->status = (int)json_get_integer(object, "status", 0);
+        break;
+    case FRAME_STATE:
+        if (c) c->stopped = json_get_bool(object, "stopped", false);
+        break;
+    case FRAME_FILE:
+        begin_file(l, object);
+        break;
+    case FRAME_DATA:
+        if (node_arrival_take(&l->arrival, f->data, f->size, &err) || node_arrival_end(&l->arrival, &err) < 0)
+            node_link_stop(l, true, "%s", err.message);
+        break;
+    case FRAME_TROUBLE:
+        node_link_stop(l, true, "%s", json_get_string(object, "reason", "trouble"));
+        break;
+    default: // a beat
+        break;
+    }
+    json_decref(object);
+}
+
+static void keep_time(struct node_link *l, double now)
+{
+    const struct node_link_settings *s = l->settings;
+    if (now - l->served > gap) l->heard += now - l->served;
+    l->served = now;
+    if (l->state == LINK_GREETING) {
+        if (now - l->started > s->greeting)
+            node_link_stop(l, false, "its agent did not greet within %.0f s%s%s", s->greeting,
+                           *l->words.last ? ": " : "", l->words.last);
+        return;
+    }
+    if (now - l->heard > s->patience) node_link_stop(l, false, "nothing was heard of it for %.0f s", now - l->heard);
+    if (l->state == LINK_DOWN || now - l->beaten < s->beat) return;
+    frame_put_first(&l->out, FRAME_BEAT);
+    l->beaten = now;
+}
+
+void node_link_io(struct node_link *l)
+{
+    struct frame f;
+    struct error err;
+    int got = 0;
+    if (l->state == LINK_DOWN) return;
+    double now = clock_now();
+    size_t before = l->in.size - l->in.used;
+    bool open = frame_read(&l->in, l->child.from);
+    if (l->in.size != before) l->heard = fmax(now, l->heard);
+    hear_words(l);
+    if (l->state == LINK_GREETING) read_greeting(l);
+    while (l->state > LINK_GREETING && (got = frame_next(&l->in, &f, &err)) > 0) take_frame(l, &f);
+    if (got < 0) node_link_stop(l, true, "%s", err.message);
+    if (l->state != LINK_DOWN && !open) end(l);
+    if (l->state != LINK_DOWN) keep_time(l, now);
+    if (l->state != LINK_DOWN && frame_flush(&l->out, l->child.to)) end(l);
+}
+
+void node_links_wait(const struct node_links *links, int milliseconds)
+{
+    size_t count = links ? links->count : 0;
+    struct pollfd *p = memory_new(NODE_LINK_POLLED * count, sizeof *p);
+    int n = 0;
+    for (size_t i = 0; i < count; i++) n += node_link_poll(links->list[i], p + n);
+    poll(p, (nfds_t)n, milliseconds);
+    free(p);
+    for (size_t i = 0; i < count; i++) node_link_io(links->list[i]);
+}
+
+void node_link_end(struct node_link *l)
+{
+    child_close(&l->child.to);
+}
+
+void node_link_end_wait(struct node_link *l, double limit)
+{
+    int status;
+    while (l->state != LINK_DOWN && l->child.pid && clock_now() < limit && !child_ended(&l->child, &status)) {
+        char ignored[4096]; // what it still has to say must not keep it
+        while (read(l->child.from, ignored, sizeof ignored) > 0) {
+        }
+        usleep(1000);
+    }
+}
+
+void node_link_release(struct node_link *l)
+{
+    node_link_stop(l, false, "the run is over");
+    for (size_t i = 0; i < l->channel_count; i++) free(l->channels[i]); // its worker was released before
+    free(l->channels);
+    free(l->arriving);
+    free(l->cache);
+    free(l->why);
+    json_decref(l->identity);
+    json_decref(l->have);
+    json_decref(l->trees);
+    json_decref(l->brought);
+    *l = (struct node_link){.child = CHILD_NONE};
+}
+
+// Channels -----------------------------------------------------------------------------------------------------------
+
+struct node_channel *node_link_open(struct node_link *l, char *const argv[], struct error *err)
+{
+    if (l->state != LINK_UP) return error_set(err, "node %s is not there: %s", l->name, node_link_why(l)), NULL;
+    struct node_channel *c = memory_new(1, sizeof *c);
+    json_t *words = json_array();
+    for (size_t i = 0; argv[i]; i++) json_array_append_new(words, json_string(argv[i]));
+    *c = (struct node_channel){.link = l, .number = ++l->next_channel};
+    l->channels = memory_grow(l->channels, l->channel_count + 1, sizeof(struct node_channel *));
+    l->channels[l->channel_count++] = c;
+    frame_put_json(&l->out, FRAME_START, c->number, json_pack("{s:o}", "argv", words));
+    return c;
+}
+
+void node_link_close(struct node_link *l, struct node_channel *c)
+{
+    if (!c->ended && !c->lost) frame_put(&l->out, FRAME_KILL, c->number, NULL, 0);
+    for (size_t i = 0; i < l->channel_count; i++) {
+        if (l->channels[i] != c) continue;
+        l->channels[i] = l->channels[--l->channel_count];
+        break;
+    }
+    free(c->output.bytes);
+    free(c->errors.bytes);
+    free(c);
+}
+
+void node_channel_send(struct node_channel *c, const char *bytes, size_t size)
+{
+    if (!c->ended && !c->lost) frame_put(&c->link->out, FRAME_INPUT, c->number, bytes, size);
+}
+
+void node_channel_end_input(struct node_channel *c)
+{
+    if (!c->ended && !c->lost) frame_put(&c->link->out, FRAME_END_INPUT, c->number, NULL, 0);
+}

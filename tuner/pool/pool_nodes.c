@@ -1,0 +1,459 @@
+// See pool_nodes.h.
+#include "tuner/pool/pool_nodes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/entropy.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/pool/node_files.h"
+#include "tuner/pool/pool_spec.h"
+
+enum {
+    TRIES_MOST = 8,   // of a node in a row
+    GPUS_MOST = 4096, // of a node
+    FOREIGN_MOST = 2, // answers to others' requests, of a node
+};
+static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
+static const double end_patience = 2;                    // s that agents have to end in order
+static const double steady = 60;                         // s after which a node's failures are forgotten
+
+// Seconds from the environment, for tests and odd networks.
+static double seconds_of(const char *variable, double usual)
+{
+    double seconds;
+    const char *text = getenv(variable);
+    return text && !text_duration(text, &seconds) && seconds > 0 ? seconds : usual;
+}
+
+// Opening ------------------------------------------------------------------------------------------------------------
+
+static json_t *probe(const char *path)
+{
+    char hash[HASH_TEXT_SIZE], *absolute = text_join_path(".", path);
+    int64_t size;
+    json_t *p =
+        node_file_hash(absolute, hash, &size, NULL) ? NULL : json_pack("{s:s, s:s}", "path", absolute, "hash", hash);
+    free(absolute);
+    return p;
+}
+
+// A file beside the compile cache that nobody else has, and the job's source: who sees both sees the driver's files.
+static int make_probes(struct worker_pool *p, struct error *err)
+{
+    const struct pool_settings *s = &p->settings;
+    char *keep = text_join_path(".", s->keep);
+    p->link_settings.keep = keep;
+    p->token = text_format("%s/token-%016llx", keep, (unsigned long long)entropy_draw());
+    if (output_make_folders(p->token, err)) return -1;
+    int fd = open(p->token, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    char *text = text_format("%016llx\n", (unsigned long long)entropy_draw());
+    bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (!good) error_set(err, "cannot write '%s': %s", p->token, strerror(errno));
+    if (fd >= 0) close(fd);
+    free(text);
+    if (!good) return -1;
+    p->link_settings.probes = json_array();
+    json_array_append_new(p->link_settings.probes, probe(p->token));
+    json_t *source = s->witness ? probe(s->witness) : NULL;
+    if (source) json_array_append_new(p->link_settings.probes, source);
+    return 0;
+}
+
+static void add_node(struct worker_pool *p, struct node_spec *spec)
+{
+    struct pool_node *n = memory_new(1, sizeof *n);
+    *n = (struct pool_node){.spec = *spec, .listed = true};
+    n->link = (struct node_link){.name = n->spec.name, .settings = &p->link_settings, .child = CHILD_NONE};
+    n->link.arrival.fd = -1;
+    *spec = (struct node_spec){0};
+    p->nodes = memory_grow(p->nodes, p->node_count + 1, sizeof(struct pool_node *));
+    p->nodes[p->node_count++] = n;
+    p->links.list = memory_grow(p->links.list, p->node_count, sizeof(struct node_link *));
+    p->links.list[p->links.count++] = &n->link;
+}
+
+int pool_nodes_open(struct worker_pool *p, struct error *err)
+{
+    struct node_specs specs;
+    p->link_settings = (struct node_link_settings){.beat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
+                                                   .patience = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
+                                                   .greeting = seconds_of("SWEETSPOT_NODE_GREETING", 120),
+                                                   .log = p->settings.log,
+                                                   .user = p->settings.user};
+    p->reread = clock_now() + seconds_of("SWEETSPOT_POOL_REREAD", 10);
+    int failed = node_specs_read(&specs, p->settings.nodes, err);
+    if (!failed && !specs.count) failed = error_set(err, "--pool names no node");
+    if (!failed) failed = make_probes(p, err);
+    for (size_t i = 0; i < specs.count && !failed; i++) add_node(p, &specs.list[i]);
+    node_specs_release(&specs);
+    if (!failed) pool_nodes_serve(p);
+    return failed;
+}
+
+void pool_nodes_release(struct worker_pool *p)
+{
+    double limit = clock_now() + end_patience;
+    for (size_t i = 0; i < p->node_count; i++) node_link_end(&p->nodes[i]->link);
+    for (size_t i = 0; i < p->node_count; i++) {
+        node_link_end_wait(&p->nodes[i]->link, limit);
+        node_link_release(&p->nodes[i]->link);
+        node_spec_release(&p->nodes[i]->spec);
+        free(p->nodes[i]);
+    }
+    free(p->nodes);
+    free(p->links.list);
+    json_decref(p->link_settings.probes);
+    if (p->token) unlink(p->token);
+    free(p->token);
+    free(p->link_settings.keep);
+}
+
+// One node -----------------------------------------------------------------------------------------------------------
+
+bool pool_node_is_up(const struct worker_pool *p, size_t node)
+{
+    return node == POOL_HERE || (p->nodes[node]->link.state == LINK_UP && p->nodes[node]->joined);
+}
+
+const char *pool_node_name(const struct worker_pool *p, size_t node)
+{
+    return node == POOL_HERE ? NULL : p->nodes[node]->spec.name;
+}
+
+static const char *node_aside(const struct worker_pool *p, size_t node)
+{
+    return node != POOL_HERE && p->nodes[node]->aside ? node_link_why(&p->nodes[node]->link) : NULL;
+}
+
+const char *pool_gpu_aside(const struct worker_pool *p, size_t gpu)
+{
+    const struct gpu_slot *slot = &p->gpus[gpu];
+    return slot->aside ? slot->aside_why : node_aside(p, slot->node);
+}
+
+const char *pool_compiler_aside(const struct worker_pool *p, size_t compiler)
+{
+    size_t node = p->compilers[compiler].node;
+    bool refused = node != POOL_HERE && p->nodes[node]->compilers == COMPILERS_REFUSED;
+    return refused ? "it does not compile as the others do" : node_aside(p, node);
+}
+
+void pool_node_set_aside(struct worker_pool *p, size_t node, const char *why)
+{
+    struct pool_node *n = p->nodes[node];
+    if (n->aside) return;
+    n->aside = true;
+    n->began = false;
+    node_link_stop(&n->link, true, "%s", why);
+    pool_say(p, "node %s is set aside: %s", n->spec.name, why);
+}
+
+void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *event)
+{
+    if (node == POOL_HERE) return;
+    event->outside = true;
+    pool_log(p, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
+    if (++p->nodes[node]->foreign < FOREIGN_MOST) return;
+    event->node = true;
+    pool_node_set_aside(p, node, event->why.message);
+}
+
+static void start(struct worker_pool *p, struct pool_node *n)
+{
+    struct error err;
+    n->began = true;
+    if (!node_link_start(&n->link, n->spec.command, &err)) return;
+    free(n->link.why);
+    n->link.why = text_copy(err.message);
+    pool_log(p, "node %s: %s", n->spec.name, err.message);
+}
+
+static void join(struct worker_pool *p, size_t node)
+{
+    struct pool_node *n = p->nodes[node];
+    int64_t cores = n->spec.cores >= 0 ? n->spec.cores : json_get_integer(n->link.identity, "cores", 1);
+    if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
+    n->joined = true;
+    for (size_t i = 0; i < n->spec.gpu_count; i++)
+        pool_add_gpu(p, node, &n->link, text_format("%s gpu %s", n->spec.name, n->spec.gpus[i]),
+                     text_copy(n->spec.gpus[i]));
+    if (!n->spec.gpus_known) pool_add_gpu(p, node, &n->link, text_format("%s gpu 0", n->spec.name), text_copy("0"));
+    for (int64_t i = 0; i < cores; i++)
+        pool_add_compiler(p, node, &n->link, text_format("%s compiler %lld", n->spec.name, (long long)i));
+}
+
+// Its agent has ended, or was never there.
+static void see_to_end(struct worker_pool *p, size_t node, double now)
+{
+    struct pool_node *n = p->nodes[node];
+    const char *why = node_link_why(&n->link);
+    n->began = false;
+    if (n->compilers != COMPILERS_REFUSED) n->compilers = COMPILERS_UNKNOWN;
+    if (now - n->up > steady && n->up > 0) n->failures = 0;
+    n->up = 0;
+    if (!n->listed) return;
+    if (n->link.refused || ++n->failures >= TRIES_MOST) {
+        pool_node_set_aside(p, node, why);
+        return;
+    }
+    double delay = fmin(longest_delay, ldexp(first_delay, n->failures - 1));
+    n->again = now + delay;
+    pool_say(p, "node %s is lost: %s; it is tried again in %.0f s", n->spec.name, why, delay);
+}
+
+// Before a node gets anything to compile, one of its compilers says what it is.
+static void greet_compiler(struct worker_pool *p, size_t node)
+{
+    struct pool_node *n = p->nodes[node];
+    struct error err;
+    if (n->compilers != COMPILERS_UNKNOWN || !p->compiler) return;
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        struct compile_slot *slot = &p->compilers[i];
+        if (slot->node != node) continue;
+        n->compilers = COMPILERS_GREETED;
+        if (slot->busy || pool_start_compiler(p, i, &err)) return; // the end of its node is on its way
+        slot->busy = slot->greeting = true;
+        slot->stopped = 0;
+        slot->deadline = clock_now() + POOL_HELLO_TIMEOUT;
+        json_decref(slot->request);
+        slot->request = pool_compiler_hello(p);
+        slot->id = worker_send(&slot->worker, json_incref(slot->request));
+        return;
+    }
+}
+
+bool pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
+{
+    struct pool_node *n = p->nodes[node];
+    const char *compiler = json_get_string(hello, "compiler", NULL);
+    bool same = compiler && !strcmp(compiler, p->compiler);
+    n->compilers = same ? COMPILERS_GOOD : COMPILERS_REFUSED;
+    if (!same)
+        pool_say(p, "node %s does not compile: it has %s, the run has %s", n->spec.name,
+                 compiler ? compiler : json_get_string(hello, "reason", "no compiler"), p->compiler);
+    return same;
+}
+
+void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
+{
+    struct pool_node *n = p->nodes[node];
+    n->compilers = ++n->greetings < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
+    if (n->compilers == COMPILERS_REFUSED) pool_say(p, "node %s does not compile: %s", n->spec.name, why);
+}
+
+void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    size_t node = p->gpus[gpu].node;
+    if (node == POOL_HERE || p->nodes[node]->spec.gpus_known || p->nodes[node]->gpus) return;
+    int64_t count = json_get_integer(hello, "device_count", 1);
+    p->nodes[node]->gpus = count < 1 ? 1 : count > GPUS_MOST ? GPUS_MOST : count;
+}
+
+// Slots for those that its first GPU's worker has told of.
+static void add_counted_gpus(struct worker_pool *p, size_t node)
+{
+    struct pool_node *n = p->nodes[node];
+    for (int64_t i = 1; i < n->gpus; i++)
+        pool_add_gpu(p, node, &n->link, text_format("%s gpu %lld", n->spec.name, (long long)i),
+                     text_format("%lld", (long long)i));
+    if (n->gpus) n->spec.gpus_known = true;
+}
+
+bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    const char *model = p->settings.nodes ? p->settings.nodes->model : NULL,
+               *name = json_get_string(json_object_get(hello, "device"), "name", "?");
+    if (!model || strcasestr(name, model)) return true;
+    pool_node_count_gpus(p, gpu, hello); // others of its node may be
+    char *why = text_format("it is a %s, and --gpu-model is '%s'", name, model);
+    pool_gpu_set_aside(p, gpu, why);
+    free(why);
+    return false;
+}
+
+const struct gpu_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    const char *uuid = json_get_string(json_object_get(hello, "device"), "uuid", "");
+    for (size_t i = 0; i < p->gpu_count && *uuid && !p->replay; i++) {
+        const struct gpu_slot *slot = &p->gpus[i];
+        if (i != gpu && !slot->aside && worker_running(&slot->worker) && slot->uuid && !strcmp(slot->uuid, uuid))
+            return slot;
+    }
+    return NULL;
+}
+
+bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    const json_t *device = json_object_get(hello, "device");
+    const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", "");
+    if (!pool_gpu_is_wanted(p, gpu, hello)) return true;
+    if (p->gpus[gpu].node == POOL_HERE) return false;
+    const struct gpu_slot *twin = pool_gpu_twin(p, gpu, hello);
+    bool same = !strcmp(name, p->device_name) && !strcmp(driver, p->driver);
+    if (same && !twin) return false;
+    pool_node_count_gpus(p, gpu, hello);
+    char *why = same ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid)
+                     : text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver,
+                                   p->device_name, p->driver);
+    pool_gpu_set_aside(p, gpu, why);
+    free(why);
+    return true;
+}
+
+bool pool_gpu_refuses_job(struct worker_pool *p, size_t gpu)
+{
+    struct error why;
+    if (!node_files_refuse(p->gpus[gpu].worker.link, p->job_request, &why)) return false;
+    pool_gpu_set_aside(p, gpu, why.message);
+    return true;
+}
+
+char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
+{
+    char here[256] = "";
+    size_t node = p->gpus[gpu].node;
+    if (node != POOL_HERE)
+        return text_copy(json_get_string(p->nodes[node]->link.identity, "host", p->nodes[node]->spec.name));
+    if (gethostname(here, sizeof here - 1)) *here = 0;
+    return text_copy(*here ? here : "localhost");
+}
+
+json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
+{
+    const struct gpu_slot *slot = &p->gpus[gpu];
+    char *host = pool_gpu_host(p, gpu);
+    json_t *identity =
+        json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "", "host", host,
+                  "node", slot->node == POOL_HERE ? NULL : p->nodes[slot->node]->spec.name);
+    free(host);
+    return identity;
+}
+
+double pool_patience(void)
+{
+    return seconds_of("SWEETSPOT_POOL_PATIENCE", 600);
+}
+
+void pool_gpu_set_aside(struct worker_pool *p, size_t gpu, const char *why)
+{
+    struct gpu_slot *slot = &p->gpus[gpu];
+    pool_forget_gpu(slot);
+    if (!slot->aside) {
+        pool_say(p, "%s is set aside: %s", slot->name, why);
+        slot->aside_why = text_copy(why);
+    }
+    slot->aside = true;
+}
+
+static void serve(struct worker_pool *p, size_t node, double now)
+{
+    struct pool_node *n = p->nodes[node];
+    if (n->aside) return;
+    if (n->began && n->link.state == LINK_DOWN) see_to_end(p, node, now);
+    if (!n->aside && n->listed && !n->began && now >= n->again) start(p, n);
+    if (n->link.state != LINK_UP) return;
+    if (n->up <= 0) {
+        n->up = now;
+        pool_say(p, "node %s joins%s%s, %lld cores%s", n->spec.name,
+                 strcmp(n->spec.name, json_get_string(n->link.identity, "host", "")) ? ": " : "",
+                 strcmp(n->spec.name, json_get_string(n->link.identity, "host", ""))
+                     ? json_get_string(n->link.identity, "host", "?")
+                     : "",
+                 (long long)json_get_integer(n->link.identity, "cores", 0),
+                 n->link.shared ? "" : "; files are sent to it");
+    }
+    if (!n->joined) join(p, node);
+    if (!n->spec.gpus_known && n->gpus) add_counted_gpus(p, node);
+    greet_compiler(p, node);
+}
+
+// The list -----------------------------------------------------------------------------------------------------------
+
+static struct pool_node *find(const struct worker_pool *p, const char *name)
+{
+    for (size_t i = 0; i < p->node_count; i++)
+        if (!strcmp(p->nodes[i]->spec.name, name)) return p->nodes[i];
+    return NULL;
+}
+
+static bool same_command(const struct node_spec *a, const struct node_spec *b)
+{
+    size_t i = 0;
+    while (a->command[i] && b->command[i] && !strcmp(a->command[i], b->command[i])) i++;
+    return !a->command[i] && !b->command[i];
+}
+
+static void read_list_again(struct worker_pool *p, double now)
+{
+    struct node_specs specs;
+    struct error err;
+    if (now < p->reread) return;
+    p->reread = now + seconds_of("SWEETSPOT_POOL_REREAD", 10);
+    if (node_specs_read(&specs, p->settings.nodes, &err)) {
+        pool_log(p, "the list of nodes cannot be read again: %s", err.message);
+        node_specs_release(&specs);
+        return;
+    }
+    for (size_t i = 0; i < p->node_count; i++) p->nodes[i]->listed = false;
+    for (size_t i = 0; i < specs.count; i++) {
+        struct pool_node *n = find(p, specs.list[i].name);
+        if (n) {
+            n->listed = true;
+            if (!same_command(&n->spec, &specs.list[i])) { // a new one under an old name: it gets its chances
+                char **old = n->spec.command;
+                n->spec.command = specs.list[i].command;
+                specs.list[i].command = old;
+                n->aside = false;
+                n->failures = 0;
+                n->again = 0;
+                if (n->began) node_link_stop(&n->link, false, "its command has changed");
+            }
+        } else {
+            pool_log(p, "node %s is new in the list", specs.list[i].name);
+            add_node(p, &specs.list[i]);
+        }
+    }
+    for (size_t i = 0; i < p->node_count; i++) {
+        struct pool_node *n = p->nodes[i];
+        if (n->listed || !n->began) continue;
+        pool_say(p, "node %s leaves: it is not in the list any more", n->spec.name);
+        node_link_stop(&n->link, false, "it is not in the list any more");
+        n->failures = 0;
+    }
+    node_specs_release(&specs);
+}
+
+void pool_nodes_serve(struct worker_pool *p)
+{
+    double now = clock_now();
+    if (!p->node_count) return;
+    read_list_again(p, now);
+    for (size_t i = 0; i < p->node_count; i++) serve(p, i, now);
+}
+
+bool pool_nodes_hopeless(const struct worker_pool *p, struct error *why)
+{
+    char *all = text_copy("");
+    bool hopeless = true;
+    for (size_t i = 0; i < p->node_count; i++) {
+        const struct pool_node *n = p->nodes[i];
+        size_t working = !n->joined;
+        for (size_t k = 0; k < p->gpu_count; k++) working += p->gpus[k].node == i && !p->gpus[k].aside;
+        if (!n->aside && working) hopeless = false;
+        char *longer = text_format("%s%s%s: %s", all, *all ? "; " : "", n->spec.name,
+                                   n->aside ? node_link_why(&n->link) : "no GPU that can be used");
+        free(all);
+        all = longer;
+    }
+    if (hopeless) error_set(why, "no node can be used: %s", all);
+    free(all);
+    return hopeless;
+}

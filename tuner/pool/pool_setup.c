@@ -1,0 +1,305 @@
+// The beginning of a pool, and the questions that are asked while a run is set up: see worker_pool.h. Blocking.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/installation.h"
+#include "tuner/base/interrupt.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/pool/pool_nodes.h"
+
+// "0,2": one GPU worker each.
+static int read_device_list(struct worker_pool *p, struct error *err)
+{
+    for (const char *at = p->settings.device;; at++) {
+        char *end;
+        errno = 0;
+        long index = strtol(at, &end, 10);
+        if (end == at || errno || index < 0 || (*end && *end != ','))
+            return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'",
+                             p->settings.device);
+        pool_add_gpu(p, POOL_HERE, NULL, text_format("gpu %ld", index), text_format("%ld", index));
+        if (!*end) return 0;
+        at = end;
+    }
+}
+
+static int choose_programs(struct worker_pool *p, struct error *err)
+{
+    const char *device = p->settings.device;
+    p->replay = !strncmp(device, "replay:", 7);
+    p->lockstep = p->replay && !p->settings.nodes;
+    if (!p->replay) {
+        p->gpu_program = installation_worker("SWEETSPOT_GPU_WORKER", "sweetspot-gpu");
+        p->compile_program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile");
+        return 0;
+    }
+    p->replay_file = text_join_path(".", device + 7);
+    p->gpu_program = installation_worker("SWEETSPOT_REPLAY_WORKER", "sweetspot-replay");
+    p->compile_program = text_copy(p->gpu_program);
+    return access(p->replay_file, R_OK) ? error_set(err, "cannot read '%s': %s", device + 7, strerror(errno)) : 0;
+}
+
+static int choose_workers(struct worker_pool *p, struct error *err)
+{
+    if (choose_programs(p, err)) return -1;
+    if (p->settings.nodes) return pool_nodes_open(p, err);
+    int64_t compilers = p->settings.compilers ? p->settings.compilers : sysconf(_SC_NPROCESSORS_ONLN);
+    if (p->replay)
+        pool_add_gpu(p, POOL_HERE, NULL, text_copy("replay"), NULL);
+    else if (read_device_list(p, err))
+        return -1;
+    compilers = p->replay || compilers < 1 ? 1 : compilers;
+    for (int64_t i = 0; i < compilers; i++) pool_add_compiler(p, POOL_HERE, NULL, text_format("compiler %" PRId64, i));
+    return 0;
+}
+
+// What the driver divides by is at least 1.
+static int read_limits(const json_t *device, struct device_limits *l, struct error *err)
+{
+    static const char *const may_be_zero[] = {"l2_bytes", "memory_bytes", "max_cluster", "compute", NULL};
+    const struct {
+        const char *name;
+        int64_t *value;
+    } members[] = {
+        {"sm_count", &l->sm_count},           {"max_shared", &l->max_shared},
+        {"shared_per_sm", &l->shared_per_sm}, {"registers_per_sm", &l->registers_per_sm},
+        {"max_threads", &l->max_threads},     {"threads_per_sm", &l->threads_per_sm},
+        {"blocks_per_sm", &l->blocks_per_sm}, {"warp_size", &l->warp_size},
+        {"l2_bytes", &l->l2_bytes},           {"memory_bytes", &l->memory_bytes},
+        {"max_cluster", &l->max_cluster},     {"compute", &l->compute},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        int64_t value = json_get_integer(device, members[i].name, *members[i].value), low = 1;
+        for (size_t k = 0; may_be_zero[k]; k++) low -= !strcmp(may_be_zero[k], members[i].name);
+        if (value < low || value > (int64_t)1 << 50)
+            return error_set(err, "the GPU worker says of its device that '%s' is %" PRId64, members[i].name, value);
+        *members[i].value = value;
+    }
+    return 0;
+}
+
+// What the first workers say of themselves. One that dies meanwhile is started again.
+static json_t *greet_compiler(struct worker_pool *p, struct error *err)
+{
+    struct worker *w = &p->compilers[p->first_compiler].worker;
+    json_t *hello = NULL;
+    w->failure = WORKER_DIED;
+    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED; i++) {
+        if (!worker_running(w) && pool_start_compiler(p, p->first_compiler, err)) return NULL;
+        hello = pool_ask_compiler(p, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err);
+    }
+    if (hello && p->settings.nvcc && !json_get_string(hello, "compiler", NULL)) {
+        error_set(err, "the job is compiled by nvcc: %s",
+                  json_get_string(hello, "reason", "the compiler does not know it"));
+        json_decref(hello);
+        return NULL;
+    }
+    return hello;
+}
+
+static json_t *greet_gpu(struct worker_pool *p, struct error *err)
+{
+    struct worker *w = &p->gpus[p->first_gpu].worker;
+    json_t *hello = NULL;
+    w->failure = WORKER_DIED;
+    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED; i++) {
+        if (!worker_running(w) && pool_start_gpu(p, p->first_gpu, err)) return NULL;
+        hello = worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err);
+    }
+    return hello;
+}
+
+static bool is_usable(const struct worker_pool *p, size_t gpu)
+{
+    return !p->gpus[gpu].aside && pool_node_is_up(p, p->gpus[gpu].node);
+}
+
+static size_t first_usable_gpu(const struct worker_pool *p)
+{
+    size_t i = 0;
+    while (i < p->gpu_count && !is_usable(p, i)) i++;
+    return i;
+}
+
+static size_t first_usable_compiler(const struct worker_pool *p)
+{
+    size_t i = 0;
+    while (i < p->compiler_count &&
+           (!pool_node_is_up(p, p->compilers[i].node) ||
+            (p->compilers[i].node != POOL_HERE && p->nodes[p->compilers[i].node]->compilers == COMPILERS_REFUSED)))
+        i++;
+    return i;
+}
+
+static const char *no_device(const json_t *hello)
+{
+    return json_get_string(hello, "reason", "the GPU worker does not say which device it has");
+}
+
+// The first compiler that answers, of whichever node is there first, and the first GPU.
+static int meet_nodes(struct worker_pool *p, struct error *err)
+{
+    while (!p->hello) {
+        struct error why;
+        if (interrupt_count()) return error_set(err, "interrupted");
+        pool_nodes_serve(p);
+        size_t gpu = first_usable_gpu(p), compiler = first_usable_compiler(p);
+        bool missing = p->compiler_hello ? gpu == p->gpu_count : compiler == p->compiler_count;
+        if (missing || gpu == p->gpu_count) {
+            if (pool_nodes_hopeless(p, err)) return -1;
+            node_links_wait(&p->links, 200);
+            continue;
+        }
+        p->first_gpu = gpu;
+        if (!p->compiler_hello) {
+            size_t node = p->compilers[compiler].node;
+            p->first_compiler = compiler;
+            p->compiler_hello = greet_compiler(p, &why);
+            if (p->compiler_hello) {
+                p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
+                p->nodes[node]->compilers = COMPILERS_GOOD;
+            } else if (pool_node_is_up(p, node)) {
+                pool_node_set_aside(p, node, why.message);
+            }
+            continue;
+        }
+        json_t *hello = greet_gpu(p, &why);
+        if (json_object_get(hello, "device")) {
+            if (pool_gpu_is_wanted(p, gpu, hello)) p->hello = hello;
+        } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
+            pool_gpu_set_aside(p, gpu, hello ? no_device(hello) : why.message);
+        }
+        if (!p->hello) json_decref(hello);
+    }
+    return 0;
+}
+
+static int meet(struct worker_pool *p, struct error *err)
+{
+    if (p->settings.nodes) return meet_nodes(p, err);
+    if (pool_start_compiler(p, 0, err) || pool_start_gpu(p, 0, err)) return -1; // at the same time
+    p->compiler_hello = greet_compiler(p, err);
+    if (!p->compiler_hello) return -1;
+    p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
+    p->hello = greet_gpu(p, err);
+    if (!p->hello) return -1;
+    if (json_object_get(p->hello, "device")) return 0;
+    return error_set(err, "%s (`sweetspot doctor` says what works here)", no_device(p->hello));
+}
+
+int pool_open(struct worker_pool *p, const struct pool_settings *settings, struct error *err)
+{
+    *p = (struct worker_pool){.settings = *settings};
+    if (choose_workers(p, err)) return EXIT_USAGE;
+    if (meet(p, err)) return EXIT_ENVIRONMENT;
+    const json_t *device = json_object_get(p->hello, "device");
+    p->device_name = json_get_string(device, "name", "?");
+    p->arch = json_get_string(device, "arch", "?");
+    p->driver = json_get_string(device, "driver", "");
+    pool_set_uuid(&p->gpus[p->first_gpu], device);
+    p->limits = device_limits_h200;
+    if (read_limits(device, &p->limits, err)) return EXIT_ENVIRONMENT;
+    p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
+    pool_node_count_gpus(p, p->first_gpu, p->hello);
+    return 0;
+}
+
+void pool_stop(struct worker_pool *p, double seconds)
+{
+    for (size_t i = 0; i < p->gpu_count; i++) worker_stop(&p->gpus[i].worker, seconds);
+}
+
+void pool_release(struct worker_pool *p)
+{
+    pool_release_slots(p);
+    pool_nodes_release(p);
+    free(p->replay_file);
+    free(p->gpu_program);
+    free(p->compile_program);
+    json_decref(p->hello);
+    json_decref(p->compiler_hello);
+    json_decref(p->job_request);
+    *p = (struct worker_pool){0};
+}
+
+// Questions ----------------------------------------------------------------------------------------------------------
+
+json_t *pool_ask_compiler(struct worker_pool *p, json_t *request, double seconds, struct error *err)
+{
+    return worker_ask(&p->compilers[p->first_compiler].worker, request, seconds, err);
+}
+
+json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, struct error *err)
+{
+    return worker_ask(&p->gpus[p->first_gpu].worker, request, seconds, err);
+}
+
+// Where the first GPU's node is lost, another GPU takes its place.
+static int find_first_gpu(struct worker_pool *p, struct error *err)
+{
+    if (is_usable(p, p->first_gpu)) return 0;
+    for (;;) {
+        if (interrupt_count()) return error_set(err, "interrupted");
+        pool_nodes_serve(p);
+        p->first_gpu = first_usable_gpu(p);
+        if (p->first_gpu < p->gpu_count) return 0;
+        p->first_gpu = 0;
+        if (pool_nodes_hopeless(p, err)) return -1;
+        node_links_wait(&p->links, 200);
+    }
+}
+
+// Hands the job to the first GPU worker. One that dies meanwhile is started again.
+static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
+{
+    struct gpu_slot *slot = NULL;
+    *answer = NULL;
+    for (int i = 0; i < POOL_FAILED_STARTS && !*answer; i++) {
+        if (find_first_gpu(p, err)) return EXIT_ENVIRONMENT;
+        slot = &p->gpus[p->first_gpu];
+        json_t *hello = worker_running(&slot->worker) ? NULL : greet_gpu(p, err);
+        if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
+        bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
+        if (hello && !other) pool_set_uuid(slot, json_object_get(hello, "device"));
+        json_decref(hello);
+        if (!other && pool_gpu_refuses_job(p, p->first_gpu)) {
+            i--; // it was not tried
+            continue;
+        }
+        if (other || !worker_running(&slot->worker)) continue;
+        *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
+        if (*answer && pool_give_up_baseline(p, *answer)) {
+            worker_kill(&slot->worker);
+            json_decref(*answer);
+            *answer = NULL;
+            i--;
+            continue;
+        }
+        if (!*answer && slot->worker.failure != WORKER_DIED) break;
+    }
+    if (!*answer) return EXIT_ENVIRONMENT;
+    if (status_find(json_get_string(*answer, "status", "")) != STATUS_OK) return pool_refusal(*answer, err);
+    slot->state = GPU_READY;
+    return 0;
+}
+
+int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct error *err)
+{
+    p->job_request = request;
+    return set_up(p, answer, err);
+}
+
+int pool_set_up_again(struct worker_pool *p, struct error *err)
+{
+    json_t *answer;
+    worker_kill(&p->gpus[p->first_gpu].worker);
+    int status = set_up(p, &answer, err);
+    json_decref(answer);
+    return status;
+}

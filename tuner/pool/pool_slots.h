@@ -1,0 +1,30 @@
+// Private to the pool: its slots, and starting what is in them.
+#ifndef SWEETSPOT_POOL_SLOTS_H
+#define SWEETSPOT_POOL_SLOTS_H
+
+#include "tuner/pool/worker_pool.h"
+
+enum { POOL_HELLO_TIMEOUT = 120, POOL_FAILED_STARTS = 3 };
+
+// Adds one; takes the texts. `link` is NULL for one that is here.
+void pool_add_gpu(struct worker_pool *, size_t node, struct node_link *link, char *name, char *device);
+void pool_add_compiler(struct worker_pool *, size_t node, struct node_link *link, char *name);
+// Starts one and sends hello to a GPU worker; the rest of its set-up follows from its answer. -1 with a message.
+int pool_start_compiler(struct worker_pool *, size_t compiler, struct error *);
+int pool_start_gpu(struct worker_pool *, size_t gpu, struct error *);
+// What a compiler is asked before all else.
+json_t *pool_compiler_hello(const struct worker_pool *);
+void pool_set_uuid(struct gpu_slot *, const json_t *device);
+void pool_forget_head(struct gpu_slot *); // of its queue
+void pool_forget_gpu(struct gpu_slot *);  // its worker, and what it has queued
+void pool_release_slots(struct worker_pool *);
+// The exit status and the message of a worker that refuses its set-up: it blames the machine or the job.
+int pool_refusal(const json_t *answer, struct error *);
+// Whether an answer says that one of the job's baselines, a program, has crashed its worker. Then workers that are set
+// up from now on do not call it.
+bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
+// A line to the log, or to the person who watches.
+void pool_log(const struct worker_pool *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pool_say(const struct worker_pool *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

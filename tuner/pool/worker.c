@@ -1,0 +1,354 @@
+// See worker.h.
+#include "tuner/pool/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tuner/base/interrupt.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/pool/answer_check.h"
+#include "tuner/pool/node_files.h"
+
+enum { LONGEST_LINE = 256 << 20 }; // more than this without a newline is invalid
+
+bool worker_running(const struct worker *w)
+{
+    return w->child.pid > 0 || w->channel;
+}
+
+int worker_start(struct worker *w, const char *name, char *const argv[], struct error *err)
+{
+    w->name = name;
+    w->input_size = w->input_looked = w->output_size = 0;
+    w->words = (struct child_words){0};
+    w->killed = w->lost = false;
+    if (!w->link) return child_start(&w->child, argv, NULL, err);
+    w->channel = node_link_open(w->link, argv, err);
+    return w->channel ? 0 : -1;
+}
+
+int64_t worker_send(struct worker *w, json_t *request)
+{
+    int64_t id = ++w->next_id;
+    json_object_set_new(request, "id", json_integer(id));
+    if (w->channel) request = node_files_place(w->link, request);
+    char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    json_decref(request);
+    size_t length = strlen(text);
+    if (w->channel) {
+        text[length] = '\n'; // in place of the NUL: frames have a size
+        node_channel_send(w->channel, text, length + 1);
+        free(text);
+        return id;
+    }
+    if (w->output_size + length + 1 > w->output_room) {
+        w->output_room = 2 * (w->output_size + length + 1);
+        w->output = memory_grow(w->output, w->output_room, 1);
+    }
+    memcpy(w->output + w->output_size, text, length);
+    w->output_size += length;
+    w->output[w->output_size++] = '\n';
+    free(text);
+    return id;
+}
+
+int worker_polled(const struct worker *w)
+{
+    struct pollfd ignored[WORKER_POLLED];
+    return worker_poll(w, ignored);
+}
+
+bool worker_has_news(const struct worker *w)
+{
+    const struct node_channel *c = w->channel;
+    return c && (c->output.size || c->errors.size || c->ended || c->lost);
+}
+
+int worker_poll(const struct worker *w, struct pollfd *p)
+{
+    const struct child *c = &w->child;
+    int n = 0;
+    if (!c->pid) return 0;
+    if (c->from >= 0) p[n++] = (struct pollfd){.fd = c->from, .events = POLLIN};
+    if (c->errors >= 0) p[n++] = (struct pollfd){.fd = c->errors, .events = POLLIN};
+    if (c->to >= 0 && w->output_size) p[n++] = (struct pollfd){.fd = c->to, .events = POLLOUT};
+    return n;
+}
+
+static void pass_on(void *user, const char *line)
+{
+    const struct worker *w = user;
+    if (w->chatter) w->chatter(w->chatter_user, w, line);
+}
+
+static void read_stderr(struct worker *w)
+{
+    child_words_read(&w->words, &w->child.errors, pass_on, w);
+}
+
+// False when the worker has closed its end: it will never hear of the request.
+static bool write_output(struct worker *w)
+{
+    size_t done = 0;
+    bool open = true;
+    while (w->child.to >= 0 && done < w->output_size) {
+        ssize_t n = write(w->child.to, w->output + done, w->output_size - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            open = errno == EAGAIN || errno == EWOULDBLOCK;
+            break;
+        }
+        done += (size_t)n;
+    }
+    memmove(w->output, w->output + done, w->output_size - done);
+    w->output_size -= done;
+    return open;
+}
+
+// 1 as long as the pipe is open.
+static int read_input(struct worker *w)
+{
+    while (w->child.from >= 0) {
+        if (w->input_size + 65536 > w->input_room) {
+            if (w->input_size > LONGEST_LINE) return 0;
+            w->input_room = 2 * w->input_room + 65536;
+            w->input = memory_grow(w->input, w->input_room, 1);
+        }
+        ssize_t n = read(w->child.from, w->input + w->input_size, w->input_room - w->input_size);
+        if (n > 0)
+            w->input_size += (size_t)n;
+        else if (n == 0)
+            return 0;
+        else if (errno != EINTR)
+            return errno == EAGAIN || errno == EWOULDBLOCK;
+    }
+    return 0;
+}
+
+static void describe_death(const struct worker *w, struct error *err)
+{
+    char how[96] = "closed its pipe, did not end, and was killed";
+    if (w->input_size > LONGEST_LINE)
+        snprintf(how, sizeof how, "sent a line of more than %d MiB, and was killed", LONGEST_LINE >> 20);
+    else if (!w->killed)
+        child_describe(w->exit_status, how, sizeof how);
+    error_set(err, "worker '%s' %s%s%s", w->name, how, w->words.last[0] ? ": " : "", w->words.last);
+}
+
+// What the link has brought.
+static int channel_io(struct worker *w, struct error *err)
+{
+    struct node_channel *c = w->channel;
+    child_words_take(&w->words, c->errors.bytes, c->errors.size, pass_on, w);
+    c->errors.size = 0;
+    if (w->input_size + c->output.size > w->input_room) {
+        w->input_room = 2 * (w->input_size + c->output.size);
+        w->input = memory_grow(w->input, w->input_room, 1);
+    }
+    if (c->output.size) memcpy(w->input + w->input_size, c->output.bytes, c->output.size);
+    w->input_size += c->output.size;
+    c->output.size = 0;
+    bool endless = w->input_size > LONGEST_LINE;
+    if (!c->ended && !c->lost && !endless) return 0;
+    w->exit_status = c->status;
+    w->killed = c->killed || endless;
+    w->lost = c->lost;
+    if (w->lost)
+        error_set(err, "worker '%s' is lost with its node: %s", w->name, node_link_why(w->link));
+    else
+        describe_death(w, err);
+    node_link_close(w->link, c);
+    w->channel = NULL;
+    return -1;
+}
+
+int worker_io(struct worker *w, struct error *err)
+{
+    if (w->channel) return channel_io(w, err);
+    if (!w->child.pid) return error_set(err, "worker '%s' is not running", w->name);
+    bool open = write_output(w);
+    read_stderr(w);
+    if (read_input(w) && open) return 0;
+    // A pipe is closed: give the process a moment to end by itself, so that its own exit status is seen, then kill it.
+    for (int i = 0; i < 200 && !child_ended(&w->child, &w->exit_status); i++) {
+        if (i == 199) {
+            w->killed = true;
+            child_kill(&w->child, &w->exit_status);
+        }
+        usleep(1000);
+    }
+    read_stderr(w);
+    describe_death(w, err);
+    child_close_all(&w->child);
+    return -1;
+}
+
+bool worker_ended_from_outside(const struct worker *w)
+{
+    static const int signals[] = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
+    int status = w->exit_status, number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - EXIT_SIGNAL;
+    if (worker_running(w) || w->killed) return false;
+    if (w->lost) return true;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (number == signals[i]) return true; // 128 + number: what stands before the worker says so of it
+    return false;
+}
+
+bool worker_stopped(const struct worker *w)
+{
+    return w->channel ? w->channel->stopped : child_stopped(&w->child);
+}
+
+bool worker_lost_with_node(const struct worker *w)
+{
+    return w->lost && !worker_running(w);
+}
+
+int worker_receive(struct worker *w, json_t **answer, struct error *err)
+{
+    size_t looked = w->input_looked, new = w->input_size - looked;
+    char *end = new ? memchr(w->input + looked, '\n', new) : NULL;
+    w->input_looked = end ? 0 : w->input_size;
+    if (!end) return 0;
+    *end = 0;
+    size_t used = (size_t)(end - w->input) + 1;
+    *answer = json_parse(w->input, err);
+    if (*answer && !json_is_object(*answer)) {
+        error_set(err, "not a JSON object: '%.80s'", w->input);
+        json_decref(*answer);
+        *answer = NULL;
+    }
+    memmove(w->input, w->input + used, w->input_size - used);
+    w->input_size -= used;
+    if (*answer && w->link) node_files_found(w->link, *answer);
+    if (*answer) return 1;
+    return error_prefix(err, "worker '%s'", w->name);
+}
+
+void worker_kill(struct worker *w)
+{
+    if (w->child.pid) {
+        child_kill(&w->child, &w->exit_status); // its group with it: a tool may stand before the worker
+        read_stderr(w);
+        child_close_all(&w->child);
+    }
+    if (w->channel) {
+        node_link_close(w->link, w->channel);
+        w->channel = NULL;
+    }
+    w->input_size = w->input_looked = w->output_size = 0;
+}
+
+void worker_stop(struct worker *w, double seconds)
+{
+    double limit = clock_now() + seconds;
+    struct error ignored;
+    if (w->channel) node_channel_end_input(w->channel);
+    while (w->channel && clock_now() < limit && !worker_io(w, &ignored)) node_links_wait(w->links, 10);
+    if (w->child.pid) {
+        child_close(&w->child.to);
+        while (clock_now() < limit && !child_ended(&w->child, &w->exit_status)) {
+            read_stderr(w);
+            usleep(2000);
+        }
+    }
+    worker_kill(w);
+    child_close_all(&w->child);
+}
+
+void worker_release(struct worker *w)
+{
+    worker_kill(w);
+    free(w->input);
+    free(w->output);
+    *w = WORKER_NONE;
+}
+
+static json_t *give_up(struct worker *w, enum worker_failure why)
+{
+    w->failure = why;
+    return NULL;
+}
+
+json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct error *err)
+{
+    json_incref(request);
+    json_t *answer = worker_wait(w, worker_send(w, request), seconds, err);
+    if (answer && answer_check(request, answer, err)) {
+        json_decref(answer);
+        answer = give_up(w, WORKER_INVALID);
+        worker_kill(w);
+    }
+    json_decref(request);
+    return answer;
+}
+
+// Seconds by which a worker's time is longer, since it or the driver was stopped for some of those that passed.
+static double allowance(const struct worker *w, double passed, double *stopped)
+{
+    if (passed > WORKER_LOOK + WORKER_OVERSLEPT) return passed; // the driver was
+    if (!worker_stopped(w)) return 0;
+    *stopped += passed;
+    return passed;
+}
+
+// Until this worker, or a node, has something to say.
+static void wait_for(struct worker *w, int milliseconds)
+{
+    size_t links = w->links ? w->links->count : 0;
+    struct pollfd *p = memory_new(WORKER_POLLED + NODE_LINK_POLLED * links, sizeof *p);
+    int n = worker_poll(w, p);
+    for (size_t i = 0; i < links; i++) n += node_link_poll(w->links->list[i], p + n);
+    poll(p, (nfds_t)n, milliseconds);
+    free(p);
+    for (size_t i = 0; i < links; i++) node_link_io(w->links->list[i]);
+}
+
+json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *err)
+{
+    double looked = clock_now(), limit = looked + seconds, stopped = 0;
+    bool dead = false;
+    w->failure = WORKER_WORKS;
+    for (;;) {
+        json_t *answer;
+        int got = worker_receive(w, &answer, err);
+        if (got < 0) return give_up(w, WORKER_INVALID);
+        if (got && json_get_integer(answer, "id", -1) == id && !json_object_get(answer, "progress")) return answer;
+        if (got) {
+            const char *what = json_get_string(answer, "what", NULL);
+            if (json_object_get(answer, "progress")) limit = clock_now() + seconds;
+            if (what && w->progress) w->progress(w->chatter_user, w, what, json_get_number(answer, "progress", 0));
+            json_decref(answer);
+            continue;
+        }
+        if (dead) return give_up(w, WORKER_DIED); // err says how
+        if (interrupt_count()) {
+            error_set(err, "interrupted");
+            return give_up(w, WORKER_INTERRUPTED);
+        }
+        double now = clock_now();
+        if (now - looked >= WORKER_LOOK) {
+            limit += allowance(w, now - looked, &stopped);
+            looked = now;
+        }
+        if (stopped >= WORKER_LONGEST_STOP) {
+            worker_kill(w);
+            error_set(err, "worker '%s' was stopped from outside, and killed after %d s", w->name, WORKER_LONGEST_STOP);
+            return give_up(w, WORKER_DIED);
+        }
+        double left = limit - now;
+        if (left <= 0) {
+            error_set(err, "worker '%s' did not answer within %.0f s", w->name, seconds);
+            return give_up(w, WORKER_LATE);
+        }
+        wait_for(w, left > 1 ? 1000 : (int)(left * 1000) + 1);
+        if (worker_io(w, err)) dead = true;
+    }
+}

@@ -1,0 +1,388 @@
+// See worker_pool.h.
+#include "tuner/pool/worker_pool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/pool/answer_check.h"
+#include "tuner/pool/pool_ask.h"
+#include "tuner/pool/pool_deadlines.h"
+#include "tuner/pool/pool_nodes.h"
+
+bool pool_compiler_usable(const struct worker_pool *p, size_t compiler)
+{
+    size_t node = p->compilers[compiler].node;
+    return node == POOL_HERE || (pool_node_is_up(p, node) && p->nodes[node]->compilers == COMPILERS_GOOD);
+}
+
+bool pool_gpu_usable(const struct worker_pool *p, size_t gpu)
+{
+    return !p->gpus[gpu].aside && pool_node_is_up(p, p->gpus[gpu].node);
+}
+
+bool pool_refuse_compiler(struct worker_pool *p, size_t compiler, const char *reason)
+{
+    size_t node = p->compilers[compiler].node;
+    if (node == POOL_HERE) return false;
+    pool_node_set_aside(p, node, reason);
+    return true;
+}
+
+int pool_start_gpus(struct worker_pool *p, struct error *err)
+{
+    for (size_t i = 0; i < p->gpu_count; i++) {
+        struct gpu_slot *slot = &p->gpus[i];
+        if (slot->state != GPU_DOWN || !pool_gpu_usable(p, i)) continue;
+        if (pool_start_gpu(p, i, err) && slot->node == POOL_HERE) return -1; // a node's end is on its way
+    }
+    return 0;
+}
+
+int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, double seconds, struct error *err)
+{
+    struct compile_slot *slot = &p->compilers[compiler];
+    if (!worker_running(&slot->worker) && pool_start_compiler(p, compiler, err)) {
+        json_decref(request);
+        return -1;
+    }
+    slot->busy = true;
+    slot->stopped = 0;
+    slot->deadline = clock_now() + seconds;
+    json_decref(slot->request);
+    slot->request = json_incref(request);
+    slot->id = worker_send(&slot->worker, request);
+    return 0;
+}
+
+void pool_send_gpu(struct worker_pool *p, size_t gpu, json_t *request, double seconds)
+{
+    struct gpu_slot *slot = &p->gpus[gpu];
+    slot->queue = memory_grow(slot->queue, slot->queued + 1, sizeof *slot->queue);
+    json_incref(request);
+    slot->queue[slot->queued++] = (struct gpu_request){worker_send(&slot->worker, request), request, seconds};
+    if (slot->queued > 1) return;
+    slot->stopped = 0;
+    slot->deadline = clock_now() + seconds;
+}
+
+void pool_stop_gpu(struct worker_pool *p, size_t gpu)
+{
+    pool_forget_gpu(&p->gpus[gpu]);
+}
+
+void pool_stop_compiler(struct worker_pool *p, size_t compiler)
+{
+    p->compilers[compiler].busy = p->compilers[compiler].dead = false;
+    worker_kill(&p->compilers[compiler].worker);
+}
+
+// Events -------------------------------------------------------------------------------------------------------------
+
+void pool_read_compilers(struct worker_pool *p)
+{
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        struct compile_slot *slot = &p->compilers[i];
+        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
+    }
+}
+
+// Reads a worker that has something to say. *at is at its entries of the poll, and then behind them. Links were read
+// before.
+static void read_worker(struct worker *w, const struct pollfd **at, bool *dead, struct error *death)
+{
+    const struct pollfd *end = *at + worker_polled(w);
+    bool news = worker_has_news(w);
+    for (; *at < end; ++*at) news |= (*at)->revents != 0;
+    if (news) *dead = worker_io(w, death) != 0;
+}
+
+void pool_wait(struct worker_pool *p, int milliseconds)
+{
+    size_t most = WORKER_POLLED * (p->gpu_count + p->compiler_count) + NODE_LINK_POLLED * p->links.count;
+    struct pollfd *polled = memory_new(most, sizeof *polled);
+    int n = 0;
+    for (size_t i = 0; i < p->gpu_count; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
+    for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
+    for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
+    double before = clock_now();
+    poll(polled, (nfds_t)n, milliseconds);
+    double slept = clock_now() - before;
+    if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) pool_allow_for_pause(p, slept);
+    for (size_t i = 0; i < p->links.count; i++) node_link_io(p->links.list[i]); // it keeps the time, too
+    const struct pollfd *at = polled;
+    for (size_t i = 0; i < p->gpu_count; i++) read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
+    for (size_t i = 0; i < p->compiler_count; i++)
+        read_worker(&p->compilers[i].worker, &at, &p->compilers[i].dead, &p->compilers[i].death);
+    free(polled);
+    pool_nodes_serve(p); // it may start workers
+}
+
+// hello -> job -> ready. True where there is an event in it.
+static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    const json_t *device = json_object_get(answer, "device");
+    event->kind = POOL_FAILED;
+    if (slot->state == GPU_HELLO && slot->node != POOL_HERE && (!device || pool_gpu_differs(p, i, answer))) {
+        if (!device) pool_gpu_set_aside(p, i, json_get_string(answer, "reason", "it does not say which device it is"));
+        return false;
+    }
+    if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->device_name)) {
+        error_set(&event->why,
+                  "%s is a %s, but the first is a %s: GPUs of one run must be alike; choose them with --device",
+                  slot->name, json_get_string(device, "name", "?"), p->device_name);
+        event->exit_status = EXIT_USAGE;
+        return true;
+    }
+    const struct gpu_slot *twin = slot->state == GPU_HELLO ? pool_gpu_twin(p, i, answer) : NULL;
+    if (twin) {
+        error_set(&event->why, "--device %s names one GPU twice: %s and %s are both %s", p->settings.device, twin->name,
+                  slot->name, twin->uuid);
+        event->exit_status = EXIT_USAGE;
+        return true;
+    }
+    if (slot->state == GPU_HELLO && device) {
+        pool_set_uuid(slot, device);
+        if (pool_gpu_refuses_job(p, i)) return false;
+        slot->state = GPU_JOB;
+        slot->setup_id = worker_send(&slot->worker, json_deep_copy(p->job_request));
+        pool_node_count_gpus(p, i, answer); // there may be more slots then
+        return false;
+    }
+    if (slot->state == GPU_JOB && status_find(json_get_string(answer, "status", "ok")) == STATUS_OK) {
+        slot->state = GPU_READY;
+        slot->failed_starts = 0;
+        event->kind = POOL_GPU_READY;
+        return true;
+    }
+    if (slot->state == GPU_JOB && pool_give_up_baseline(p, answer)) {
+        slot->failed_starts = 0;
+        slot->ending = true;
+        return false;
+    }
+    event->exit_status = pool_refusal(answer, &event->why);
+    if (slot->node != POOL_HERE) { // the first GPU took it: this one, or its node, is to blame
+        pool_gpu_set_aside(p, i, event->why.message);
+        return false;
+    }
+    error_prefix(&event->why, "%s", slot->name);
+    return true;
+}
+
+// Whether a message is an answer to a request that its worker does not have; `id`: of the one that it has.
+static bool is_foreign(const json_t *message, int64_t id, const json_t *request, struct error *why)
+{
+    int64_t told = json_get_integer(message, "id", -1);
+    if (told != id && !json_object_get(message, "progress"))
+        return error_set(why, "the worker answers request %lld, but was given %lld", (long long)told, (long long)id) !=
+               0;
+    return told == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
+}
+
+// The worker is gone, for the reason in event->why.
+static bool lose_gpu(struct worker_pool *p, size_t i, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    event->kind = POOL_GPU_LOST;
+    event->busy = slot->queued;
+    event->announced = slot->ending;
+    event->trial = slot->at;
+    bool failed = slot->state != GPU_READY && !event->node && ++slot->failed_starts >= POOL_FAILED_STARTS;
+    pool_forget_gpu(slot);
+    if (failed && slot->node != POOL_HERE) {
+        pool_gpu_set_aside(p, i, event->why.message);
+    } else if (failed) {
+        event->kind = POOL_FAILED;
+        event->exit_status = EXIT_ENVIRONMENT;
+    }
+    return true;
+}
+
+// One message of a GPU worker (takes the reference). True where there is an event in it.
+static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, double now, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    int64_t id = json_get_integer(message, "id", -1);
+    bool progress = json_object_get(message, "progress") != NULL, happened = false,
+         ready = slot->state == GPU_READY && slot->queued;
+    const json_t *request = ready ? slot->queue[0].request : slot->state == GPU_JOB ? p->job_request : NULL;
+    if (ready && is_foreign(message, slot->queue[0].id, request, &event->why)) {
+        pool_node_foreign(p, slot->node, event);
+        happened = lose_gpu(p, i, event);
+    } else if (id == (ready ? slot->queue[0].id : slot->setup_id) && answer_check(request, message, &event->why)) {
+        happened = lose_gpu(p, i, event);
+    } else if (slot->state != GPU_READY) {
+        if (id == slot->setup_id && progress)
+            slot->deadline = now + POOL_SETUP_TIMEOUT;
+        else if (id == slot->setup_id)
+            happened = take_setup(p, i, message, event);
+    } else if (slot->queued && id == slot->queue[0].id) {
+        if (progress) {
+            slot->deadline = now + slot->queue[0].timeout;
+            slot->at = json_get_integer(message, "trial", 0);
+        } else {
+            slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
+                           json_get_bool(message, "restart", false);
+            pool_give_up_baseline(p, message);
+            slot->at = 0;
+            pool_forget_head(slot);
+            slot->stopped = 0;
+            if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
+            event->kind = POOL_GPU_ANSWER;
+            event->answer = json_incref(message);
+            happened = true;
+        }
+    }
+    json_decref(message);
+    return happened;
+}
+
+static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    json_t *message;
+    int got = 0;
+    if (slot->state == GPU_DOWN) return false;
+    while (!slot->ending && (got = worker_receive(&slot->worker, &message, &event->why)) > 0)
+        if (take_gpu_message(p, i, message, now, event)) return true;
+    if (got < 0) return lose_gpu(p, i, event);
+    if (slot->ending) {
+        error_set(&event->why, "the worker ended, as it had announced");
+        return lose_gpu(p, i, event);
+    }
+    if (slot->dead) {
+        event->why = slot->death;
+        event->outside = worker_ended_from_outside(&slot->worker);
+        event->node = worker_lost_with_node(&slot->worker);
+        return lose_gpu(p, i, event);
+    }
+    if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
+    event->outside = slot->stopped >= WORKER_LONGEST_STOP;
+    if (event->outside)
+        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
+                  WORKER_LONGEST_STOP);
+    else if (slot->state == GPU_READY)
+        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the job's measure.timeout is too short",
+                  slot->queue[0].timeout);
+    else
+        error_set(&event->why, "%s: not ready within %d s", slot->name, POOL_SETUP_TIMEOUT);
+    event->late = true;
+    return lose_gpu(p, i, event);
+}
+
+static bool lose_compiler(struct worker_pool *p, size_t i, struct pool_event *event)
+{
+    struct compile_slot *slot = &p->compilers[i];
+    event->kind = POOL_COMPILER_LOST;
+    event->busy = slot->busy && !slot->greeting;
+    worker_kill(&slot->worker);
+    if (slot->greeting && !event->node) pool_node_not_greeted(p, slot->node, event->why.message);
+    if (!slot->busy && !event->node && ++slot->failed_starts >= POOL_FAILED_STARTS && slot->node == POOL_HERE) {
+        event->kind = POOL_FAILED;
+        event->exit_status = EXIT_ENVIRONMENT;
+    }
+    slot->busy = slot->dead = slot->greeting = false;
+    return true;
+}
+
+bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct pool_event *event)
+{
+    struct compile_slot *slot = &p->compilers[i];
+    json_t *message;
+    int got;
+    while ((got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
+        if (slot->busy && is_foreign(message, slot->id, NULL, &event->why)) {
+            json_decref(message);
+            pool_node_foreign(p, slot->node, event);
+            return lose_compiler(p, i, event);
+        }
+        if (slot->busy && json_get_integer(message, "id", -1) == slot->id) {
+            if (answer_check(slot->request, message, &event->why)) {
+                json_decref(message);
+                return lose_compiler(p, i, event);
+            }
+            slot->busy = false;
+            slot->failed_starts = 0;
+            if (slot->greeting) {
+                slot->greeting = false;
+                pool_node_greeted(p, slot->node, message);
+                json_decref(message);
+                return false;
+            }
+            event->kind = POOL_COMPILER_ANSWER;
+            event->answer = message;
+            return true;
+        }
+        json_decref(message);
+    }
+    if (got < 0) return lose_compiler(p, i, event);
+    if (slot->dead) {
+        event->why = slot->death;
+        event->outside = worker_ended_from_outside(&slot->worker);
+        event->node = worker_lost_with_node(&slot->worker);
+        return lose_compiler(p, i, event);
+    }
+    if (!slot->busy || now < slot->deadline) return false;
+    event->outside = slot->stopped >= WORKER_LONGEST_STOP;
+    if (event->outside)
+        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
+                  WORKER_LONGEST_STOP);
+    else
+        error_set(
+            &event->why,
+            "the compiler missed its deadline and was killed: raise the job's compile.timeout if it is too short");
+    event->late = true;
+    return lose_compiler(p, i, event);
+}
+
+static bool has_compiler(const struct worker_pool *p)
+{
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        size_t node = p->compilers[i].node;
+        if (node == POOL_HERE || (pool_node_is_up(p, node) && p->nodes[node]->compilers != COMPILERS_REFUSED))
+            return true;
+    }
+    return false;
+}
+
+// Whether there has been nobody to measure, or to compile, for so long that the run has to end.
+static bool is_deserted(struct worker_pool *p, double now, struct pool_event *event)
+{
+    bool gpu = !p->node_count, compiler = !p->node_count || has_compiler(p);
+    double patience = pool_patience();
+    for (size_t i = 0; i < p->gpu_count && !gpu; i++) gpu = pool_gpu_usable(p, i);
+    if (gpu && compiler) {
+        p->deserted = 0;
+        return false;
+    }
+    if (p->deserted <= 0) {
+        p->deserted = now;
+        pool_say(p, "no %s is left; waiting %.3g s for one", gpu ? "compiler" : "GPU", patience);
+    }
+    if (now - p->deserted < patience) return false;
+    event->kind = POOL_FAILED;
+    event->exit_status = EXIT_ENVIRONMENT;
+    if (!pool_nodes_hopeless(p, &event->why))
+        error_set(&event->why, "no node with a %s came within %.3g s", gpu ? "compiler" : "GPU", patience);
+    return true;
+}
+
+bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
+{
+    *event = (struct pool_event){.exit_status = EXIT_DONE};
+    if (!p->next_gpu && !p->next_compiler) pool_look_for_stops(p, now);
+    for (; p->next_gpu < p->gpu_count; p->next_gpu++) {
+        event->worker = p->next_gpu;
+        if (next_of_gpu(p, event->worker, now, event)) return true;
+    }
+    for (; p->next_compiler < p->compiler_count; p->next_compiler++) {
+        event->worker = p->next_compiler;
+        if (pool_next_of_compiler(p, event->worker, now, event)) return true;
+    }
+    p->next_gpu = p->next_compiler = 0;
+    return is_deserted(p, now, event);
+}

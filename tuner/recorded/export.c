@@ -1,0 +1,260 @@
+// See export.h.
+//
+// The table of fields (tuner/trial/trial_field.h) says which figures go into a recorded space. A space has one figure
+// per trial where the store has one per stage: the compiler's facts are those of the worst stage (static_facts.c),
+// counters those of the first problem, added up over the stages where they count events, else the largest.
+#include "tuner/recorded/export.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/trial/trial_field.h"
+
+enum { FINALS_KEPT = 10 };
+
+struct exporter {
+    const struct job *job;
+    struct recorded *recorded;
+    struct store *store;
+    size_t room, used; // trials in the store, trials exported
+    struct export_left_out left_out;
+};
+
+static void set_problems(struct recorded *r, const struct job *job)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), work;
+    r->problem_count = job->tuned_count;
+    r->problems = memory_new(r->problem_count, sizeof *r->problems);
+    for (size_t p = 0; p < r->problem_count; p++) {
+        const struct problem *from = &job->problems[p];
+        struct recorded_problem *to = &r->problems[p];
+        *to = (struct recorded_problem){.name = text_copy(from->name),
+                                        .size_count = from->size_count,
+                                        .weight = from->weight,
+                                        .flops = NAN,
+                                        .bytes = NAN};
+        to->size_names = memory_new(from->size_count, sizeof *to->size_names);
+        to->size_values = memory_new(from->size_count, sizeof *to->size_values);
+        for (size_t i = 0; i < from->size_count; i++) {
+            to->size_names[i] = text_copy(job->size_names[i]);
+            to->size_values[i] = from->sizes[i];
+        }
+        if (job_problem_values(job, NULL, p, values, NULL)) continue;
+        if (job->flops && !expr_eval(job->flops, values, &work, NULL)) to->flops = (double)work;
+        if (job->bytes && !expr_eval(job->bytes, values, &work, NULL)) to->bytes = (double)work;
+    }
+    free(values);
+}
+
+static void set_space(struct recorded *r, const struct job *job)
+{
+    r->parameter_count = space_parameter_count(job->space);
+    r->parameters = memory_new(r->parameter_count, sizeof *r->parameters);
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        const struct parameter *from = space_parameter(job->space, i);
+        struct recorded_parameter *to = &r->parameters[i];
+        bool text = from->kind == PARAMETER_STRING || from->kind == PARAMETER_REAL;
+        *to = (struct recorded_parameter){.name = text_copy(from->name), .kind = from->kind, .count = from->count};
+        if (text)
+            to->texts = memory_new(from->count, sizeof *to->texts);
+        else
+            to->integers = memory_new(from->count, sizeof *to->integers);
+        for (size_t v = 0; v < from->count; v++) {
+            if (text)
+                to->texts[v] = text_copy(symbols_text(job->symbols, from->values[v]));
+            else
+                to->integers[v] = from->values[v];
+        }
+    }
+    r->constraint_count = space_constraint_count(job->space);
+    r->constraints = memory_new(r->constraint_count, sizeof *r->constraints);
+    for (size_t i = 0; i < r->constraint_count; i++)
+        r->constraints[i] = text_copy(space_constraint_text(job->space, i));
+}
+
+static size_t find_metric(const struct recorded *r, const char *key)
+{
+    size_t m = 0;
+    while (m < r->metric_count && strcmp(r->metrics[m].key, key) != 0) m++;
+    return m;
+}
+
+static void add_metric(struct recorded *r, const char *key, const char *metric, const char *unit)
+{
+    if (find_metric(r, key) < r->metric_count) return;
+    r->metrics = memory_grow(r->metrics, r->metric_count + 1, sizeof *r->metrics);
+    r->metrics[r->metric_count++] = (struct recorded_metric){text_copy(key), text_copy(metric), text_copy(unit)};
+}
+
+// The trials' counters name the columns; the device's document gives the hardware metric of each.
+static int add_trial_metrics(void *user, const struct trial *trial)
+{
+    struct exporter *e = user;
+    for (size_t i = 0; i < trial->counter_count; i++) add_metric(e->recorded, trial->counters[i].key, "", "");
+    e->room++;
+    return 0;
+}
+
+static void describe_metrics(struct recorded *r, const json_t *device)
+{
+    const json_t *metric;
+    size_t i;
+    json_array_foreach(json_object_get(json_object_get(device, "counters"), "metrics"), i, metric)
+    {
+        size_t m = find_metric(r, json_get_string(metric, "key", ""));
+        if (m == r->metric_count) continue;
+        free(r->metrics[m].metric);
+        free(r->metrics[m].unit);
+        r->metrics[m].metric = text_copy(json_get_string(metric, "metric", ""));
+        r->metrics[m].unit = text_copy(json_get_string(metric, "unit", ""));
+    }
+}
+
+static bool counts_events(const char *metric)
+{
+    size_t length = strlen(metric);
+    return length > 4 && !strcmp(metric + length - 4, ".sum");
+}
+
+static void set_counters(double *cells, const struct recorded *r, const struct trial *trial)
+{
+    for (size_t i = 0; i < trial->counter_count; i++) {
+        const struct trial_counter *c = &trial->counters[i];
+        size_t m = find_metric(r, c->key);
+        if (c->problem != 0 || m == r->metric_count || isnan(c->value)) continue;
+        double *cell = &cells[m];
+        *cell = isnan(*cell)                          ? c->value
+                : counts_events(r->metrics[m].metric) ? *cell + c->value
+                                                      : fmax(*cell, c->value);
+    }
+}
+
+// Copies the recorded fields of a record.
+static void copy_fields(enum field_level level, void *to, const void *from, struct arena *memory)
+{
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_field *f = &fields[i];
+        if (f->level != level || !(f->flags & FIELD_RECORDED)) continue;
+        json_t *value = field_json(f, from);
+        field_take(f, to, value, memory);
+        json_decref(value);
+    }
+}
+
+static int add_trial(void *user, const struct trial *trial)
+{
+    struct exporter *e = user;
+    struct recorded *r = e->recorded;
+    if (e->used == r->trial_count) return 1; // more finished since the count
+    if (trial->status == STATUS_SCREENED) {
+        e->left_out.screened++;
+        return 0;
+    }
+    size_t n = e->used;
+    if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
+        e->left_out.elsewhere++;
+        return 0;
+    }
+    copy_fields(FIELD_TRIAL, &r->trials[n], trial, &r->memory);
+    for (size_t p = 0; p < r->problem_count; p++)
+        for (size_t i = 0; i < trial->problem_count; i++)
+            if (trial->problems[i].tuned && !strcmp(trial->problems[i].name, r->problems[p].name))
+                copy_fields(FIELD_PROBLEM, &r->figures[n * r->problem_count + p], &trial->problems[i], &r->memory);
+    set_counters(r->counters + n * r->metric_count, r, trial);
+    e->used++;
+    return 0;
+}
+
+static int add_baselines(struct exporter *e, struct error *err)
+{
+    struct recorded *r = e->recorded;
+    const char *text;
+    int found = store_get_document(e->store, "baselines", &text, NULL, err);
+    if (found) return found < 0 ? -1 : 0;
+    json_t *document = json_parse(text, err), *baseline;
+    size_t i;
+    if (!document) return -1;
+    const json_t *list = json_object_get(document, "baselines");
+    r->baselines = memory_new(json_array_size(list), sizeof *r->baselines);
+    json_array_foreach(list, i, baseline)
+    {
+        const json_t *problems = json_object_get(baseline, "problems");
+        if (json_array_size(problems) != r->problem_count) continue; // unavailable
+        struct recorded_baseline *to = &r->baselines[r->baseline_count++];
+        *to = (struct recorded_baseline){text_copy(json_get_string(baseline, "name", "?")),
+                                         memory_new(r->problem_count, sizeof *to->problems)};
+        for (size_t p = 0; p < r->problem_count; p++) {
+            trial_clear(FIELD_PROBLEM, &to->problems[p]);
+            trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &to->problems[p], json_array_get(problems, p), &r->memory);
+        }
+    }
+    json_decref(document);
+    return 0;
+}
+
+// A final's trials are numbers of this store: their configurations go with them.
+static int add_final(void *user, double when, const char *text)
+{
+    struct exporter *e = user;
+    json_t *document = json_parse(text, NULL), *entry;
+    size_t i;
+    (void)when;
+    json_array_foreach(json_object_get(document, "entries"), i, entry)
+    {
+        struct trial trial;
+        int64_t id = json_get_integer(entry, "trial", 0);
+        if (id && !store_get(e->store, id, &trial, NULL))
+            json_object_set_new(entry, "configuration", json_string(trial.config));
+    }
+    if (!document) return 0;
+    json_object_del(document, "gpu"); // hosts' names are nobody else's business
+    json_object_del(document, "repeated");
+    if (!e->recorded->finals) e->recorded->finals = json_array();
+    json_array_append_new(e->recorded->finals, document);
+    return 0;
+}
+
+// The device's measured ceilings travel with its limits.
+static void add_ceilings(struct recorded *r, struct store *store)
+{
+    const char *text;
+    json_t *ceilings = store_get_document(store, "ceilings", &text, NULL, NULL) ? NULL : json_parse(text, NULL);
+    if (ceilings) json_object_set_new(r->device, "ceilings", ceilings);
+}
+
+struct recorded *export_recorded(const struct job *job, struct store *store, const struct environment *environment,
+                                 const json_t *device, struct export_left_out *left_out, struct error *err)
+{
+    struct recorded *r = recorded_new();
+    struct exporter e = {.job = job, .recorded = r, .store = store};
+    free(r->job);
+    free(r->objective);
+    r->job = text_copy(job->name);
+    r->objective = text_copy(job->objective == OBJECTIVE_WORST ? "worst" : "geomean"); // recorded spaces have no mean
+    json_t *limits = json_object_get(device, "device");
+    r->device = limits ? json_deep_copy(limits)
+                       : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
+    add_ceilings(r, store);
+    r->environment =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", environment->compiler, "driver", environment->driver, "arch",
+                  environment->arch, "source_hash", environment->source_hash, "key", environment->key);
+    set_problems(r, job);
+    set_space(r, job);
+    int failed = store_each(store, false, 0, add_trial_metrics, &e, err) < 0;
+    describe_metrics(r, device);
+    recorded_add_trials(r, e.room);
+    if (!failed) failed = store_each(store, false, 0, add_trial, &e, err) < 0;
+    r->trial_count = e.used;
+    if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;
+    if (!failed)
+        failed = add_baselines(&e, err) < 0 || store_each_document(store, "final", FINALS_KEPT, add_final, &e, err) < 0;
+    *left_out = e.left_out;
+    if (!failed) return r;
+    recorded_free(r);
+    return NULL;
+}

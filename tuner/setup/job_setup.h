@@ -1,0 +1,63 @@
+// A job made ready for the workers of a pool: its space, its source's hash, what has to be compiled before any
+// candidate, and the request that sets a GPU worker up.
+#ifndef SWEETSPOT_JOB_SETUP_H
+#define SWEETSPOT_JOB_SETUP_H
+
+#include "tuner/base/hash.h"
+#include "tuner/base/protocol.h"
+#include "tuner/pool/worker_pool.h"
+#include "tuner/setup/request.h"
+
+struct job_setup {
+    struct job *job;
+    const char *cache; // folder of the compile cache
+    uint64_t seed;
+    char source_hash[HASH_TEXT_SIZE];
+    struct compiled support, ceilings,              // the worker's own kernels
+        reference, current;                         // where they are kernels
+    json_t *library, *libraries[JOB_MAX_BASELINES]; // answers of builds: the reference's; of baselines; NULL: none
+    json_t *request;                                // request_job's
+};
+
+// The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. 0, or an
+// exit status with a message. `job` and `cache` are borrowed. The caller releases in either case.
+int job_setup_space(struct job_setup *, struct worker_pool *, struct job *, const char *cache, uint64_t seed,
+                    struct error *);
+// The second half: compiles the worker's own kernels and the reference, and works the request out. Likewise.
+int job_setup_request(struct job_setup *, struct worker_pool *, struct error *);
+void job_setup_release(struct job_setup *);
+
+// What a GPU worker is set up with, except "counters", which the caller adds. New reference.
+json_t *job_setup_for_gpu(const struct job_setup *);
+
+// The "guide" of that request, for a job that has one. New reference; NULL with a message.
+json_t *job_setup_guide(const struct job_setup *, const struct worker_pool *, struct error *);
+
+// The compile request for a configuration whose text it is. The compiler ends by itself at the job's deadline; it is
+// killed COMPILE_GRACE seconds later.
+enum { COMPILE_GRACE = 10 };
+json_t *job_setup_compile(const struct job_setup *, const struct worker_pool *, const uint16_t *config,
+                          const char *text);
+
+// What a compiler's answer means for a candidate.
+enum compile_result {
+    COMPILE_DONE,
+    COMPILE_FAILED,         // the candidate's own fault
+    COMPILE_SOURCE_CHANGED, // the template has changed since it was hashed: every other candidate would fail too
+    COMPILE_IMPOSSIBLE,     // the compiler cannot work, or its answer does not follow the protocol
+};
+// Of COMPILE_FAILED fills the candidate's status. Whatever is not COMPILE_DONE has its reason in *reason, which is
+// borrowed from the answer, or from `text`.
+enum compile_result compile_result_read(const json_t *answer, const struct job *, struct compiled *,
+                                        enum trial_status *, const char **reason, struct error *text);
+
+// The launches of a compiled candidate on every problem, worked out and checked against the device. 0; or -1 with the
+// reason why it is pruned. *problems is as of request_problems (new reference), *launches malloc'ed.
+int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
+                       const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
+                       struct error *reason);
+// Likewise on the job's guide. -1 with the reason why the candidate cannot be launched there.
+int job_setup_guide_launches(const struct job *, const struct device_limits *, const uint16_t *config,
+                             const struct compiled *, json_t **problems, struct error *reason);
+
+#endif

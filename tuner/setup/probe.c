@@ -1,0 +1,56 @@
+// See probe.h.
+#include "tuner/setup/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/installation.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/pool/worker.h"
+
+enum { PROBE_TIMEOUT = 120 };
+
+static json_t *ask_new(const char *variable, const char *program, char *device, json_t *request, struct error *err)
+{
+    struct worker w = WORKER_NONE;
+    char *path = installation_worker(variable, program), *argv[] = {path, device ? "--device" : NULL, device, NULL};
+    json_t *answer = NULL;
+    if (worker_start(&w, program, argv, err))
+        json_decref(request);
+    else
+        answer = worker_ask(&w, request, PROBE_TIMEOUT, err);
+    worker_stop(&w, 2);
+    worker_release(&w);
+    free(path);
+    return answer;
+}
+
+json_t *probe_gpu(int index, struct error *err)
+{
+    char device[16];
+    snprintf(device, sizeof device, "%d", index);
+    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, json_pack("{s:s}", "op", "hello"), err);
+    if (answer && !json_object_get(answer, "device")) {
+        error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not say which device it has"));
+        json_decref(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+json_t *probe_metrics(const char *chip, struct error *err)
+{
+    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", NULL,
+                             json_pack("{s:s, s:s}", "op", "metrics", "chip", chip), err);
+    if (answer && json_object_get(answer, "metrics")) return answer;
+    if (answer) error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not know its metrics"));
+    json_decref(answer);
+    return NULL;
+}
+
+json_t *probe_compiler(json_t *request, struct error *err)
+{
+    return ask_new("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile", NULL, request, err);
+}

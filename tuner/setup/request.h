@@ -1,0 +1,78 @@
+// A job and its configurations as the workers' requests (protocol.h): expressions evaluated, names resolved, all
+// numbers concrete.
+#ifndef SWEETSPOT_REQUEST_H
+#define SWEETSPOT_REQUEST_H
+
+#include "tuner/base/arena.h"
+#include "tuner/base/hash.h"
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+#include "tuner/setup/launch_check.h"
+#include "tuner/trial/trial.h"
+
+// One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
+struct compiled_entry {
+    char *entry, *symbol;
+    size_t unit;                // whose cubin has it (tuner/base/units.h)
+    struct trial_stage figures; // those that the compiler answers
+};
+
+struct compiled {
+    char *cubin; // path
+    bool cached;
+    double seconds;
+    char *warnings; // lines; ""
+    size_t entry_count;
+    struct compiled_entry *entries;
+    struct arena memory; // of the entries' figures
+};
+
+// Reads a compile answer with status "ok". -1 when it is not of the protocol's form.
+int compiled_read(const json_t *answer, struct compiled *, struct error *);
+void compiled_release(struct compiled *);
+// That of a stage's kernel, or NULL.
+const struct compiled_entry *compiled_find(const struct compiled *, const struct stage *);
+
+// The hash of the job's source, with every header that one of its configurations may include (tuner/compile/source.h).
+int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
+
+// {"op":"build"} of a source of the user's; a function may be NULL. Host compilers may take as long as several
+// candidates.
+json_t *request_build(const struct job *, const char *source, char *const *options, size_t option_count,
+                      const char *const *functions, size_t function_count, const char *arch, const char *cache);
+// {"op":"compile"} for one configuration, or (config NULL) for the reference's kernel.
+json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash,
+                        const char *cache);
+
+// Likewise for the job's present kernel.
+json_t *request_compile_current(const struct job *, const char *arch, const char *cache);
+
+// {"op":"job"} without "support", "ceilings" and "counters"; NULL with a message when a shape cannot be worked out or a
+// problem does not fit `memory` bytes.
+json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference,
+                    const struct compiled *current, uint64_t seed, struct error *);
+
+// The "guide" of a "job", without "support" and "ceilings": the job's guide, timed in few launches and not verified.
+// NULL likewise. The job has one.
+json_t *request_guide(const struct job *, int64_t memory, uint64_t seed, struct error *);
+
+// One launch of a candidate on one problem, worked out.
+struct planned_launch {
+    int problem, stage;
+    int run; // of the stage, from 0; all of them are one stage in answers
+    struct launch_shape shape;
+};
+
+// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in *launches,
+// which the caller frees. Both may be NULL. NULL with a message when an expression fails for this configuration.
+json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
+                         struct planned_launch **launches, size_t *launch_count, struct error *);
+
+// The "problems" array of a candidate on the guide. Likewise.
+json_t *request_guide_problems(const struct job *, const uint16_t *config, const struct compiled *,
+                               struct planned_launch **launches, size_t *launch_count, struct error *);
+
+// Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
+int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);
+
+#endif

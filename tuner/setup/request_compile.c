@@ -1,0 +1,257 @@
+// Requests to compile: a configuration, the reference, the present kernel, a source of the user's; and their answers.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/compile/source.h"
+#include "tuner/setup/request.h"
+#include "tuner/trial/trial_field.h"
+
+int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
+{
+    const json_t *entries = json_object_get(answer, "entries"), *warnings = json_object_get(answer, "warnings");
+    const char *cubin = json_get_string(answer, "cubin", NULL);
+    *c = (struct compiled){0};
+    if (!cubin || !json_is_array(entries))
+        return error_set(err, "the compiler's answer lacks \"cubin\" or \"entries\"");
+    c->cubin = text_copy(cubin);
+    c->cached = json_get_bool(answer, "cached", false);
+    c->seconds = json_get_number(answer, "seconds", 0);
+    c->warnings =
+        text_copy(json_is_string(json_array_get(warnings, 0)) ? json_string_value(json_array_get(warnings, 0)) : "");
+    c->entry_count = json_array_size(entries);
+    c->entries = memory_new(c->entry_count, sizeof *c->entries);
+    for (size_t i = 0; i < c->entry_count; i++) {
+        const json_t *e = json_array_get(entries, i);
+        c->entries[i] = (struct compiled_entry){
+            .entry = text_copy(json_get_string(e, "entry", "")),
+            .symbol = text_copy(json_get_string(e, "symbol", "")),
+            .unit = (size_t)json_get_integer(e, "unit", 0),
+        };
+        trial_clear(FIELD_STAGE, &c->entries[i].figures);
+        trial_read_answer(FIELD_STAGE, FIELD_COMPILER, &c->entries[i].figures, e, &c->memory);
+    }
+    return 0;
+}
+
+void compiled_release(struct compiled *c)
+{
+    free(c->cubin);
+    free(c->warnings);
+    for (size_t i = 0; i < c->entry_count; i++) {
+        free(c->entries[i].entry);
+        free(c->entries[i].symbol);
+    }
+    free(c->entries);
+    arena_release(&c->memory);
+    *c = (struct compiled){0};
+}
+
+const struct compiled_entry *compiled_find(const struct compiled *c, const struct stage *stage)
+{
+    for (size_t i = 0; i < c->entry_count; i++)
+        if (c->entries[i].unit == stage->unit && !strcmp(c->entries[i].entry, stage->entry)) return &c->entries[i];
+    return NULL;
+}
+
+int request_stage_used(const struct job *job, size_t stage, const int64_t *values, struct error *err)
+{
+    int64_t used = 1;
+    if (job->stages[stage].when && expr_eval(job->stages[stage].when, values, &used, err)) return -1;
+    return used != 0;
+}
+
+static void define(void *defines, const char *name, const char *value)
+{
+    json_object_set_new(defines, name, json_string(value));
+}
+
+// The entries of a unit's stages that this configuration uses for any problem, each once: a stage's kernel need not
+// exist where it is not used.
+static void add_entries(const struct job *job, const uint16_t *config, size_t unit, json_t *entries)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stages[i].operation || job->stages[i].unit != unit) continue;
+        bool used = !job->stages[i].when;
+        for (size_t p = 0; p < job->problem_count && !used; p++)
+            used = job_problem_values(job, config, p, values, NULL) || request_stage_used(job, i, values, NULL) != 0;
+        size_t same = 0; // stages may share an entry
+        while (same < json_array_size(entries) &&
+               strcmp(json_string_value(json_array_get(entries, same)), job->stages[i].entry))
+            same++;
+        if (used && same == json_array_size(entries)) json_array_append_new(entries, json_string(job->stages[i].entry));
+    }
+    free(values);
+}
+
+// What is compiled for itself: the stages with the same macros. Where no stage has macros of its own, there is one, and
+// it is the request itself.
+static json_t *describe_units(const struct job *job, const uint16_t *config)
+{
+    json_t *units = json_array();
+    for (size_t u = 0; u < job->unit_count; u++) {
+        json_t *entries = json_array(), *defines = json_object();
+        size_t s = 0;
+        add_entries(job, config, u, entries);
+        while (job->stages[s].operation || job->stages[s].unit != u) s++;
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            define(defines, job->stages[s].defines[i].name, job->stages[s].defines[i].value);
+        if (json_array_size(entries))
+            json_array_append_new(
+                units, json_pack("{s:I, s:O, s:O}", "unit", (json_int_t)u, "defines", defines, "entries", entries));
+        json_decref(entries);
+        json_decref(defines);
+    }
+    return units;
+}
+
+static bool has_units(const struct job *job)
+{
+    bool any = false;
+    for (size_t s = 0; s < job->stage_count; s++) any |= job->stages[s].define_count > 0;
+    return any;
+}
+
+// A reference in the template is compiled with the macros of the first configuration: the candidates' kernels stand
+// beside it and may not compile without. What it computes must not depend on them.
+static void define_for_reference(const struct job *job, json_t *defines)
+{
+    uint16_t first[SPACE_MAX_PARAMETERS];
+    if (job->space && space_size(job->space) && job->source && !strcmp(job->source, job->reference.source)) {
+        space_get(job->space, 0, first);
+        job_defines(job, first, define, defines);
+        return;
+    }
+    for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
+}
+
+// The folders in which headers are looked for. The strings in it are of the job and of `folder`.
+static const char **header_folders(const struct job *job, const char *folder, size_t *count)
+{
+    const char **list = memory_new(job->include_count + 1, sizeof *list);
+    list[0] = folder;
+    for (size_t i = 0; i < job->include_count; i++) list[i + 1] = job->includes[i];
+    *count = job->include_count + 1;
+    return list;
+}
+
+static void add_macro(json_t *macros, const char *name, const char *value)
+{
+    if (mention_is_header(value) || mention_is_identifier(value))
+        json_array_append_new(macros, json_sprintf("%s=%s", name, value));
+}
+
+// "NAME=value" of the job's macros by which an #include may name a header, with every value that a parameter has.
+static json_t *header_macros(const struct job *job)
+{
+    json_t *macros = json_array();
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const struct parameter *p = space_parameter(job->space, i);
+        for (size_t k = 0; p->kind == PARAMETER_STRING && k < p->count; k++)
+            add_macro(macros, p->name, symbols_text(job->symbols, p->values[k]));
+    }
+    for (size_t i = 0; i < job->define_count; i++) add_macro(macros, job->defines[i].name, job->defines[i].value);
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            add_macro(macros, job->stages[s].defines[i].name, job->stages[s].defines[i].value);
+    return macros;
+}
+
+int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
+{
+    char *folder = text_directory(job->source);
+    json_t *macros = header_macros(job);
+    struct source_request request = {.path = job->source,
+                                     .option_count = job->option_count,
+                                     .option = (const char *const *)job->options,
+                                     .macro_count = json_array_size(macros),
+                                     .host_headers = job->host_headers};
+    const char **folders = header_folders(job, folder, &request.include_count),
+               **names = memory_new(request.macro_count, sizeof *names);
+    for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
+    request.include = folders;
+    request.macro = names;
+    int result = source_hash(&request, hash, err);
+    free(folders);
+    free(names);
+    free(folder);
+    json_decref(macros);
+    return result;
+}
+
+static void add_text(void *list, const char *text)
+{
+    json_array_append_new(list, json_string(text));
+}
+
+// Takes defines and entries. `config` is NULL for what is no candidate.
+static json_t *describe_compilation(const struct job *job, const char *source, const uint16_t *config, json_t *defines,
+                                    json_t *entries, const char *arch, const char *cache)
+{
+    json_t *include = json_array(), *options = json_array(), *macros = header_macros(job);
+    char *folder = text_directory(source);
+    size_t folder_count;
+    const char **folders = header_folders(job, folder, &folder_count);
+    for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
+    free(folders);
+    free(folder);
+    json_t *files = json_array();
+    job_options(job, config, true, add_text, options);
+    job_option_files(job, config, add_text, files);
+    json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
+                                "source", source, "include", include, "options", options, "entries", entries, "defines",
+                                defines, "cache", cache, "deadline", job->compile_timeout);
+    if (json_array_size(macros)) json_object_set(request, "macros", macros);
+    if (json_array_size(files)) json_object_set(request, "files", files);
+    json_decref(files);
+    json_decref(macros);
+    if (job->compiler == JOB_NVCC) {
+        json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
+        json_object_set_new(request, "alone", json_true());
+    }
+    if (!job->host_headers) json_object_set_new(request, "host_headers", json_false());
+    json_object_set_new(request, "memory", json_integer(job->compile_memory));
+    return request;
+}
+
+json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash,
+                        const char *cache)
+{
+    json_t *defines = json_object(), *entries = json_array();
+    if (config) {
+        job_defines(job, config, define, defines);
+        if (!has_units(job)) add_entries(job, config, 0, entries);
+    } else {
+        define_for_reference(job, defines);
+        json_array_append_new(entries, json_string(job->reference.stage.entry));
+    }
+    json_t *request =
+        describe_compilation(job, config ? job->source : job->reference.source, config, defines, entries, arch, cache);
+    if (config && has_units(job)) json_object_set_new(request, "units", describe_units(job, config));
+    if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
+    return request;
+}
+
+json_t *request_compile_current(const struct job *job, const char *arch, const char *cache)
+{
+    const struct current_kernel *c = &job->current;
+    if (!c->source) return request_compile(job, c->own.config, arch, NULL, cache);
+    json_t *defines = json_object();
+    for (size_t i = 0; i < c->define_count; i++) define(defines, c->defines[i].name, c->defines[i].value);
+    return describe_compilation(job, c->source, NULL, defines, json_pack("[s]", c->stage.entry), arch, cache);
+}
+
+json_t *request_build(const struct job *job, const char *source, char *const *options, size_t option_count,
+                      const char *const *functions, size_t function_count, const char *arch, const char *cache)
+{
+    json_t *list = json_array(), *names = json_array();
+    for (size_t i = 0; i < option_count; i++) json_array_append_new(list, json_string(options[i]));
+    for (size_t i = 0; i < function_count; i++)
+        if (functions[i]) json_array_append_new(names, json_string(functions[i]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", source,
+                     "options", list, "functions", names, "cache", cache, "deadline", job->compile_timeout * 5,
+                     "memory", (json_int_t)job->compile_memory, "host_headers", 0);
+}

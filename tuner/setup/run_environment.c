@@ -1,0 +1,95 @@
+// See run_environment.h.
+#include "tuner/setup/run_environment.h"
+
+#include <stdlib.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/text.h"
+
+static json_t *text_new(char *text)
+{
+    json_t *string = json_string(text);
+    free(text);
+    return string;
+}
+
+// What a stage is: what runs, with which macros, and how often.
+static char *describe_stage(const struct job *job, const struct stage *s)
+{
+    char *text =
+        s->operation ? text_format("operation %s by %s", s->operation, s->by) : text_format("entry %s", s->entry);
+    for (size_t i = 0; i < s->define_count; i++) {
+        char *longer = text_format("%s define %s=%s", text, s->defines[i].name, s->defines[i].value);
+        free(text);
+        text = longer;
+    }
+    for (size_t i = 0; i < s->repeat.loop_count; i++) {
+        const struct stage_loop *l = &s->repeat.loops[i];
+        char *longer = text_format("%s for (%s = %s; %s; %s)", text, symbols_name(job->symbols, l->slot),
+                                   expr_text(l->from), expr_text(l->holds), expr_text(l->next));
+        free(text);
+        text = longer;
+    }
+    for (size_t i = 0; i < s->repeat.swap_count; i++) {
+        char *longer = text_format("%s swap %s %s", text, job->buffers[s->repeat.swaps[i][0]].name,
+                                   job->buffers[s->repeat.swaps[i][1]].name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+// A file that an option names, by its content.
+static char *describe_file(const struct job *job, size_t parameter, size_t value)
+{
+    char digits[32], hash[HASH_TEXT_SIZE] = "none", *path = NULL;
+    size_t size;
+    const char *name = space_value_text(job->space, parameter, value, digits);
+    if (*name) path = text_join_path(job->directory, name);
+    char *content = path ? text_read_file(path, &size) : NULL;
+    if (content) hash_content(content, size, hash);
+    free(content);
+    free(path);
+    return text_format("%s=%s: %s", space_parameter(job->space, parameter)->name, name, hash);
+}
+
+// The members' names are those of the table in tuner/trial/environment.c. Problems, reference and verification have the
+// same names in the request, which holds everything that the worker can make a difference of.
+json_t *run_environment_facts(const struct job *job, const json_t *request, const struct environment *known,
+                              bool replayed)
+{
+    json_t *stages = json_array(), *options = json_array(), *defines = json_array(), *parameters = json_array();
+    for (size_t i = 0; i < job->stage_count; i++) {
+        json_array_append_new(stages, text_new(describe_stage(job, &job->stages[i])));
+    }
+    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (job->parameter_options[i])
+            json_array_append_new(options, text_new(text_format("%s: %s", space_parameter(job->space, i)->name,
+                                                                job->parameter_options[i])));
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        for (size_t v = 0; job->parameter_files[i] && v < space_parameter(job->space, i)->count; v++)
+            json_array_append_new(options, text_new(describe_file(job, i, v)));
+    for (size_t i = 0; i < job->define_count; i++)
+        json_array_append_new(defines, text_new(text_format("%s=%s", job->defines[i].name, job->defines[i].value)));
+    for (size_t i = 0; i < job->macro_count; i++)
+        json_array_append_new(
+            defines, text_new(text_format("%s=(%s)", symbols_name(job->symbols, job->derived[job->macros[i]].slot),
+                                          expr_text(job->derived[job->macros[i]].value))));
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        json_array_append_new(parameters, json_string(space_parameter(job->space, i)->name));
+    json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "job", job->name, "source",
+                              known->source_hash, "compiler", known->compiler, "device", known->device, "arch",
+                              known->arch, "driver", known->driver, "stages", stages, "options", options, "defines",
+                              defines, "parameters", parameters, "replayed", (int)replayed);
+    if (!facts) return NULL;
+    json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
+    static const char *const same[] = {"problems", "reference", "verify"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        json_object_set(facts, same[i], json_object_get(request, same[i]));
+    // A setting that is newer than stores which may be in use is a fact only where it differs from what they had.
+    json_t *verify = json_copy(json_object_get(request, "verify"));
+    if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");
+    json_object_set_new(facts, "verify", verify);
+    return facts;
+}

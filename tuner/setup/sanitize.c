@@ -1,0 +1,330 @@
+// See sanitize.h.
+#include "tuner/setup/sanitize.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/program_path.h"
+#include "tuner/base/text.h"
+#include "tuner/pool/worker.h"
+#include "tuner/setup/sanitizer_log.h"
+
+static const struct sanitizer_tool {
+    const char *name;
+    bool advice;
+} tools[] = {{"memcheck", false}, {"initcheck", false}, {"synccheck", false}, {"racecheck", true}};
+enum { TOOLS = sizeof tools / sizeof *tools };
+
+// Instrumented kernels are 10 to 1000 times slower. Larger problems than this are not tried.
+static const double most_flops = 0x1p38, most_bytes = 0x1p30;
+// racecheck takes ten times as long as the others, and is advice: 8 s for 2^34 operations.
+static const double most_advice_flops = 0x1p33;
+
+static const double grace = 1; // s, to read an answer and to write a summary
+
+struct sanitizer {
+    char *program, *gpu_program, *device, version[32];
+    bool stuck[TOOLS]; // missed its deadline once
+};
+
+struct tool_run {
+    struct worker worker;
+    char *log;
+    int64_t id; // of the request "sanitize"
+    double begun;
+    struct error failure; // it could not be started
+    bool started;
+};
+
+// Finding the program ------------------------------------------------------------------------------------------------
+
+static char *beside_nvcc(const char *name)
+{
+    char *nvcc = program_on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL, *found = NULL;
+    if (real) {
+        char *folder = text_directory(real);
+        found = program_in_folder(folder, strlen(folder), name);
+        free(folder);
+    }
+    free(real);
+    free(nvcc);
+    return found;
+}
+
+static char *find_program(void)
+{
+    static const char name[] = "compute-sanitizer";
+    const char *home = getenv("CUDA_HOME");
+    char *found = program_on_path(name);
+    if (!found && home && *home) found = program_of_toolkit(home, name);
+    return found ? found : beside_nvcc(name);
+}
+
+// "Version 2025.3.1.0 (build ..)" of what it prints.
+static int read_version(const char *program, char version[32])
+{
+    char line[256];
+    if (strchr(program, '\'')) return -1;
+    char *command = text_format("'%s' --version 2>/dev/null", program);
+    FILE *from = popen(command, "r");
+    free(command);
+    *version = 0;
+    while (from && fgets(line, sizeof line, from))
+        if (!*version) sscanf(line, "Version %31s", version);
+    return from && !pclose(from) && *version ? 0 : -1;
+}
+
+struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why)
+{
+    const char *given = getenv("SWEETSPOT_SANITIZER");
+    bool wanted = given && *given;
+    *why = (struct error){""};
+    if (wanted && !strcmp(given, "none")) return NULL;
+    char *program = wanted ? text_copy(given) : find_program(), version[32];
+    if (!program) {
+        error_set(
+            why,
+            "there is no compute-sanitizer on the PATH, in $CUDA_HOME/bin or beside nvcc; install the CUDA toolkit's");
+        return NULL;
+    }
+    if (read_version(program, version)) {
+        error_set(why, "'%s --version' fails", program);
+        free(program);
+        return NULL;
+    }
+    struct sanitizer *s = memory_new(1, sizeof *s);
+    *s = (struct sanitizer){
+        .program = program, .gpu_program = text_copy(gpu_program), .device = text_copy(device ? device : "0")};
+    memcpy(s->version, version, sizeof version);
+    return s;
+}
+
+void sanitizer_close(struct sanitizer *s)
+{
+    if (!s) return;
+    free(s->program);
+    free(s->gpu_program);
+    free(s->device);
+    free(s);
+}
+
+const char *sanitizer_version(const struct sanitizer *s)
+{
+    return s->version;
+}
+
+// What is asked ------------------------------------------------------------------------------------------------------
+
+// The problem with the least work among those that the candidate has stages for and that are small enough; -1: none.
+static int choose_problem(const struct job *job, const json_t *request, const json_t *problems)
+{
+    double least = 0;
+    int chosen = -1;
+    for (size_t p = 0; p < job->problem_count; p++) {
+        const json_t *asked = json_array_get(json_object_get(request, "problems"), p);
+        double flops = json_get_number(asked, "flops", 0), bytes = (double)job_problem_bytes(job, p, NULL);
+        if (!json_array_size(json_object_get(json_array_get(problems, p), "stages"))) continue;
+        double work = flops > bytes ? flops : bytes;
+        if (bytes < 0 || flops > most_flops || bytes > most_bytes || (chosen >= 0 && work >= least)) continue;
+        chosen = (int)p;
+        least = work;
+    }
+    return chosen;
+}
+
+// The job with that problem alone, nothing timed, compared or counted.
+static json_t *make_job(const json_t *request, size_t problem)
+{
+    json_t *job = json_deep_copy(request),
+           *one = json_deep_copy(json_array_get(json_object_get(request, "problems"), problem));
+    json_object_set_new(one, "tune", json_false());
+    json_object_set_new(job, "problems", json_pack("[o]", one));
+    json_t *reference = json_object_get(job, "reference"); // what is left of it makes inputs
+    json_object_set_new(reference, "kind", json_string("none"));
+    json_object_del(reference, "function");
+    json_object_del(reference, "verify");
+    json_object_set_new(job, "baselines", json_array());
+    json_object_set_new(job, "counters", json_null());
+    return job;
+}
+
+static json_t *make_request(const char *config, const char *cubin, const json_t *problems, size_t problem)
+{
+    json_t *stages = json_object_get(json_array_get(problems, problem), "stages");
+    return json_pack("{s:s, s:s, s:s, s:[{s:i, s:O}]}", "op", "sanitize", "config", config, "cubin", cubin, "problems",
+                     "problem", 0, "stages", stages);
+}
+
+static size_t list_symbols(const json_t *problems, size_t problem, const char *symbols[JOB_MAX_STAGES])
+{
+    const json_t *stages = json_object_get(json_array_get(problems, problem), "stages"), *stage;
+    size_t count = 0, i;
+    json_array_foreach(stages, i, stage)
+    {
+        const char *symbol = json_get_string(stage, "symbol", "");
+        if (*symbol && !json_get_bool(stage, "again", false) && count < JOB_MAX_STAGES) symbols[count++] = symbol;
+    }
+    return count;
+}
+
+// Running ------------------------------------------------------------------------------------------------------------
+
+// All requests at once: the worker answers them in order.
+static void start(struct sanitizer *s, struct tool_run *run, const struct sanitizer_tool *tool, const char *folder,
+                  const json_t *job, json_t *request)
+{
+    run->worker = WORKER_NONE;
+    run->log = text_format("%s/%s.log", folder, tool->name);
+    run->begun = clock_now();
+    char *argv[] = {s->program,
+                    "--tool",
+                    (char *)(uintptr_t)tool->name,
+                    "--log-file",
+                    run->log,
+                    "--demangle",
+                    "no",
+                    "--show-backtrace",
+                    "device",
+                    "--report-api-errors",
+                    "no",
+                    "--print-limit",
+                    "100",
+                    s->gpu_program,
+                    "--device",
+                    s->device,
+                    NULL};
+    if (worker_start(&run->worker, tool->name, argv, &run->failure)) {
+        json_decref(request);
+        return;
+    }
+    run->started = true;
+    worker_send(&run->worker, json_pack("{s:s, s:b}", "op", "hello", "counters", 0));
+    worker_send(&run->worker, json_deep_copy(job));
+    run->id = worker_send(&run->worker, request);
+}
+
+static const char *status_of(const struct sanitizer_log *log, bool done)
+{
+    return log->errors ? "errors" : !done ? "failed" : log->warnings ? "warnings" : "clean";
+}
+
+// Waits for one tool, to the deadline, and reads its log.
+static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, double deadline,
+                      const char *const *symbols, size_t symbol_count)
+{
+    struct error why = run->failure;
+    double left = fmax(deadline - clock_now(), grace); // another tool may have taken all the time
+    json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
+    s->stuck[tool] = run->started && !answer && run->worker.failure == WORKER_LATE;
+    left = fmax(deadline - clock_now(), grace);
+    if (run->started) worker_stop(&run->worker, s->stuck[tool] ? 0 : left); // it writes its summary
+    char *text = text_read_file(run->log, NULL);
+    struct sanitizer_log log;
+    sanitizer_log_read(text ? text : "", symbols, symbol_count, &log);
+    const char *word = json_get_string(answer, "status", "");
+    bool answered = answer && status_find(word) == STATUS_OK;
+    if (answer && !answered) error_set(&why, "the worker says %s: %s", word, json_get_string(answer, "reason", ""));
+    if (*log.trouble) error_set(&why, "%s", log.trouble);
+    if (answered && !*log.trouble && !log.ended) error_set(&why, "its log has no summary");
+    const char *status = status_of(&log, answered && log.ended && !*log.trouble);
+    json_t *out = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:f}", "tool", tools[tool].name, "advice",
+                            (int)tools[tool].advice, "status", status, "errors", (json_int_t)log.errors, "warnings",
+                            (json_int_t)log.warnings, "elsewhere", (json_int_t)log.elsewhere, "unprinted",
+                            (json_int_t)log.unprinted, "first", log.errors ? log.first_error : log.first_warning,
+                            "reason", strcmp(status, "failed") ? "" : why.message, "seconds", clock_now() - run->begun);
+    if (out && log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
+    json_decref(answer);
+    unlink(run->log);
+    free(run->log);
+    free(text);
+    worker_release(&run->worker);
+    return out;
+}
+
+struct sanitizing {
+    struct sanitizer *sanitizer;
+    struct tool_run runs[TOOLS];
+    const char *left_out[TOOLS]; // why, or NULL
+    double deadline;
+    const char *symbols[JOB_MAX_STAGES];
+    size_t symbol_count;
+    char *folder; // of the logs; NULL: nothing was started
+    json_t *document;
+};
+
+struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, const json_t *request,
+                                   const char *config, const char *cubin, const json_t *problems, bool thorough)
+{
+    struct sanitizing *z = memory_new(1, sizeof *z);
+    int problem = choose_problem(job, request, problems);
+    const char *temporary = getenv("TMPDIR");
+    z->sanitizer = s;
+    z->document = json_pack("{s:s, s:s, s:[], s:s}", "version", s->version, "problem",
+                            problem < 0 ? "" : job->problems[problem].name, "tools", "note",
+                            problem < 0 ? "none of the job's problems is small enough" : "");
+    if (problem < 0) return z;
+    z->folder = text_format("%s/sweetspot-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(z->folder)) {
+        json_object_set_new(z->document, "note", json_string("cannot create a temporary folder"));
+        free(z->folder);
+        z->folder = NULL;
+        return z;
+    }
+    z->symbol_count = list_symbols(problems, (size_t)problem, z->symbols);
+    z->deadline = clock_now() + job->verify.sanitize_timeout;
+    json_t *set_up = make_job(request, (size_t)problem),
+           *asked = make_request(config, cubin, problems, (size_t)problem);
+    const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);
+    bool brief = !thorough && json_get_number(described, "flops", 0) > most_advice_flops;
+    for (size_t i = 0; i < TOOLS; i++) {
+        if (tools[i].advice && brief) z->left_out[i] = "the problem is large; `sweetspot judge` runs it all the same";
+        if (s->stuck[i]) z->left_out[i] = "it missed its deadline with another candidate";
+        if (!z->left_out[i]) start(s, &z->runs[i], &tools[i], z->folder, set_up, json_deep_copy(asked));
+    }
+    json_decref(set_up);
+    json_decref(asked);
+    return z;
+}
+
+json_t *sanitizer_end(struct sanitizing *z)
+{
+    json_t *document = z->document;
+    for (size_t i = 0; i < TOOLS && z->folder; i++) {
+        const char *why = z->left_out[i];
+        json_t *one = NULL;
+        if (!why) {
+            why = "its log is not text"; // not UTF-8, which the JSON library refuses
+            one = finish(z->sanitizer, &z->runs[i], i, z->deadline, z->symbols, z->symbol_count);
+        }
+        if (!one)
+            one = json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice", (int)tools[i].advice, "status",
+                            z->left_out[i] && !z->sanitizer->stuck[i] ? "skipped" : "failed", "reason", why);
+        json_array_append_new(json_object_get(document, "tools"), one);
+    }
+    if (z->folder) rmdir(z->folder);
+    free(z->folder);
+    free(z);
+    return document;
+}
+
+enum trial_status sanitizer_verdict(const json_t *document, struct error *reason)
+{
+    const json_t *list = json_object_get(document, "tools"), *tool;
+    size_t i;
+    *reason = (struct error){""};
+    json_array_foreach(list, i, tool)
+    {
+        if (json_get_bool(tool, "advice", false) || strcmp(json_get_string(tool, "status", ""), "errors")) continue;
+        error_set(reason, "compute-sanitizer's %s: %s (%" PRId64 " errors, problem %s)",
+                  json_get_string(tool, "tool", "?"), json_get_string(tool, "first", ""),
+                  json_get_integer(tool, "errors", 0), json_get_string(document, "problem", "?"));
+        return json_get_bool(tool, "out_of_bounds", false) ? STATUS_OUT_OF_BOUNDS : STATUS_WRONG;
+    }
+    return STATUS_OK;
+}

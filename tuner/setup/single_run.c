@@ -1,0 +1,198 @@
+// See single_run.h.
+#include "tuner/setup/single_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/setup/job_setup.h"
+
+enum { CLOSING_PATIENCE = 5 }; // s
+
+struct single_run {
+    struct job *job;
+    struct worker_pool pool;
+    struct job_setup setup;
+    json_t *job_answer;
+    char *device, *cache;
+    bool counts;
+    bool ended; // the worker announced its end ("restart"): another must be set up before the next question
+    void (*say)(const char *text);
+};
+
+static json_t *describe_job(const struct single_run *single, const struct single_run_options *o)
+{
+    json_t *request = job_setup_for_gpu(&single->setup);
+    if (o->rest > 0 && !single->job->measure.rest_given)
+        json_object_set_new(json_object_get(request, "measure"), "rest", json_real(o->rest));
+    json_t *names = o->metrics ? json_pack("[s]", o->metrics) : json_null();
+    for (size_t i = 0; o->metrics && i < single->job->metric_count; i++)
+        json_array_append_new(names, json_string(single->job->metrics[i]));
+    json_object_set_new(request, "counters", names);
+    if (!o->baselines) json_object_set_new(request, "baselines", json_array());
+    return request;
+}
+
+static int set_up(struct single_run *single, const struct single_run_options *o, struct error *err)
+{
+    // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
+    struct pool_settings settings = {
+        .device = single->device, .counters = false, .nvcc = single->job->compiler == JOB_NVCC};
+    if (!strncmp(o->device, "replay:", 7)) {
+        error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates");
+        return EXIT_USAGE;
+    }
+    int status = pool_open(&single->pool, &settings, err);
+    if (!status)
+        status = job_setup_space(&single->setup, &single->pool, single->job, single->cache, single->job->seed, err);
+    if (!status) status = job_setup_request(&single->setup, &single->pool, err);
+    if (!status) status = pool_set_up(&single->pool, describe_job(single, o), &single->job_answer, err);
+    if (status && single->job_answer) error_prefix(err, "%s", single->job->path);
+    return status;
+}
+
+int single_run_open(struct single_run **out, struct job *job, const struct single_run_options *o, struct error *err)
+{
+    struct single_run *single = memory_new(1, sizeof *single);
+    *single = (struct single_run){.job = job,
+                                  .device = text_copy(o->device),
+                                  .cache = text_copy(o->cache),
+                                  .counts = o->metrics != NULL,
+                                  .say = o->say};
+    int status = set_up(single, o, err);
+    if (status) {
+        single_run_close(single);
+        single = NULL;
+    }
+    *out = single;
+    return status;
+}
+
+void single_run_close(struct single_run *single)
+{
+    if (!single) return;
+    pool_stop(&single->pool, CLOSING_PATIENCE); // a tool around it may have something to write
+    pool_release(&single->pool);
+    job_setup_release(&single->setup);
+    json_decref(single->job_answer);
+    free(single->device);
+    free(single->cache);
+    free(single);
+}
+
+void single_run_say(const struct single_run *single, const char *text)
+{
+    if (single->say) single->say(text);
+}
+
+bool single_run_counts(const struct single_run *single)
+{
+    return single->counts;
+}
+bool single_run_died(const struct single_run *single)
+{
+    return single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_DIED;
+}
+const char *single_run_compiler(const struct single_run *single)
+{
+    return single->pool.compiler;
+}
+const char *single_run_source_hash(const struct single_run *single)
+{
+    return single->setup.source_hash;
+}
+json_t *single_run_set_up(const struct single_run *single)
+{
+    return job_setup_for_gpu(&single->setup);
+}
+struct sanitizer *single_run_sanitizer(const struct single_run *single, struct error *why)
+{
+    return sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, why);
+}
+const struct device_limits *single_run_limits(const struct single_run *single)
+{
+    return &single->pool.limits;
+}
+const json_t *single_run_hello(const struct single_run *single)
+{
+    return single->pool.hello;
+}
+const json_t *single_run_request(const struct single_run *single)
+{
+    return single->setup.request;
+}
+const json_t *single_run_job(const struct single_run *single)
+{
+    return single->job_answer;
+}
+
+static int fail_candidate(struct single_run_candidate *c, enum trial_status status, const char *reason)
+{
+    free(c->reason);
+    c->status = status;
+    c->reason = text_copy(reason);
+    return 0;
+}
+
+static int take_compiled(struct single_run *single, const uint16_t *config, const json_t *answer,
+                         struct single_run_candidate *c, struct error *err)
+{
+    enum trial_status status;
+    const char *reason;
+    switch (compile_result_read(answer, single->job, &c->compiled, &status, &reason, err)) {
+    case COMPILE_FAILED:
+        return fail_candidate(c, status, reason);
+    case COMPILE_SOURCE_CHANGED:
+    case COMPILE_IMPOSSIBLE:
+        return -1;
+    case COMPILE_DONE:
+        break;
+    }
+    if (job_setup_launches(single->job, &single->pool.limits, config, &c->compiled, &c->problems, &c->launches,
+                           &c->launch_count, err))
+        return fail_candidate(c, STATUS_PRUNED, err->message);
+    return 0;
+}
+
+int single_run_compile(struct single_run *single, const uint16_t *config, const json_t *defines,
+                       struct single_run_candidate *c, struct error *err)
+{
+    *c = (struct single_run_candidate){
+        .config = space_text(single->job->space, config), .status = STATUS_OK, .reason = text_copy("")};
+    json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config),
+           *extra = json_deep_copy(defines);
+    if (extra) json_object_update(json_object_get(request, "defines"), extra);
+    json_decref(extra);
+    json_t *answer = pool_ask_compiler(&single->pool, request, single->job->compile_timeout + COMPILE_GRACE, err);
+    if (!answer) return -1;
+    int failed = take_compiled(single, config, answer, c, err);
+    json_decref(answer);
+    return failed;
+}
+
+void single_run_candidate_release(struct single_run_candidate *c)
+{
+    free(c->config);
+    free(c->reason);
+    compiled_release(&c->compiled);
+    json_decref(c->problems);
+    free(c->launches);
+    *c = (struct single_run_candidate){0};
+}
+
+json_t *single_run_ask(struct single_run *single, json_t *request, double seconds, bool *late, struct error *err)
+{
+    if (single->ended && pool_set_up_again(&single->pool, err)) {
+        if (late) *late = false;
+        json_decref(request);
+        return NULL;
+    }
+    json_t *answer = pool_ask_gpu(&single->pool, request, seconds, err);
+    single->ended = json_get_bool(answer, "restart", false);
+    if (late) *late = !answer && single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_LATE;
+    if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return answer;
+    error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker failed"));
+    json_decref(answer);
+    return NULL;
+}

@@ -1,0 +1,68 @@
+// One candidate at a time, examined closely: a compiler and a GPU worker with a job set up, and blocking questions to
+// them. For the commands that explain or judge (profile, limiter, judge), as tune.h is for the one that searches.
+// Nothing is stored. Of counters it takes the given set and what the job names.
+#ifndef SWEETSPOT_SINGLE_RUN_H
+#define SWEETSPOT_SINGLE_RUN_H
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/job/job.h"
+#include "tuner/setup/request.h"
+#include "tuner/setup/sanitize.h"
+
+struct single_run;
+
+struct single_run_options {
+    const char *device;            // "0"
+    const char *cache;             // folder of the compile cache
+    const char *metrics;           // a metric set besides the basic one ("full"); NULL: no counters
+    bool baselines;                // measure them too
+    double rest;                   // s before each timed launch, unless the job says otherwise; 0: as in a search
+    void (*say)(const char *text); // called before each long step; NULL: not called
+};
+
+// What those that explain take as `rest`, s: makes times repeatable and like ncu's (measure.c).
+static const double single_run_rest = 400e-6;
+
+struct single_run_candidate {
+    char *config;             // canonical text
+    enum trial_status status; // STATUS_OK: it can be launched; otherwise what is wrong with it
+    char *reason;             // and why; "" where it can
+    struct compiled compiled;
+    json_t *problems; // all of them, as a request wants them
+    size_t launch_count;
+    struct planned_launch *launches;
+};
+
+// Starts the workers and sets up the job. Returns 0 or an exit status with a message; *out is NULL then. Builds the
+// job's space. The caller closes.
+int single_run_open(struct single_run **out, struct job *, const struct single_run_options *, struct error *);
+void single_run_close(struct single_run *); // NULL is fine
+
+void single_run_say(const struct single_run *, const char *text);
+bool single_run_counts(const struct single_run *); // whether it was opened with metrics
+bool single_run_died(const struct single_run *);   // the GPU worker, of the last question
+const char *single_run_compiler(const struct single_run *);
+const char *single_run_source_hash(const struct single_run *);
+json_t *single_run_set_up(const struct single_run *); // what the GPU worker was set up with, but for "counters"; new
+struct sanitizer *single_run_sanitizer(const struct single_run *, struct error *why); // sanitizer_open for its device
+const struct device_limits *single_run_limits(const struct single_run *);
+const json_t *single_run_hello(const struct single_run *); // what the GPU worker says of the device
+const json_t *single_run_request(
+    const struct single_run *); // the job as the worker was told it: "problems" with their "flops" and "bytes"
+const json_t *single_run_job(const struct single_run *); // its answer to the job: "metrics", "missing", "baselines"
+
+// Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. A
+// candidate that does not compile or cannot be launched says so in its status. -1 with a message when that is not the
+// candidate's fault. The caller releases, also after a failure.
+int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines,
+                       struct single_run_candidate *, struct error *);
+void single_run_candidate_release(struct single_run_candidate *);
+
+// Asks the GPU worker (takes the reference). NULL with a message: it died, was late, or says that the request failed;
+// it is of no use afterwards. One that ends as it had said ("restart") is replaced. A candidate's own failure ("wrong")
+// is an answer. *late (may be NULL): it was late.
+json_t *single_run_ask(struct single_run *, json_t *request, double seconds, bool *late, struct error *);
+enum { SINGLE_RUN_PATIENCE = 600 }; // seconds, for requests that have no limit of their own
+
+#endif

@@ -1,0 +1,296 @@
+// Runs strategies on recorded spaces; see bench.h. bench_print.c prints the figures.
+//
+// The runs (strategy x file x seed) are distributed over processes (bench_processes.h).
+//
+// Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024),
+// with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
+// first t where B has come 95% of the way from the median of the valid configurations to the optimum; the score is the
+// mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), F(t) being the mean best over the seeds that have
+// found anything. 1 means that the optimum is found at once, 0 is random search, below 0 is worse than random search.
+#include "tuner/simulate/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/simulate/bench_processes.h"
+
+struct runs {
+    const struct bench_options *o;
+    int64_t *length; // evaluations of a run, per file
+    size_t *offset;  // of a file's first curve in `best`
+    size_t total;    // runs
+    double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
+    double *seconds; // per proposal, a run
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    double low = values[(count - 1) / 2], high = values[count / 2];
+    return low == high ? low : (low + high) / 2;
+}
+
+// The expected best of k = 1 .. count uniform random draws without repetition from `total` configurations of which
+// `valid` have the times `sorted` (ascending): result[k-1], given that a valid one is among them. The baseline of the
+// methodology score.
+static void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count)
+{
+    for (size_t k = 1; k <= count; k++) {
+        // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss
+        // the i best is the product over j < i of (total - k - j) / (total - j).
+        double miss = 1, sum = 0, certain = 0;
+        for (size_t i = 0; i < valid && miss > 1e-12; i++) {
+            double next = k + i >= total ? 0 : miss * (double)(total - k - i) / (double)(total - i);
+            sum += (miss - next) * sorted[i];
+            certain += miss - next;
+            miss = next;
+        }
+        result[k - 1] = sum / certain;
+    }
+}
+
+static double *sorted_times(const struct recorded *r, size_t *count)
+{
+    double *times = memory_new(r->trial_count, sizeof *times);
+    *count = 0;
+    for (size_t i = 0; i < r->trial_count; i++)
+        if (r->trials[i].status == STATUS_OK) times[(*count)++] = r->trials[i].objective;
+    qsort(times, *count, sizeof *times, compare_doubles);
+    return times;
+}
+
+// The evaluations that random search is expected to need for 95% of the way from the median to the optimum.
+static int64_t cutoff_of(const struct recorded *r)
+{
+    size_t valid, low = 1, high = r->trial_count;
+    double *times = sorted_times(r, &valid), value;
+    double target = times[valid / 2] - 0.95 * (times[valid / 2] - times[0]);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        // One point of the curve.
+        double miss = 1, sum = 0, certain = 0;
+        for (size_t i = 0; i < valid && miss > 1e-12; i++) {
+            double next = middle + i >= r->trial_count
+                              ? 0
+                              : miss * (double)(r->trial_count - middle - i) / (double)(r->trial_count - i);
+            sum += (miss - next) * times[i];
+            certain += miss - next;
+            miss = next;
+        }
+        value = sum / certain;
+        if (value <= target)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    free(times);
+    return (int64_t)low;
+}
+
+struct strategy_options bench_strategy_options(const struct bench_options *o, size_t file, uint64_t seed,
+                                               int64_t budget)
+{
+    struct strategy_options options = {.seed = seed, .budget = (uint64_t)budget, .text = o->text};
+    if (o->priors) {
+        options.prior_count = o->priors[file].count;
+        options.priors = (const struct prior *const *)o->priors[file].list;
+    }
+    return options;
+}
+
+// One run: fills the curve of `length` evaluations.
+static int run_one(const struct bench_options *o, const struct strategy_class *class, size_t file, uint64_t seed,
+                   double *curve, int64_t length, double *seconds, struct error *err)
+{
+    const struct recorded *r = o->files[file];
+    struct strategy_options options = bench_strategy_options(o, file, seed, length);
+    double start = clock_cpu(), best = INFINITY;
+    struct strategy *s = strategy_new(class, r->space, &options, err);
+    if (!s) return -1;
+    size_t width = r->parameter_count, waiting = 0;
+    uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
+    int64_t done = 0;
+    int result = 0;
+    while (done < length && result == 0) {
+        while (waiting < (size_t)o->ahead && strategy_ask(s, configs + waiting * width)) {
+            if (recorded_find(r, configs + waiting * width) < 0) {
+                result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
+                break;
+            }
+            waiting++;
+        }
+        if (waiting == 0 || result < 0) break;
+        struct observation observation = recorded_observation(r, (size_t)recorded_find(r, configs));
+        strategy_tell(s, &observation);
+        memmove(configs, configs + width, --waiting * width * sizeof *configs);
+        if (observation.outcome == OUTCOME_OK && observation.objective < best) best = observation.objective;
+        curve[done++] = best;
+    }
+    strategy_free(s);
+    *seconds = (clock_cpu() - start) / (double)(done ? done : 1);
+    for (; done < length; done++) curve[done] = best; // the space is exhausted
+    free(configs);
+    return result;
+}
+
+static double *curve_of(const struct runs *runs, size_t strategy, size_t file, size_t seed)
+{
+    size_t seeds = (size_t)runs->o->seeds;
+    return runs->best + runs->offset[file] + (strategy * seeds + seed) * (size_t)runs->length[file];
+}
+
+static size_t run_number(const struct runs *runs, size_t strategy, size_t file, size_t seed)
+{
+    return (strategy * runs->o->file_count + file) * (size_t)runs->o->seeds + seed;
+}
+
+static int deal_one(void *user, size_t run, struct error *err)
+{
+    const struct runs *runs = user;
+    const struct bench_options *o = runs->o;
+    size_t seeds = (size_t)o->seeds;
+    size_t seed = run % seeds, file = run / seeds % o->file_count, strategy = run / seeds / o->file_count;
+    return run_one(o, o->strategies[strategy], file, (uint64_t)o->first_seed + seed,
+                   curve_of(runs, strategy, file, seed), runs->length[file], &runs->seconds[run], err);
+}
+
+static double score_of(const struct runs *runs, size_t strategy, size_t file, int64_t cutoff)
+{
+    const struct recorded *r = runs->o->files[file];
+    size_t valid;
+    double *times = sorted_times(r, &valid), *baseline = memory_new((size_t)cutoff, sizeof *baseline), sum = 0;
+    bench_random_curve(times, valid, r->trial_count, baseline, (size_t)cutoff);
+    int64_t points = 0;
+    for (int64_t t = 0; t < cutoff; t++) {
+        double best = 0;
+        int found = 0;
+        for (int64_t seed = 0; seed < runs->o->seeds; seed++) {
+            double value = curve_of(runs, strategy, file, (size_t)seed)[t];
+            if (!isfinite(value)) continue;
+            best += value;
+            found++;
+        }
+        if (!found || !(baseline[t] > times[0])) continue;
+        sum += (baseline[t] - best / found) / (baseline[t] - times[0]);
+        points++;
+    }
+    free(times);
+    free(baseline);
+    return points ? sum / (double)points : NAN;
+}
+
+static void evaluate_cell(struct bench *b, const struct runs *runs, size_t strategy, size_t file)
+{
+    const struct bench_options *o = &b->options;
+    struct bench_cell *cell = &b->cells[strategy * o->file_count + file];
+    size_t seeds = (size_t)o->seeds;
+    int64_t last = o->budgets[o->budget_count - 1];
+    double optimum = b->optimum[file], *quality = memory_new(3 * seeds, sizeof *quality);
+    double *to_95 = quality + seeds, *to_99 = to_95 + seeds;
+    for (size_t i = 0; i < o->budget_count; i++) {
+        double sum = 0, near = 0;
+        for (size_t seed = 0; seed < seeds; seed++) {
+            quality[seed] = optimum / curve_of(runs, strategy, file, seed)[o->budgets[i] - 1];
+            sum += quality[seed];
+            near += quality[seed] >= 0.99;
+        }
+        cell->mean[i] = sum / (double)seeds;
+        cell->within_1_percent[i] = near / (double)seeds;
+        cell->median[i] = median_of(quality, seeds);
+    }
+    for (size_t seed = 0; seed < seeds; seed++) {
+        const double *curve = curve_of(runs, strategy, file, seed);
+        int64_t t95 = 0, t99 = 0;
+        while (t95 < last && optimum / curve[t95] < 0.95) t95++;
+        while (t99 < last && optimum / curve[t99] < 0.99) t99++;
+        to_95[seed] = t95 < last ? (double)t95 + 1 : INFINITY;
+        to_99[seed] = t99 < last ? (double)t99 + 1 : INFINITY;
+        cell->seconds_per_proposal += runs->seconds[run_number(runs, strategy, file, seed)] / (double)seeds;
+    }
+    cell->to_95 = median_of(to_95, seeds);
+    cell->to_99 = median_of(to_99, seeds);
+    cell->score = o->score ? score_of(runs, strategy, file, b->cutoff[file]) : NAN;
+    free(quality);
+}
+
+static void evaluate_overall(struct bench *b, size_t strategy)
+{
+    const struct bench_options *o = &b->options;
+    struct bench_cell *all = &b->overall[strategy];
+    double n = (double)o->file_count;
+    for (size_t file = 0; file < o->file_count; file++) {
+        const struct bench_cell *cell = &b->cells[strategy * o->file_count + file];
+        for (size_t i = 0; i < o->budget_count; i++) {
+            all->mean[i] += cell->mean[i] / n;
+            all->median[i] += cell->median[i] / n;
+            all->within_1_percent[i] += cell->within_1_percent[i] / n;
+        }
+        all->to_95 += cell->to_95 / n;
+        all->to_99 += cell->to_99 / n;
+        all->score += cell->score / n;
+        all->seconds_per_proposal += cell->seconds_per_proposal / n;
+    }
+}
+
+int bench_run(struct bench *b, const struct bench_options *options, struct error *err)
+{
+    *b = (struct bench){.options = *options};
+    const struct bench_options *o = &b->options;
+    for (size_t f = 0; f < o->file_count; f++)
+        if (o->files[f]->best < 0)
+            return error_set(err, "%s: no configuration is valid, so there is nothing to search for", o->paths[f]);
+    b->optimum = memory_new(o->file_count, sizeof *b->optimum);
+    b->cutoff = memory_new(o->file_count, sizeof *b->cutoff);
+    b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);
+    b->overall = memory_new(o->strategy_count, sizeof *b->overall);
+
+    struct runs runs = {.o = o, .total = o->strategy_count * o->file_count * (size_t)o->seeds};
+    runs.length = memory_new(o->file_count, sizeof *runs.length);
+    runs.offset = memory_new(o->file_count, sizeof *runs.offset);
+    size_t doubles = 0;
+    for (size_t f = 0; f < o->file_count; f++) {
+        b->optimum[f] = o->files[f]->trials[o->files[f]->best].objective;
+        b->cutoff[f] = o->score ? cutoff_of(o->files[f]) : 0;
+        runs.length[f] = o->budgets[o->budget_count - 1];
+        if (b->cutoff[f] > runs.length[f]) runs.length[f] = b->cutoff[f];
+        runs.offset[f] = doubles;
+        doubles += o->strategy_count * (size_t)o->seeds * (size_t)runs.length[f];
+    }
+    size_t bytes = (doubles + runs.total) * sizeof(double);
+    runs.best = bench_shared(bytes, err);
+    int result = -1;
+    if (runs.best) {
+        runs.seconds = runs.best + doubles;
+        result = bench_deal(
+            &(struct bench_processes){
+                .processes = o->processes, .progress = o->progress, .runs = runs.total, .one = deal_one, .user = &runs},
+            err);
+        for (size_t s = 0; s < o->strategy_count && result == 0; s++) {
+            for (size_t f = 0; f < o->file_count; f++) evaluate_cell(b, &runs, s, f);
+            evaluate_overall(b, s);
+        }
+        bench_unshare(runs.best, bytes);
+    }
+    free(runs.length);
+    free(runs.offset);
+    if (result < 0) bench_release(b);
+    return result;
+}
+
+void bench_release(struct bench *b)
+{
+    free(b->optimum);
+    free(b->cutoff);
+    free(b->cells);
+    free(b->overall);
+    *b = (struct bench){0};
+}

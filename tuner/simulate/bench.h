@@ -1,0 +1,74 @@
+// The bench for search strategies: runs each of them on recorded spaces with many seeds on all cores, and says how
+// close to the optimum it gets after how many evaluations. Nothing is compiled or launched: an evaluation is a lookup
+// in the recording.
+#ifndef SWEETSPOT_BENCH_H
+#define SWEETSPOT_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "search/strategy.h"
+#include "tuner/base/error.h"
+#include "tuner/recorded/recorded.h"
+#include "tuner/simulate/bench_processes.h"
+
+enum { BENCH_MAX_BUDGETS = 16 };
+
+struct bench_priors {
+    size_t count;
+    struct prior *list[PRIOR_MOST];
+};
+
+struct bench_options {
+    size_t strategy_count;
+    const struct strategy_class *const *strategies;
+    size_t file_count;
+    const char *const *paths;
+    const struct recorded *const *files;
+    size_t budget_count;
+    int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, a failed configuration counts as one
+    int64_t seeds;
+    int64_t first_seed;
+    int64_t ahead;    // proposals that wait for their measurement; 1: each is measured before the next proposal
+    bool score;       // makes runs as long as the methodology score needs
+    const char *text; // options of the strategies, or NULL
+    // Priors of the strategies, by file; NULL: none.
+    const struct bench_priors *priors;
+    int64_t processes; // 0: one per core
+    bool progress;     // on stderr
+};
+
+// One strategy on one file. Quality is optimum / best found: 1 is the optimum, 0 nothing valid yet.
+struct bench_cell {
+    double mean[BENCH_MAX_BUDGETS], median[BENCH_MAX_BUDGETS];
+    double within_1_percent[BENCH_MAX_BUDGETS]; // share of the seeds whose quality is at least 0.99
+    double to_95, to_99;         // median evaluations to that quality; infinite when not reached by the median seed
+    double score;                // methodology score; NaN without `score`
+    double seconds_per_proposal; // time of a core in the strategy, per evaluation
+};
+
+struct bench {
+    struct bench_options options;
+    double *optimum;            // s, a file
+    int64_t *cutoff;            // evaluations that the score averages over, per file; 0 without `score`
+    struct bench_cell *cells;   // strategy after strategy, file_count each
+    struct bench_cell *overall; // mean over the files, per strategy
+};
+
+// Runs everything. `options` is copied, what it points to is borrowed. -1 with a message: a file without a valid
+// configuration, a strategy that cannot start or proposes an invalid configuration.
+int bench_run(struct bench *, const struct bench_options *, struct error *);
+void bench_release(struct bench *);
+// The conditions under which a strategy is created for one run.
+struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed,
+                                               int64_t budget);
+
+void bench_print_table(const struct bench *, FILE *);
+void bench_print_csv(const struct bench *, FILE *);
+// {"overall": {strategy: {budget: mean}}, "summary": {strategy: {...}}, "files": [{..., "results": {strategy: {...}}}],
+// ...}
+void bench_print_json(const struct bench *, FILE *);
+
+#endif

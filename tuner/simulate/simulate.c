@@ -1,0 +1,394 @@
+// See simulate.h. simulate_print.c prints the figures.
+#include "tuner/simulate/simulate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/policy/simulation.h"
+
+enum { MOST_TIMES_THE_BUDGET = 4 };
+
+// The options' text ---------------------------------------------------------------------------------------------------
+
+static int parse_count(const char *name, const char *value, size_t *count, struct error *err)
+{
+    char *end;
+    errno = 0;
+    long long n = strtoll(value, &end, 10);
+    if (end == value || *end || errno || n < 1 || n > SIMULATE_MAX_WORKERS)
+        return error_set(err, "%s must be a whole number from 1 to %d, not '%s'", name, SIMULATE_MAX_WORKERS, value);
+    *count = (size_t)n;
+    return 0;
+}
+
+static int parse_seconds(const char *name, const char *value, double *seconds, struct error *err)
+{
+    *seconds = NAN;
+    if (!strcmp(value, "recorded")) return 0;
+    if (text_duration(value, seconds) || !isfinite(*seconds) || *seconds <= 0)
+        return error_set(err, "%s must be 'recorded' or a time, such as 0.3 or 15ms, not '%s'", name, value);
+    return 0;
+}
+
+int simulate_parse(const char *text, struct simulate_settings *settings, struct error *err)
+{
+    static const char *const names[] = {"compilers", "compile", "gpu", "gpus", NULL};
+    *settings = (struct simulate_settings){.gpus = 1};
+    bool given[4] = {false};
+    int status = 0;
+    for (const char *at = text; *at && !status;) {
+        size_t length = strcspn(at, ","), word = strcspn(at, "=,"), i = 0;
+        char *name = text_format("%.*s", (int)word, at);
+        char *value = at[word] == '=' ? text_format("%.*s", (int)(length - word - 1), at + word + 1) : text_copy("");
+        while (names[i] && strcmp(names[i], name)) i++;
+        if (!names[i]) {
+            char *unknown = text_unknown("setting", name, names);
+            status = error_set(err, "%s", unknown);
+            free(unknown);
+        } else if (given[i]) {
+            status = error_set(err, "%s is given twice", name);
+        } else if (i == 0 || i == 3) {
+            status = parse_count(name, value, i ? &settings->gpus : &settings->compilers, err);
+        } else {
+            status = parse_seconds(name, value, i == 1 ? &settings->compile : &settings->gpu, err);
+        }
+        if (names[i]) given[i] = true;
+        free(name);
+        free(value);
+        at += length + (at[length] == ',');
+    }
+    for (size_t i = 0; i < 3 && !status; i++)
+        if (!given[i]) status = error_set(err, "%s is missing: compilers, compile and gpu are needed", names[i]);
+    return status ? error_prefix(err, "--simulate") : 0;
+}
+
+// Times of a recording ------------------------------------------------------------------------------------------------
+
+struct durations {
+    double *compile, *gpu; // s, a trial
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Fills in unknown times. -1 if all are unknown.
+static int complete(double *seconds, size_t count)
+{
+    double *known = memory_new(count, sizeof *known);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(seconds[i]) && seconds[i] >= 0) known[n++] = seconds[i];
+    qsort(known, n, sizeof *known, compare_doubles);
+    double median = n ? known[n / 2] : NAN;
+    free(known);
+    for (size_t i = 0; i < count; i++)
+        if (!(isfinite(seconds[i]) && seconds[i] >= 0)) seconds[i] = median;
+    return n ? 0 : -1;
+}
+
+static int find_durations(struct durations *d, const struct recorded *r, const struct simulate_settings *s,
+                          const char *path, struct error *err)
+{
+    d->compile = memory_new(r->trial_count, sizeof *d->compile);
+    d->gpu = memory_new(r->trial_count, sizeof *d->gpu);
+    for (size_t i = 0; i < r->trial_count; i++) {
+        d->compile[i] = isnan(s->compile) ? r->trials[i].compile_seconds : s->compile;
+        d->gpu[i] = isnan(s->gpu) ? r->trials[i].gpu_seconds : s->gpu;
+    }
+    if (complete(d->compile, r->trial_count))
+        return error_set(err, "%s: it has no compile times: give compile=SECONDS", path);
+    if (complete(d->gpu, r->trial_count)) return error_set(err, "%s: it has no GPU times: give gpu=SECONDS", path);
+    return 0;
+}
+
+// One run -------------------------------------------------------------------------------------------------------------
+
+struct candidate {
+    struct queued_task queued; // first
+    size_t trial;
+};
+
+struct simulated_search {
+    struct simulation simulation; // first
+    const struct recorded *recorded;
+    const struct durations *durations;
+    struct strategy *strategy;
+    int64_t evaluations;
+    size_t compiled, measured; // candidates given to a compiler, and to a GPU
+    double best;               // s
+    double began;              // when a GPU was first given something; NaN: not yet
+    struct error *err;
+    bool failed;
+};
+
+static double objective_of(const struct simulated_search *s, size_t trial)
+{
+    const struct trial *t = &s->recorded->trials[trial];
+    return t->status == STATUS_OK ? t->objective : NAN;
+}
+
+static void propose(struct simulation *simulation)
+{
+    struct simulated_search *s = (struct simulated_search *)simulation;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    if (!strategy_ask(s->strategy, config)) {
+        policy_no_proposal(&simulation->policy, strategy_exhausted(s->strategy));
+        return;
+    }
+    int64_t trial = recorded_find(s->recorded, config);
+    if (trial < 0) {
+        s->failed = true;
+        error_set(s->err, "it proposed a configuration that is not valid");
+        policy_no_proposal(&simulation->policy, true);
+        return;
+    }
+    struct candidate *c = memory_new(1, sizeof *c);
+    c->trial = (size_t)trial;
+    policy_add(&simulation->policy, &c->queued, TASK_TRIAL, TASK_UNKNOWN);
+}
+
+static void forget(struct simulation *simulation, struct queued_task *t)
+{
+    policy_remove(&simulation->policy, t);
+    free(t);
+}
+
+static void tell(struct simulated_search *s, struct queued_task *t)
+{
+    size_t trial = ((struct candidate *)t)->trial;
+    struct observation observation = recorded_observation(s->recorded, trial);
+    strategy_tell(s->strategy, &observation);
+    policy_told(&s->simulation.policy, objective_of(s, trial));
+    s->best = fmin(s->best, objective_of(s, trial));
+    s->evaluations++;
+    forget(&s->simulation, t);
+}
+
+static double compile(struct simulation *simulation, struct queued_task *t)
+{
+    struct simulated_search *s = (struct simulated_search *)simulation;
+    s->compiled++;
+    return s->durations->compile[((struct candidate *)t)->trial];
+}
+
+static void compiled(struct simulation *simulation, struct queued_task *t)
+{
+    struct simulated_search *s = (struct simulated_search *)simulation;
+    enum trial_status status = s->recorded->trials[((struct candidate *)t)->trial].status;
+    if (status == STATUS_COMPILE_ERROR || status == STATUS_COMPILE_TIMEOUT || status == STATUS_PRUNED) {
+        s->measured++; // this candidate has its result
+        tell(s, t);
+    } else {
+        policy_compiled(&simulation->policy, t);
+    }
+}
+
+static double begin(struct simulation *simulation, const struct policy_request *request)
+{
+    struct simulated_search *s = (struct simulated_search *)simulation;
+    s->measured++;
+    if (isnan(s->began)) s->began = simulation->now;
+    return s->durations->gpu[((struct candidate *)request->tasks[0])->trial];
+}
+
+static void answered(struct simulation *simulation, const struct policy_request *request, bool lost)
+{
+    (void)lost; // simulated workers are never lost
+    tell((struct simulated_search *)simulation, request->tasks[0]);
+}
+
+static const uint16_t *config_of(const struct simulated_search *s, const struct queued_task *t)
+{
+    return s->recorded->configs + ((const struct candidate *)t)->trial * s->recorded->parameter_count;
+}
+
+static void gone(struct simulation *simulation, const struct policy_action *action)
+{
+    struct simulated_search *s = (struct simulated_search *)simulation;
+    if (action->kind == POLICY_FORGET) strategy_forget(s->strategy, config_of(s, action->task));
+    forget(simulation, action->task);
+}
+
+static void rank(struct simulation *simulation)
+{
+    struct simulated_search *s = (struct simulated_search *)simulation;
+    size_t count;
+    struct queued_task **waiting = policy_waiting(&simulation->policy, &count);
+    const uint16_t **configs = memory_new(count, sizeof *configs);
+    double *promise = memory_new(count, sizeof *promise);
+    for (size_t i = 0; i < count; i++) configs[i] = config_of(s, waiting[i]);
+    strategy_rank(s->strategy, configs, count, promise);
+    for (size_t i = 0; i < count; i++) waiting[i]->promise = promise[i];
+    free(promise);
+    free(configs);
+    free(waiting);
+}
+
+static const struct simulation_calls calls = {.propose = propose,
+                                              .compile = compile,
+                                              .compiled = compiled,
+                                              .begin = begin,
+                                              .answered = answered,
+                                              .gone = gone,
+                                              .rank = rank};
+
+struct bench_runs {
+    const struct simulate_options *o;
+    struct durations *durations;      // a file
+    struct simulate_figures *figures; // a run
+};
+
+struct progress {
+    size_t next_budget, next_time;
+    double quality; // so far
+};
+
+// Adds up the workers' use so far.
+static void count_workers(struct simulate_figures *f, const struct simulated_search *s)
+{
+    size_t gpus = s->simulation.policy.settings.gpus;
+    double now = s->simulation.now, busy = 0, whole = (now - s->began) * (double)gpus;
+    for (size_t g = 0; g < gpus; g++) {
+        double left = s->simulation.answered_at[g] - now; // of its current task
+        busy += s->simulation.busy[g] - (isfinite(left) ? left : 0);
+    }
+    f->idle = whole > 0 ? 1 - busy / whole : 0;
+    f->compiled_per_measured = s->measured ? (double)s->compiled / (double)s->measured : NAN;
+}
+
+// Called after a step: `quality` is valid from this time on.
+static void note(struct simulate_figures *f, struct progress *p, const struct simulate_options *o,
+                 const struct simulated_search *s, double quality)
+{
+    double now = s->simulation.now;
+    while (p->next_time < o->time_count && o->times[p->next_time] < now) f->at_time[p->next_time++] = p->quality;
+    while (p->next_budget < o->bench.budget_count && o->bench.budgets[p->next_budget] <= s->evaluations) {
+        f->at_budget[p->next_budget++] = quality;
+        if (p->next_budget == o->bench.budget_count) count_workers(f, s);
+    }
+    if (f->reached_95 == 0) {
+        f->seconds_to_95 = now;
+        f->evaluations_to_95 = (double)s->evaluations;
+        f->reached_95 = quality >= 0.95;
+    }
+    if (f->reached_99 == 0) {
+        f->seconds_to_99 = now;
+        f->reached_99 = quality >= 0.99;
+    }
+    p->quality = quality;
+}
+
+static bool is_complete(const struct progress *p, const struct simulate_options *o)
+{
+    return p->next_budget == o->bench.budget_count && p->next_time == o->time_count;
+}
+
+static int run_one(const struct bench_runs *runs, const struct strategy_class *class, size_t file, uint64_t seed,
+                   struct simulate_figures *f, struct error *err)
+{
+    const struct simulate_options *o = runs->o;
+    const struct recorded *r = o->bench.files[file];
+    double optimum = r->trials[r->best].objective;
+    int64_t last = o->bench.budgets[o->bench.budget_count - 1];
+    struct simulated_search s = {
+        .recorded = r, .durations = &runs->durations[file], .best = INFINITY, .began = NAN, .err = err};
+    struct strategy_options options = bench_strategy_options(&o->bench, file, seed, last);
+    s.strategy = strategy_new(class, r->space, &options, err);
+    if (!s.strategy) return -1;
+    simulation_init(&s.simulation,
+                    &(struct policy_settings){.compilers = o->settings.compilers,
+                                              .gpus = o->settings.gpus,
+                                              .ranks = strategy_ranks(s.strategy)},
+                    &calls);
+    struct progress p = {0};
+    while (simulation_decide(&s.simulation) && simulation_step(&s.simulation)) {
+        note(f, &p, o, &s, optimum / s.best);
+        if (is_complete(&p, o) && (f->reached_99 > 0 || s.evaluations >= MOST_TIMES_THE_BUDGET * last)) break;
+    }
+    if (p.next_budget < o->bench.budget_count) count_workers(f, &s); // the space is used up
+    while (p.next_budget < o->bench.budget_count) f->at_budget[p.next_budget++] = p.quality;
+    while (p.next_time < o->time_count) f->at_time[p.next_time++] = p.quality;
+    for (size_t i = 0; i < s.simulation.policy.queue.count; i++) free(s.simulation.policy.queue.tasks[i]);
+    simulation_release(&s.simulation);
+    strategy_free(s.strategy);
+    return s.failed ? error_prefix(err, "strategy '%s'", class->name) : 0;
+}
+
+// All of them ---------------------------------------------------------------------------------------------------------
+
+static int deal_one(void *user, size_t run, struct error *err)
+{
+    const struct bench_runs *runs = user;
+    const struct bench_options *o = &runs->o->bench;
+    size_t seeds = (size_t)o->seeds, seed = run % seeds, file = run / seeds % o->file_count;
+    return run_one(runs, o->strategies[run / seeds / o->file_count], file, (uint64_t)o->first_seed + seed,
+                   &runs->figures[run], err);
+}
+
+// Adds a share of `from` to `to`. All figures are doubles.
+static void add(struct simulate_figures *to, const struct simulate_figures *from, double share)
+{
+    double *sum = (double *)to;
+    const double *values = (const double *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += values[i] * share;
+}
+
+static int run_all(struct simulation_bench *b, const struct bench_runs *runs, struct error *err)
+{
+    const struct bench_options *o = &b->options.bench;
+    size_t seeds = (size_t)o->seeds, cells = o->strategy_count * o->file_count;
+    if (bench_deal(&(struct bench_processes){.processes = o->processes,
+                                             .progress = o->progress,
+                                             .runs = cells * seeds,
+                                             .one = deal_one,
+                                             .user = (void *)runs},
+                   err))
+        return -1;
+    for (size_t i = 0; i < cells * seeds; i++) add(&b->cells[i / seeds], &runs->figures[i], 1 / (double)seeds);
+    for (size_t i = 0; i < cells; i++) add(&b->overall[i / o->file_count], &b->cells[i], 1 / (double)o->file_count);
+    return 0;
+}
+
+int simulate_run(struct simulation_bench *b, const struct simulate_options *options, struct error *err)
+{
+    *b = (struct simulation_bench){.options = *options};
+    const struct bench_options *o = &b->options.bench;
+    size_t runs_count = o->strategy_count * o->file_count * (size_t)o->seeds;
+    size_t bytes = runs_count * sizeof(struct simulate_figures);
+    struct bench_runs runs = {.o = &b->options, .durations = memory_new(o->file_count, sizeof *runs.durations)};
+    int status = 0;
+    for (size_t f = 0; f < o->file_count && !status; f++) {
+        if (o->files[f]->best < 0)
+            status = error_set(err, "%s: no configuration is valid, so there is nothing to search for", o->paths[f]);
+        else
+            status = find_durations(&runs.durations[f], o->files[f], &b->options.settings, o->paths[f], err);
+    }
+    if (!status && !(runs.figures = bench_shared(bytes, err))) status = -1;
+    if (!status) {
+        b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);
+        b->overall = memory_new(o->strategy_count, sizeof *b->overall);
+        status = run_all(b, &runs, err);
+    }
+    bench_unshare(runs.figures, bytes);
+    for (size_t f = 0; f < o->file_count; f++) {
+        free(runs.durations[f].compile);
+        free(runs.durations[f].gpu);
+    }
+    free(runs.durations);
+    if (status) simulate_release(b);
+    return status;
+}
+
+void simulate_release(struct simulation_bench *b)
+{
+    free(b->cells);
+    free(b->overall);
+    *b = (struct simulation_bench){0};
+}
