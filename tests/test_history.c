@@ -1,11 +1,11 @@
-// What a strategy knows of a space (search/history.c, strategy_kit.c): rows are found again, corrections count, and the
-// best is always the best. A long random sequence is held against a plain list.
+// What a strategy knows of a space (search/model/history.c, strategy_kit.c): rows are found again, corrections count,
+// and the best is always the best. A long random sequence is held against a plain list.
 #include "tests/space_fixture.h"
 
 #include <math.h>
 
-#include "search/history.h"
-#include "search/strategy_kit.h"
+#include "search/model/history.h"
+#include "search/strategies/strategy_kit.h"
 
 enum { SIDE = 40 };
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 
 enum { SIDE = 64, EVALUATIONS = 150, EARLY = 20, LATE = 50, SEEDS = 8 };
 

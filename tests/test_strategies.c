@@ -1,4 +1,5 @@
-// The contract of search/strategy.h, for every strategy of the table, on synthetic landscapes with fixed seeds.
+// The contract of search/strategies/strategy.h, for every strategy of the table, on synthetic landscapes with fixed
+// seeds.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 
 enum { SIDE = 8, LEVELS = 3, MOST_OUTSTANDING = 16 };
 
