@@ -24,6 +24,7 @@ void history_release(struct history *h)
     free(h->configs);
     free(h->outcomes);
     free(h->objectives);
+    free(h->tags);
     free(h->slots);
     *h = (struct history){0};
 }
@@ -68,6 +69,7 @@ static void grow(struct history *h)
     h->configs = memory_grow(h->configs, h->room * h->width, sizeof *h->configs);
     h->outcomes = memory_grow(h->outcomes, h->room, sizeof *h->outcomes);
     h->objectives = memory_grow(h->objectives, h->room, sizeof *h->objectives);
+    h->tags = memory_grow(h->tags, h->room, sizeof *h->tags);
     h->slot_count = 4 * h->room;
     h->slots = memory_grow(h->slots, h->slot_count, sizeof *h->slots);
     memset(h->slots, 0xff, h->slot_count * sizeof *h->slots);
@@ -82,6 +84,7 @@ size_t history_propose(struct history *h, const uint16_t *config)
     memcpy(h->configs + row * h->width, config, h->width * sizeof *config);
     h->outcomes[row] = ROW_PENDING;
     h->objectives[row] = NAN;
+    h->tags[row] = 0;
     h->slots[slot] = (uint32_t)row;
     h->pending++;
     return row;
@@ -99,6 +102,7 @@ size_t history_tell(struct history *h, const struct observation *o)
 {
     int64_t found = history_find(h, o->config);
     size_t row = found >= 0 ? (size_t)found : history_propose(h, o->config);
+    h->told++;
     if (h->outcomes[row] == ROW_PENDING) h->pending--;
     // A time that is NaN counts as a failure, whatever the outcome says.
     bool timed = (o->outcome == OUTCOME_OK || o->outcome == OUTCOME_SLOW) && isfinite(o->objective);
@@ -109,6 +113,11 @@ size_t history_tell(struct history *h, const struct observation *o)
     else if (h->outcomes[row] == OUTCOME_OK && (h->best < 0 || o->objective < h->objectives[h->best]))
         h->best = (int64_t)row;
     return row;
+}
+
+double history_score(const struct history *h, size_t row)
+{
+    return h->outcomes[row] == OUTCOME_OK || h->outcomes[row] == OUTCOME_SLOW ? h->objectives[row] : INFINITY;
 }
 
 bool history_sample_new(const struct history *h, struct random *rng, uint16_t *config)

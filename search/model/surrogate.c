@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "search/model/improvement.h"
-#include "search/strategies/strategy_kit.h"
 #include "tuner/base/memory.h"
 
 enum {
@@ -69,7 +68,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     trust_init(&s->trust, priors, prior_count);
     make_room(s, MAX_ROWS + SPARE_ROWS);
     s->pool_features = memory_new(POOL * prior_count, sizeof *s->pool_features);
-    s->candidate_room = TOP * kit_neighbour_room(space);
+    s->candidate_room = TOP * space_neighbour_room(space);
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
     s->pool = memory_new(POOL * s->width, sizeof *s->pool);
     s->pool_mean = memory_new(POOL, sizeof *s->pool_mean);
@@ -156,7 +155,7 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     struct scored *order = memory_new(count, sizeof *order);
     size_t measured = 0;
     for (size_t i = 0; i < count; i++)
-        if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){kit_score(s->history, i), i};
+        if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){history_score(s->history, i), i};
     qsort(order, measured, sizeof *order, compare_scored);
     size_t pending = least_of(s->history->pending, AWAITED_MOST);
     size_t rows = least_of(measured, most_rows(s) - pending);
@@ -207,7 +206,7 @@ static void find_excesses(struct surrogate *s)
     const struct history *h = s->history;
     double best = h->best >= 0 ? h->objectives[h->best] : 1, worst = 0;
     for (size_t i = 0; i < s->row_count; i++) {
-        double objective = kit_score(h, s->rows[i]);
+        double objective = history_score(h, s->rows[i]);
         s->targets[i] = isfinite(objective) ? excess_of(objective, best) : NAN;
         if (s->targets[i] > worst) worst = s->targets[i];
     }
@@ -483,7 +482,7 @@ static int64_t best_candidate(struct surrogate *s, double *promise, double *vari
 
 static size_t add_neighbours(struct surrogate *s, const uint16_t *config)
 {
-    size_t found = space_neighbours(s->space, config, false, s->configs + s->candidate_count * s->width,
+    size_t found = space_neighbours(s->space, config, s->configs + s->candidate_count * s->width,
                                     s->candidate_room - s->candidate_count);
     s->candidate_count += found;
     return found;
@@ -494,7 +493,7 @@ static void add_best_neighbours(struct surrogate *s)
     struct scored top[TOP + 1];
     size_t count = 0;
     for (size_t i = 0; i < s->row_count; i++) {
-        struct scored one = {kit_score(s->history, s->rows[i]), s->rows[i]};
+        struct scored one = {history_score(s->history, s->rows[i]), s->rows[i]};
         if (!isfinite(one.score)) continue;
         size_t at = count;
         for (; at > 0 && compare_scored(&one, &top[at - 1]) < 0; at--) top[at] = top[at - 1];

@@ -84,10 +84,10 @@ int64_t space_index(const struct space *, const uint16_t *config);      // -> in
 bool space_is_valid(const struct space *, const uint16_t *config);
 void space_sample(const struct space *, struct random *, uint16_t *config); // uniform over the valid ones
 
-// Valid configurations that differ in one parameter: by any other value (`step` false), or by one step along an ordered
-// parameter and any other value of an unordered one (`step` true; a step skips over values that are invalid here).
-// Writes up to `max` configurations one after another and returns how many there are.
-size_t space_neighbours(const struct space *, const uint16_t *config, bool step, uint16_t *out, size_t max);
+// Valid configurations that differ in the value of one parameter. Writes up to `max` configurations one after another
+// and returns how many there are.
+size_t space_neighbours(const struct space *, const uint16_t *config, uint16_t *out, size_t max);
+size_t space_neighbour_room(const struct space *); // an upper bound of how many there are
 // The valid configuration nearest to any array of value indices (as few changed parameters as the search finds): for
 // crossovers and for strategies that work in the continuous. Returns the number of parameters changed.
 size_t space_repair(const struct space *, struct random *, uint16_t *config);

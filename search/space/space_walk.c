@@ -81,11 +81,6 @@ static bool completes(const struct space *s, const uint16_t *config, int l, uint
     return true;
 }
 
-static bool is_ordered(const struct parameter *p)
-{
-    return p->kind != PARAMETER_STRING;
-}
-
 struct neighbour_list {
     const struct space *space;
     const uint16_t *config;
@@ -94,36 +89,35 @@ struct neighbour_list {
 };
 
 // Adds the neighbour that takes edge e of level l's state, if the rest completes it.
-static bool try_neighbour(struct neighbour_list *n, int l, uint32_t e)
+static void try_neighbour(struct neighbour_list *n, int l, uint32_t e)
 {
     const struct space *s = n->space;
-    if (n->count == n->max || !completes(s, n->config, l + 1, s->diagram.child[e])) return false;
+    if (n->count == n->max || !completes(s, n->config, l + 1, s->diagram.child[e])) return;
     uint16_t *out = n->out + n->count++ * (size_t)s->count;
     memcpy(out, n->config, (size_t)s->count * sizeof *out);
     out[s->order[l]] = s->diagram.value[e];
-    return true;
 }
 
-size_t space_neighbours(const struct space *s, const uint16_t *config, bool step, uint16_t *out, size_t max)
+size_t space_neighbours(const struct space *s, const uint16_t *config, uint16_t *out, size_t max)
 {
     const struct diagram *d = &s->diagram;
     struct neighbour_list n = {s, config, out, 0, max};
     uint32_t state = d->root;
     for (int l = 0; l < s->level_count && n.count < max; l++) {
-        int p = s->order[l];
-        uint32_t begin = d->begin[state], end = d->begin[state + 1];
-        int64_t own = diagram_edge(d, state, config[p]);
+        int64_t own = diagram_edge(d, state, config[s->order[l]]);
         if (own < 0) break; // not a valid configuration: no neighbours past here
-        if (step && is_ordered(&s->parameters[p])) {
-            for (uint32_t e = (uint32_t)own; e > begin && !try_neighbour(&n, l, e - 1);) e--;
-            for (uint32_t e = (uint32_t)own + 1; e < end && !try_neighbour(&n, l, e);) e++;
-        } else {
-            for (uint32_t e = begin; e < end; e++)
-                if (e != (uint32_t)own) try_neighbour(&n, l, e);
-        }
+        for (uint32_t e = d->begin[state]; e < d->begin[state + 1]; e++)
+            if (e != (uint32_t)own) try_neighbour(&n, l, e);
         state = d->child[own];
     }
     return n.count;
+}
+
+size_t space_neighbour_room(const struct space *s)
+{
+    size_t room = 0;
+    for (int i = 0; i < s->count; i++) room += s->parameters[i].count - 1;
+    return room;
 }
 
 struct repair {
@@ -159,7 +153,7 @@ static struct edge_cursor cursor_at(const struct repair *r, int l, uint32_t stat
     *has_own = low < end && d->value[low] == r->wanted[p];
     struct edge_cursor c = {.begin = begin, .end = end, .left = (int64_t)low - 1, .right = low};
     c.right += *has_own;
-    c.ordered = is_ordered(&s->parameters[p]);
+    c.ordered = s->parameters[p].kind != PARAMETER_STRING;
     c.right_first = random_next(r->rng) & 1;
     c.remaining = end - begin;
     c.at = begin + (uint32_t)random_below(r->rng, end - begin);

@@ -2,12 +2,9 @@
 // times, so that the temperature is a ratio; it falls geometrically over the budget. Steps to known configurations
 // cost nothing and are taken at once.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "search/strategies/strategy_kit.h"
-
-#include "tuner/base/memory.h"
+#include "search/strategies/strategy.h"
 
 enum { OPTION_HOT, OPTION_COLD, OPTION_LENGTH, OPTION_COUNT };
 
@@ -21,75 +18,47 @@ static const struct strategy_option options[] = {
 enum { FREE_STEPS = 200 };
 
 struct annealing {
-    const struct space *space;
-    struct history history;
-    struct random rng;
-    const double *options; // by OPTION_*
-    double length;         // evaluations until it is cold
-    size_t width, told;
+    double length; // evaluations until it is cold
     uint16_t *neighbours;
     uint16_t current[SPACE_MAX_PARAMETERS];
     double energy;
     bool started;
 };
 
-static void annealing_init(void *state, const struct space *space, const struct strategy_start *start)
+static void annealing_init(struct strategy_state *s)
 {
-    struct annealing *a = state;
-    a->options = start->options;
-    a->length = a->options[OPTION_LENGTH];
-    if (a->length == 0) a->length = start->budget ? (double)start->budget : 200;
-    a->space = space;
-    a->width = space_parameter_count(space);
-    a->neighbours = memory_grow(NULL, (kit_neighbour_room(space) + 1) * a->width, sizeof *a->neighbours);
-    history_init(&a->history, space);
-    random_seed(&a->rng, start->seed);
+    struct annealing *a = s->own;
+    a->length = s->options[OPTION_LENGTH];
+    if (a->length == 0) a->length = s->budget ? (double)s->budget : 200;
+    a->neighbours = arena_new(&s->memory, (space_neighbour_room(s->space) + 1) * s->width * sizeof *a->neighbours);
 }
 
 // Metropolis' rule.
-static void consider(struct annealing *a, const uint16_t *config, double score)
+static void consider(struct strategy_state *s, size_t row)
 {
-    double progress = fmin((double)a->told / a->length, 1);
-    double temperature = a->options[OPTION_HOT] * pow(a->options[OPTION_COLD] / a->options[OPTION_HOT], progress),
-           energy = log(score);
-    if (a->started && !(energy <= a->energy || random_unit(&a->rng) < exp((a->energy - energy) / temperature))) return;
+    struct annealing *a = s->own;
+    double hot = s->options[OPTION_HOT], cold = s->options[OPTION_COLD];
+    double temperature = hot * pow(cold / hot, fmin((double)s->history.told / a->length, 1)),
+           energy = log(history_score(&s->history, row));
+    if (a->started && !(energy <= a->energy || random_unit(&s->rng) < exp((a->energy - energy) / temperature))) return;
     if (!isfinite(energy)) return;
-    memcpy(a->current, config, a->width * sizeof *config);
+    memcpy(a->current, history_config(&s->history, row), s->width * sizeof *a->current);
     a->energy = energy;
     a->started = true;
 }
 
-static bool annealing_ask(void *state, uint16_t *config)
+static bool annealing_ask(struct strategy_state *s, uint16_t *config)
 {
-    struct annealing *a = state;
+    struct annealing *a = s->own;
     for (int step = 0; a->started && step < FREE_STEPS; step++) {
-        size_t count = space_neighbours(a->space, a->current, false, a->neighbours, kit_neighbour_room(a->space));
+        size_t count = space_neighbours(s->space, a->current, a->neighbours, space_neighbour_room(s->space));
         if (count == 0) break;
-        memcpy(config, a->neighbours + random_below(&a->rng, count) * a->width, a->width * sizeof *config);
-        int64_t row = history_find(&a->history, config);
-        if (row < 0) {
-            history_propose(&a->history, config);
-            return true;
-        }
-        if (a->history.outcomes[row] != ROW_PENDING) consider(a, config, kit_score(&a->history, (size_t)row));
+        memcpy(config, a->neighbours + random_below(&s->rng, count) * s->width, s->width * sizeof *config);
+        int64_t row = history_find(&s->history, config);
+        if (row < 0) return true;
+        if (s->history.outcomes[row] != ROW_PENDING) consider(s, (size_t)row);
     }
-    if (!history_sample_new(&a->history, &a->rng, config)) return false;
-    history_propose(&a->history, config);
-    return true;
-}
-
-static void annealing_tell(void *state, const struct observation *o)
-{
-    struct annealing *a = state;
-    a->told++;
-    consider(a, o->config, kit_score(&a->history, history_tell(&a->history, o)));
-}
-
-static void annealing_release(void *state)
-{
-    struct annealing *a = state;
-    free(a->neighbours);
-    history_release(&a->history);
+    return history_sample_new(&s->history, &s->rng, config);
 }
 
 const struct strategy_class strategy_annealing = {
@@ -99,6 +68,5 @@ const struct strategy_class strategy_annealing = {
     .state_size = sizeof(struct annealing),
     .init = annealing_init,
     .ask = annealing_ask,
-    .tell = annealing_tell,
-    .release = annealing_release,
+    .tell = consider,
 };

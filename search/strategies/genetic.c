@@ -1,9 +1,6 @@
 // A steady-state genetic algorithm (Whitley's GENITOR, 1989): tournament selection, uniform crossover, mutation to any
 // other value; a child takes the place of the worst if it is better. Generations would make results wait for each
 // other.
-#include <math.h>
-#include <string.h>
-
 #include "search/strategies/population.h"
 
 enum { OPTION_SIZE, OPTION_TOURNAMENT, OPTION_MUTATION, OPTION_COUNT };
@@ -15,69 +12,50 @@ static const struct strategy_option options[] = {
     [OPTION_COUNT] = {0},
 };
 
-struct genetic {
-    struct population p;
-    const double *options; // by OPTION_*
-};
-
-static void genetic_init(void *state, const struct space *space, const struct strategy_start *start)
+static void genetic_init(struct strategy_state *s)
 {
-    struct genetic *g = state;
-    g->options = start->options;
-    population_init(&g->p, space, start->seed, (size_t)g->options[OPTION_SIZE]);
+    population_init(s->own, s, (size_t)s->options[OPTION_SIZE]);
 }
 
-static const uint16_t *select_parent(struct genetic *g)
+static const uint16_t *select_parent(struct strategy_state *s)
 {
-    size_t best = random_below(&g->p.rng, g->p.size);
-    for (int i = 1; i < (int)g->options[OPTION_TOURNAMENT]; i++) {
-        size_t other = random_below(&g->p.rng, g->p.size);
-        if (g->p.scores[other] < g->p.scores[best]) best = other;
+    struct population *p = s->own;
+    size_t best = random_below(&s->rng, p->size);
+    for (int i = 1; i < (int)s->options[OPTION_TOURNAMENT]; i++) {
+        size_t other = random_below(&s->rng, p->size);
+        if (p->scores[other] < p->scores[best]) best = other;
     }
-    return population_config(&g->p, best);
+    return population_config(p, best);
 }
 
-static bool genetic_ask(void *state, uint16_t *config)
+static bool genetic_ask(struct strategy_state *s, uint16_t *config)
 {
-    struct genetic *g = state;
-    struct population *p = &g->p;
-    if (p->filled < p->size) {
-        if (!history_sample_new(&p->history, &p->rng, config)) return false;
-        return population_propose(p, NO_PLACE, config);
+    bool found;
+    if (population_fill(s->own, config, &found)) return found;
+    const uint16_t *a = select_parent(s), *b = select_parent(s);
+    for (size_t i = 0; i < s->width; i++) {
+        size_t count = space_parameter(s->space, i)->count;
+        config[i] = random_next(&s->rng) & 1 ? a[i] : b[i];
+        if (random_unit(&s->rng) * (double)s->width < s->options[OPTION_MUTATION])
+            config[i] = (uint16_t)random_below(&s->rng, count);
     }
-    const uint16_t *a = select_parent(g), *b = select_parent(g);
-    for (size_t i = 0; i < p->width; i++) {
-        size_t count = space_parameter(p->space, i)->count;
-        config[i] = random_next(&p->rng) & 1 ? a[i] : b[i];
-        if (random_unit(&p->rng) * (double)p->width < g->options[OPTION_MUTATION])
-            config[i] = (uint16_t)random_below(&p->rng, count);
-    }
-    return population_propose(p, NO_PLACE, config);
+    return population_propose(s->own, NO_PLACE, config);
 }
 
-static void genetic_tell(void *state, const struct observation *o)
+static void genetic_tell(struct strategy_state *s, size_t row)
 {
-    struct genetic *g = state;
-    bool full = g->p.filled == g->p.size;
-    double score;
-    population_tell(&g->p, o, &score);
-    size_t worst = population_worst(&g->p);
-    if (full && score < g->p.scores[worst]) population_replace(&g->p, worst, o->config, score);
-}
-
-static void genetic_release(void *state)
-{
-    struct genetic *g = state;
-    population_release(&g->p);
+    struct population *p = s->own;
+    bool full = p->filled == p->size;
+    population_tell(p, row);
+    if (full) population_improve(p, population_worst(p), row);
 }
 
 const struct strategy_class strategy_genetic = {
     .name = "genetic",
     .summary = "steady-state genetic algorithm",
     .options = options,
-    .state_size = sizeof(struct genetic),
+    .state_size = sizeof(struct population),
     .init = genetic_init,
     .ask = genetic_ask,
     .tell = genetic_tell,
-    .release = genetic_release,
 };

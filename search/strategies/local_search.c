@@ -6,12 +6,9 @@
 // Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding; when the
 // neighbourhood is used up and results are awaited, random configurations near the best one fill the gap.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "search/strategies/strategy_kit.h"
-
-#include "tuner/base/memory.h"
 
 enum { OPTION_CHANGES, OPTION_PATIENCE, OPTION_COUNT };
 
@@ -23,11 +20,6 @@ static const struct strategy_option options[] = {
 };
 
 struct local_search {
-    const struct space *space;
-    struct history history;
-    struct random rng;
-    const double *options; // by OPTION_*
-    size_t width;
     uint16_t *queue; // neighbours of `current` still to be proposed, from the end
     size_t queued;
     uint16_t current[SPACE_MAX_PARAMETERS], base[SPACE_MAX_PARAMETERS];
@@ -36,65 +28,61 @@ struct local_search {
     int without_gain;
 };
 
-static void local_search_init(void *state, const struct space *space, const struct strategy_start *start)
+static void local_search_init(struct strategy_state *s)
 {
-    struct local_search *l = state;
-    l->options = start->options;
-    l->space = space;
-    l->width = space_parameter_count(space);
-    history_init(&l->history, space);
-    random_seed(&l->rng, start->seed);
-    l->queue = memory_grow(NULL, (kit_neighbour_room(space) + 1) * l->width, sizeof *l->queue);
+    struct local_search *l = s->own;
+    l->queue = arena_new(&s->memory, (space_neighbour_room(s->space) + 1) * s->width * sizeof *l->queue);
     l->current_score = l->base_score = INFINITY;
 }
 
-static void move_to(struct local_search *l, const uint16_t *config, double score)
+// Fisher and Yates' shuffle of the queue.
+static void shuffle(struct strategy_state *s)
 {
-    memcpy(l->current, config, l->width * sizeof *config);
-    l->current_score = score;
-    l->started = true;
-    l->queued = space_neighbours(l->space, l->current, false, l->queue, kit_neighbour_room(l->space));
-    kit_shuffle(&l->rng, l->queue, l->queued, l->width);
+    struct local_search *l = s->own;
+    uint16_t swap[SPACE_MAX_PARAMETERS];
+    size_t size = s->width * sizeof *swap;
+    for (size_t i = l->queued; i > 1; i--) {
+        size_t j = random_below(&s->rng, i);
+        if (j == i - 1) continue;
+        memcpy(swap, l->queue + j * s->width, size);
+        memcpy(l->queue + j * s->width, l->queue + (i - 1) * s->width, size);
+        memcpy(l->queue + (i - 1) * s->width, swap, size);
+    }
 }
 
-static bool take_queued(struct local_search *l, uint16_t *config)
+static bool take_queued(struct strategy_state *s, uint16_t *config)
 {
+    struct local_search *l = s->own;
     while (l->queued > 0) {
         l->queued--;
-        memcpy(config, l->queue + l->queued * l->width, l->width * sizeof *config);
-        if (history_find(&l->history, config) < 0) return true;
+        memcpy(config, l->queue + l->queued * s->width, s->width * sizeof *config);
+        if (history_find(&s->history, config) < 0) return true;
     }
     return false;
 }
 
 // A new configuration some changes away from `from`; false when none was found.
-static bool kick(struct local_search *l, const uint16_t *from, uint16_t *config)
+static bool kick(struct strategy_state *s, const uint16_t *from, uint16_t *config)
 {
     for (int attempt = 0; attempt < 32; attempt++) {
-        memcpy(config, from, l->width * sizeof *config);
-        kit_perturb(l->space, &l->rng, config, (int)l->options[OPTION_CHANGES] + attempt / 8);
-        if (history_find(&l->history, config) < 0) return true;
+        memcpy(config, from, s->width * sizeof *config);
+        kit_perturb(s, config, (int)s->options[OPTION_CHANGES] + attempt / 8);
+        if (history_find(&s->history, config) < 0) return true;
     }
     return false;
 }
 
-static bool propose(struct local_search *l, const uint16_t *config)
+static bool local_search_ask(struct strategy_state *s, uint16_t *config)
 {
-    history_propose(&l->history, config);
-    return true;
-}
-
-static bool local_search_ask(void *state, uint16_t *config)
-{
-    struct local_search *l = state;
-    if (l->started && take_queued(l, config)) return propose(l, config);
-    if (l->started && l->history.pending == 0) {
+    struct local_search *l = s->own;
+    if (l->started && take_queued(s, config)) return true;
+    if (l->started && s->history.pending == 0) {
         // A local optimum. Keep the better of this one and the last one.
         if (l->current_score < l->base_score) {
             memcpy(l->base, l->current, sizeof l->base);
             l->base_score = l->current_score;
             l->without_gain = 0;
-        } else if (++l->without_gain >= (int)l->options[OPTION_PATIENCE]) {
+        } else if (++l->without_gain >= (int)s->options[OPTION_PATIENCE]) {
             l->base_score = INFINITY;
             l->without_gain = 0;
         }
@@ -102,26 +90,22 @@ static bool local_search_ask(void *state, uint16_t *config)
         l->current_score = INFINITY;
     }
     const uint16_t *from = isfinite(l->base_score) ? l->base
-                           : l->history.best >= 0 && l->history.pending > 0
-                               ? history_config(&l->history, (size_t)l->history.best)
+                           : s->history.best >= 0 && s->history.pending > 0
+                               ? history_config(&s->history, (size_t)s->history.best)
                                : NULL;
-    if (from && kick(l, from, config)) return propose(l, config);
-    return history_sample_new(&l->history, &l->rng, config) && propose(l, config);
+    return (from && kick(s, from, config)) || history_sample_new(&s->history, &s->rng, config);
 }
 
-static void local_search_tell(void *state, const struct observation *o)
+static void local_search_tell(struct strategy_state *s, size_t row)
 {
-    struct local_search *l = state;
-    size_t row = history_tell(&l->history, o);
-    double score = kit_score(&l->history, row);
-    if (score < l->current_score) move_to(l, o->config, score);
-}
-
-static void local_search_release(void *state)
-{
-    struct local_search *l = state;
-    free(l->queue);
-    history_release(&l->history);
+    struct local_search *l = s->own;
+    double score = history_score(&s->history, row);
+    if (score >= l->current_score) return;
+    memcpy(l->current, history_config(&s->history, row), s->width * sizeof *l->current);
+    l->current_score = score;
+    l->started = true;
+    l->queued = space_neighbours(s->space, l->current, l->queue, space_neighbour_room(s->space));
+    shuffle(s);
 }
 
 const struct strategy_class strategy_local_search = {
@@ -132,5 +116,4 @@ const struct strategy_class strategy_local_search = {
     .init = local_search_init,
     .ask = local_search_ask,
     .tell = local_search_tell,
-    .release = local_search_release,
 };

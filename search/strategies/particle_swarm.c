@@ -2,12 +2,8 @@
 // indices: each particle flies on, drawn to its own best place and the swarm's, and is measured at the valid
 // configuration nearest to where it is.
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "search/strategies/strategy_kit.h"
-
-#include "tuner/base/memory.h"
+#include "search/strategies/strategy.h"
 
 enum { OPTION_PARTICLES, OPTION_INERTIA, OPTION_OWN, OPTION_SWARM, OPTION_COUNT };
 static const struct strategy_option options[] = {
@@ -25,29 +21,19 @@ struct particle {
 };
 
 struct particle_swarm {
-    const struct space *space;
-    struct history history;
-    struct random rng;
-    const double *options; // by OPTION_*
-    size_t width, count, next;
-    struct particle *particles;
-    struct kit_owners owner; // the particle that a proposal belongs to
+    size_t count, next;
+    struct particle *particles; // the history's tag of a proposal is its particle's number, from 1
 };
 
-static void particle_swarm_init(void *state, const struct space *space, const struct strategy_start *start)
+static void particle_swarm_init(struct strategy_state *s)
 {
-    struct particle_swarm *s = state;
-    s->options = start->options;
-    s->space = space;
-    s->width = space_parameter_count(space);
-    s->count = (size_t)s->options[OPTION_PARTICLES];
-    history_init(&s->history, space);
-    random_seed(&s->rng, start->seed);
-    s->particles = memory_new(s->count, sizeof *s->particles);
-    for (size_t i = 0; i < s->count; i++) s->particles[i].score = INFINITY;
+    struct particle_swarm *w = s->own;
+    w->count = (size_t)s->options[OPTION_PARTICLES];
+    w->particles = arena_new(&s->memory, w->count * sizeof *w->particles);
+    for (size_t i = 0; i < w->count; i++) w->particles[i].score = INFINITY;
 }
 
-static void fly(struct particle_swarm *s, struct particle *q, uint16_t *config)
+static void fly(struct strategy_state *s, struct particle *q, uint16_t *config)
 {
     const uint16_t *swarm = s->history.best >= 0 ? history_config(&s->history, (size_t)s->history.best) : NULL;
     for (size_t p = 0; p < s->width; p++) {
@@ -65,48 +51,43 @@ static void fly(struct particle_swarm *s, struct particle *q, uint16_t *config)
     space_repair(s->space, &s->rng, config);
 }
 
-static bool particle_swarm_ask(void *state, uint16_t *config)
+static bool place(struct strategy_state *s, struct particle *q, uint16_t *config)
 {
-    struct particle_swarm *s = state;
-    for (size_t attempt = 0; attempt < 4 * s->count; attempt++) {
-        size_t i = s->next++ % s->count;
-        struct particle *q = &s->particles[i];
-        if (q->placed) {
-            fly(s, q, config);
-        } else {
-            if (!history_sample_new(&s->history, &s->rng, config)) return false;
-            for (size_t p = 0; p < s->width; p++) {
-                q->at[p] = config[p];
-                q->velocity[p] = (random_unit(&s->rng) - 0.5) * (double)space_parameter(s->space, p)->count / 2;
-            }
-            q->placed = true;
-        }
-        if (history_find(&s->history, config) >= 0) continue;
-        kit_own(&s->owner, history_propose(&s->history, config), (int)i);
-        return true;
+    if (!history_sample_new(&s->history, &s->rng, config)) return false;
+    for (size_t p = 0; p < s->width; p++) {
+        q->at[p] = config[p];
+        q->velocity[p] = (random_unit(&s->rng) - 0.5) * (double)space_parameter(s->space, p)->count / 2;
     }
-    if (!history_sample_new(&s->history, &s->rng, config)) return false; // the swarm no longer moves: go somewhere else
-    history_propose(&s->history, config);
+    q->placed = true;
     return true;
 }
 
-static void particle_swarm_tell(void *state, const struct observation *o)
+static bool particle_swarm_ask(struct strategy_state *s, uint16_t *config)
 {
-    struct particle_swarm *s = state;
-    size_t row = history_tell(&s->history, o);
-    double score = kit_score(&s->history, row);
-    int owner = kit_owner(&s->owner, row);
-    if (owner < 0 || !(score < s->particles[owner].score)) return;
-    s->particles[owner].score = score;
-    for (size_t p = 0; p < s->width; p++) s->particles[owner].best[p] = o->config[p];
+    struct particle_swarm *w = s->own;
+    for (size_t attempt = 0; attempt < 4 * w->count; attempt++) {
+        size_t i = w->next++ % w->count;
+        if (w->particles[i].placed)
+            fly(s, &w->particles[i], config);
+        else if (!place(s, &w->particles[i], config))
+            return false;
+        if (history_find(&s->history, config) >= 0) continue;
+        size_t row = history_propose(&s->history, config);
+        s->history.tags[row] = (uint32_t)i + 1;
+        return true;
+    }
+    return history_sample_new(&s->history, &s->rng, config); // the swarm no longer moves: go somewhere else
 }
 
-static void particle_swarm_release(void *state)
+static void particle_swarm_tell(struct strategy_state *s, size_t row)
 {
-    struct particle_swarm *s = state;
-    free(s->particles);
-    kit_owners_release(&s->owner);
-    history_release(&s->history);
+    struct particle_swarm *w = s->own;
+    double score = history_score(&s->history, row);
+    uint32_t tag = s->history.tags[row];
+    if (!tag || !(score < w->particles[tag - 1].score)) return;
+    struct particle *q = &w->particles[tag - 1];
+    q->score = score;
+    for (size_t p = 0; p < s->width; p++) q->best[p] = history_config(&s->history, row)[p];
 }
 
 const struct strategy_class strategy_particle_swarm = {
@@ -117,5 +98,4 @@ const struct strategy_class strategy_particle_swarm = {
     .init = particle_swarm_init,
     .ask = particle_swarm_ask,
     .tell = particle_swarm_tell,
-    .release = particle_swarm_release,
 };

@@ -2,62 +2,50 @@
 #include "search/strategies/population.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/memory.h"
-
-void population_init(struct population *p, const struct space *space, uint64_t seed, size_t size)
+void population_init(struct population *p, struct strategy_state *state, size_t size)
 {
-    p->space = space;
-    p->width = space_parameter_count(space);
+    p->state = state;
     p->size = size;
-    p->configs = memory_grow(NULL, size * p->width, sizeof *p->configs);
-    p->scores = memory_grow(NULL, size, sizeof *p->scores);
-    history_init(&p->history, space);
-    random_seed(&p->rng, seed);
+    p->configs = arena_new(&state->memory, size * state->width * sizeof *p->configs);
+    p->scores = arena_new(&state->memory, size * sizeof *p->scores);
 }
 
-void population_release(struct population *p)
+bool population_fill(struct population *p, uint16_t *config, bool *found)
 {
-    free(p->configs);
-    free(p->scores);
-    free(p->place_of);
-    history_release(&p->history);
-}
-
-static void set_place(struct population *p, size_t row, uint32_t place)
-{
-    size_t old = p->place_room;
-    if (row >= old) {
-        p->place_room = 2 * row + 64;
-        p->place_of = memory_grow(p->place_of, p->place_room, sizeof *p->place_of);
-        for (size_t i = old; i < p->place_room; i++) p->place_of[i] = NO_PLACE;
-    }
-    p->place_of[row] = place;
+    struct strategy_state *s = p->state;
+    if (p->filled == p->size) return false;
+    *found = history_sample_new(&s->history, &s->rng, config) && population_propose(p, NO_PLACE, config);
+    return true;
 }
 
 bool population_propose(struct population *p, uint32_t place, uint16_t *config)
 {
-    space_repair(p->space, &p->rng, config);
-    if (!kit_propose(&p->history, &p->rng, config)) return false;
-    set_place(p, p->history.count - 1, place);
+    struct strategy_state *s = p->state;
+    space_repair(s->space, &s->rng, config);
+    if (!kit_make_new(s, config)) return false;
+    size_t row = history_propose(&s->history, config);
+    s->history.tags[row] = place + 1; // 0: none
     return true;
 }
 
-void population_replace(struct population *p, size_t place, const uint16_t *config, double score)
+static void put(struct population *p, size_t place, size_t row)
 {
-    memcpy(population_config(p, place), config, p->width * sizeof *config);
-    p->scores[place] = score;
+    const struct history *h = &p->state->history;
+    memcpy(population_config(p, place), history_config(h, row), h->width * sizeof *p->configs);
+    p->scores[place] = history_score(h, row);
 }
 
-uint32_t population_tell(struct population *p, const struct observation *o, double *score)
+void population_improve(struct population *p, size_t place, size_t row)
 {
-    size_t row = history_tell(&p->history, o);
-    uint32_t place = row < p->place_room ? p->place_of[row] : NO_PLACE;
-    *score = kit_score(&p->history, row);
-    if (p->filled == p->size) return place;
-    population_replace(p, p->filled++, o->config, *score);
+    if (history_score(&p->state->history, row) < p->scores[place]) put(p, place, row);
+}
+
+uint32_t population_tell(struct population *p, size_t row)
+{
+    if (p->filled == p->size) return p->state->history.tags[row] - 1;
+    put(p, p->filled++, row);
     return NO_PLACE;
 }
 

@@ -11,24 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "search/model/history.h"
 #include "search/model/prior.h"
 #include "search/space/space.h"
-
-// The result of a configuration. Only OUTCOME_OK and OUTCOME_SLOW have an objective.
-enum outcome {
-    OUTCOME_OK,      // measured and verified; objective is valid
-    OUTCOME_SLOW,    // cut off: objective is one short sample, a lower-quality figure, far worse than the best
-    OUTCOME_PRUNED,  // compiled, but cannot launch or was not worth launching (known without running it)
-    OUTCOME_INVALID, // did not compile, crashed, wrong result, timeout...: infeasible
-};
-
-struct observation {
-    const uint16_t *config; // space_parameter_count indices; borrowed during the call
-    enum outcome outcome;
-    double objective; // lower is better (seconds); NaN unless OK or SLOW
-    // One a criterion where there are several (NaN: none for that one); NULL: `objective` for each.
-    const double *objectives;
-};
+#include "tuner/base/arena.h"
 
 // An option that a user may set ("name=value,..."). A table of them ends with a NULL name.
 struct strategy_option {
@@ -50,39 +36,45 @@ struct strategy_options {
     const struct prior *const *priors;
 };
 
-// The inputs of one private state.
-struct strategy_start {
-    uint64_t seed, budget; // as in strategy_options
-    const double *options; // values in the order of the class's table; live as long as the instance
-    size_t prior_count;    // as in strategy_options
-    const struct prior *const *priors;
-};
-
 struct strategy; // an instance
+
+// All that a strategy works with for one criterion. The instance makes it and keeps it up to date.
+struct strategy_state {
+    const struct space *space;
+    size_t width;           // parameters
+    struct history history; // what was proposed and told
+    struct random rng;      // for all that is random
+    const double *options;  // values in the order of the class's table
+    uint64_t budget;        // as in strategy_options
+    size_t prior_count;
+    const struct prior *const *priors;
+    struct arena memory; // for what lives as long as the state; freed by the instance
+    void *own;           // state_size bytes, zeroed before init
+};
 
 struct strategy_class {
     const char *name;
     const char *summary;                   // one line
     const struct strategy_option *options; // NULL: it has none
-    size_t state_size;                     // bytes of private state, zeroed before init
-    void (*init)(void *state, const struct space *, const struct strategy_start *);
-    // Writes the next configuration to evaluate: valid, never one proposed or told before. False: nothing to propose,
-    // either for now (while proposals are outstanding) or for good (when none are outstanding).
-    bool (*ask)(void *state, uint16_t *config);
-    // A result. It may be for a configuration that was never proposed (from an earlier run or another job): then it is
-    // used and not proposed again.
-    void (*tell)(void *state, const struct observation *);
-    void (*release)(void *state);
-    // Both or neither. The present promise of each of `count` configurations that wait for their measurement: higher is
-    // better; below 0 it is no longer worth measuring, compared with what could be proposed instead.
-    void (*rank)(void *state, const uint16_t *const *configs, size_t count, double *promise);
-    // A proposal will not be measured. The strategy may propose it again.
-    void (*forget)(void *state, const uint16_t *config);
+    size_t state_size;                     // bytes of its own part of the state
+    void (*init)(struct strategy_state *); // NULL: nothing to do
+    // Writes the next configuration to evaluate: valid and without a row in the history, where the instance then
+    // enters it, unless the strategy has. False: nothing to propose, either for now (while proposals are outstanding)
+    // or for good (when none are outstanding).
+    bool (*ask)(struct strategy_state *, uint16_t *config);
+    // A result, which the history has in `row`. It may be for a configuration that was never proposed (from an earlier
+    // run or another job), and it may correct an earlier one. NULL: the history is enough.
+    void (*tell)(struct strategy_state *, size_t row);
+    void (*release)(struct strategy_state *); // NULL: it owns nothing but `memory`
+    // NULL: it cannot say. The present promise of each of `count` configurations that wait for their measurement:
+    // higher is better; below 0 it is no longer worth measuring, compared with what could be proposed instead. The
+    // history forgets a proposal that will not be measured, and the strategy may propose it again.
+    void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *promise);
 };
 
 extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
 const struct strategy_class *strategy_find(const char *name); // or NULL
-// The same with a message that suggests the nearest name and lists all of them.
+// The same with a message that suggests the nearest name and lists all of them, or what replaces a removed name.
 const struct strategy_class *strategy_choose(const char *name, struct error *);
 char *strategy_names(void); // "default, trees, ..."; malloc'ed
 
@@ -92,20 +84,21 @@ char *strategy_names(void); // "default, trees, ..."; malloc'ed
 int strategy_parse_options(const struct strategy_class *, const char *text, double *values, struct error *);
 size_t strategy_option_count(const struct strategy_class *);
 
-// The instance: owns the private state, keeps the set of configurations proposed or told so that no strategy proposes
-// one twice even if its own code would (such a proposal is skipped), and counts what is outstanding. With several
-// criteria (a kernel for each of many shapes) it holds one private state for each: they propose in turn, and each is
-// told every result by its own criterion.
+// The instance: owns the state, keeps the set of configurations proposed or told so that no strategy proposes one twice
+// even if its own code would (such a proposal is skipped), and counts what is outstanding. With several criteria (a
+// kernel for each of many shapes) it holds one state for each: they propose in turn, and each is told every result by
+// its own criterion.
 struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *,
                               struct error *);
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);
-// Whether it can rank waiting configurations (without the functions they are measured in order).
+// Whether it can rank waiting configurations (without `rank` they are measured in order).
 bool strategy_ranks(const struct strategy *);
 // As the class's function; with several criteria the one that promises most counts. What the strategy did not propose
 // is always to be measured: INFINITY.
 void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *promise);
+// A proposal will not be measured.
 void strategy_forget(struct strategy *, const uint16_t *config);
 size_t strategy_outstanding(const struct strategy *);
 bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing

@@ -8,7 +8,7 @@
 
 #include "search/model/encoding.h"
 #include "search/model/trees.h"
-#include "search/strategies/strategy_kit.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
 
 enum { OPTION_INITIAL, OPTION_TREES, OPTION_EVERY, OPTION_SHARE, OPTION_COUNT };
@@ -24,50 +24,43 @@ static const struct strategy_option options[] = {
 enum { PARENTS = 5, CROSSOVERS = 100, RANDOM = 400, MAX_NEIGHBOURS = 600, MAX_ROWS = 1000 };
 
 struct trees_search {
-    const struct space *space;
-    struct history history;
-    struct random rng;
     struct encoding encoding;
     struct trees *trees;
-    const double *options; // by OPTION_*
-    size_t width, told, grown_at;
+    size_t grown_at;                           // told results
     size_t *ranked, ranked_count, ranked_room; // told rows, the best first
     uint16_t *candidates;
     size_t candidate_room;
     float *point;
 };
 
-static void trees_init(void *state, const struct space *space, const struct strategy_start *start)
+static void trees_init(struct strategy_state *s)
 {
-    struct trees_search *t = state;
-    t->options = start->options;
-    t->space = space;
-    t->width = space_parameter_count(space);
-    history_init(&t->history, space);
-    random_seed(&t->rng, start->seed);
-    encoding_init(&t->encoding, space);
-    t->trees = trees_new(t->encoding.count, (size_t)t->options[OPTION_TREES]);
+    struct trees_search *t = s->own;
+    encoding_init(&t->encoding, s->space);
+    t->trees = trees_new(t->encoding.count, (size_t)s->options[OPTION_TREES]);
     t->candidate_room = MAX_NEIGHBOURS + CROSSOVERS + RANDOM;
-    t->candidates = memory_grow(NULL, t->candidate_room * t->width, sizeof *t->candidates);
-    t->point = memory_grow(NULL, t->encoding.count, sizeof *t->point);
+    t->candidates = arena_new(&s->memory, t->candidate_room * s->width * sizeof *t->candidates);
+    t->point = arena_new(&s->memory, (t->encoding.count + 1) * sizeof *t->point);
 }
 
 // Keeps the ranking sorted as results come.
-static void rank(struct trees_search *t, size_t row)
+static void rank(struct strategy_state *s, size_t row)
 {
+    struct trees_search *t = s->own;
     if (t->ranked_count == t->ranked_room) {
         t->ranked_room = t->ranked_room ? 2 * t->ranked_room : 64;
         t->ranked = memory_grow(t->ranked, t->ranked_room, sizeof *t->ranked);
     }
     size_t at = t->ranked_count++;
-    double score = kit_score(&t->history, row);
-    for (; at > 0 && kit_score(&t->history, t->ranked[at - 1]) > score; at--) t->ranked[at] = t->ranked[at - 1];
+    double score = history_score(&s->history, row);
+    for (; at > 0 && history_score(&s->history, t->ranked[at - 1]) > score; at--) t->ranked[at] = t->ranked[at - 1];
     t->ranked[at] = row;
 }
 
-static void grow(struct trees_search *t)
+static void grow(struct strategy_state *s)
 {
-    size_t best = (size_t)fmax(2, ceil(t->options[OPTION_SHARE] * (double)t->ranked_count)), count = 0;
+    struct trees_search *t = s->own;
+    size_t best = (size_t)fmax(2, ceil(s->options[OPTION_SHARE] * (double)t->ranked_count)), count = 0;
     size_t rows = t->ranked_count < MAX_ROWS ? t->ranked_count : MAX_ROWS, d = t->encoding.count;
     float *points = memory_grow(NULL, rows * d, sizeof *points);
     double *targets = memory_grow(NULL, rows, sizeof *targets);
@@ -75,80 +68,71 @@ static void grow(struct trees_search *t)
         // The best all, of the others a random part of what is left.
         size_t row = t->ranked[i < MAX_ROWS / 2 || rows == t->ranked_count
                                    ? i
-                                   : MAX_ROWS / 2 + random_below(&t->rng, t->ranked_count - MAX_ROWS / 2)];
-        encoding_of(&t->encoding, history_config(&t->history, row), points + count * d);
-        targets[count] = i < best && isfinite(kit_score(&t->history, row));
+                                   : MAX_ROWS / 2 + random_below(&s->rng, t->ranked_count - MAX_ROWS / 2)];
+        encoding_of(&t->encoding, history_config(&s->history, row), points + count * d);
+        targets[count] = i < best && isfinite(history_score(&s->history, row));
     }
-    trees_grow(t->trees, points, targets, count, 1, &t->rng);
-    t->grown_at = t->told;
+    trees_grow(t->trees, points, targets, count, 1, &s->rng);
+    t->grown_at = s->history.told;
     free(points);
     free(targets);
 }
 
-static size_t make_candidates(struct trees_search *t)
+static size_t make_candidates(struct strategy_state *s)
 {
+    struct trees_search *t = s->own;
     size_t count = 0, parents = t->ranked_count < PARENTS ? t->ranked_count : PARENTS;
     for (size_t i = 0; i < parents && count < MAX_NEIGHBOURS; i++)
-        count += space_neighbours(t->space, history_config(&t->history, t->ranked[i]), false,
-                                  t->candidates + count * t->width, MAX_NEIGHBOURS - count);
+        count += space_neighbours(s->space, history_config(&s->history, t->ranked[i]), t->candidates + count * s->width,
+                                  MAX_NEIGHBOURS - count);
     for (size_t i = 0; i < CROSSOVERS && parents > 1; i++) {
-        const uint16_t *a = history_config(&t->history, t->ranked[random_below(&t->rng, parents)]);
+        const uint16_t *a = history_config(&s->history, t->ranked[random_below(&s->rng, parents)]);
         const uint16_t *b =
-            history_config(&t->history, t->ranked[random_below(&t->rng, t->ranked_count < 20 ? t->ranked_count : 20)]);
-        uint16_t *child = t->candidates + count * t->width;
-        for (size_t p = 0; p < t->width; p++) child[p] = random_next(&t->rng) & 1 ? a[p] : b[p];
-        if (space_is_valid(t->space, child)) count++;
+            history_config(&s->history, t->ranked[random_below(&s->rng, t->ranked_count < 20 ? t->ranked_count : 20)]);
+        uint16_t *child = t->candidates + count * s->width;
+        for (size_t p = 0; p < s->width; p++) child[p] = random_next(&s->rng) & 1 ? a[p] : b[p];
+        if (space_is_valid(s->space, child)) count++;
     }
-    for (size_t i = 0; i < RANDOM; i++) space_sample(t->space, &t->rng, t->candidates + count++ * t->width);
+    for (size_t i = 0; i < RANDOM; i++) space_sample(s->space, &s->rng, t->candidates + count++ * s->width);
     return count;
 }
 
-static bool trees_ask(void *state, uint16_t *config)
+static bool trees_ask(struct strategy_state *s, uint16_t *config)
 {
-    struct trees_search *t = state;
+    struct trees_search *t = s->own;
     double most = -1;
-    if (t->told >= (size_t)t->options[OPTION_INITIAL] && t->history.best >= 0 && t->encoding.count > 0) {
-        if (t->grown_at == 0 || t->told >= t->grown_at + (size_t)t->options[OPTION_EVERY]) grow(t);
-        size_t count = make_candidates(t);
+    if (s->history.told >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0 && t->encoding.count > 0) {
+        if (t->grown_at == 0 || s->history.told >= t->grown_at + (size_t)s->options[OPTION_EVERY]) grow(s);
+        size_t count = make_candidates(s);
         for (size_t i = 0; i < count; i++) {
-            const uint16_t *candidate = t->candidates + i * t->width;
-            if (history_find(&t->history, candidate) >= 0) continue;
+            const uint16_t *candidate = t->candidates + i * s->width;
+            if (history_find(&s->history, candidate) >= 0) continue;
             encoding_of(&t->encoding, candidate, t->point);
             double chance = trees_mean(t->trees, t->point);
             if (chance <= most) continue;
             most = chance;
-            memcpy(config, candidate, t->width * sizeof *config);
+            memcpy(config, candidate, s->width * sizeof *config);
         }
     }
-    if (most < 0 && !history_sample_new(&t->history, &t->rng, config)) return false;
-    history_propose(&t->history, config);
-    return true;
+    return most >= 0 || history_sample_new(&s->history, &s->rng, config);
 }
 
-static void trees_tell(void *state, const struct observation *o)
+static void trees_tell(struct strategy_state *s, size_t row)
 {
-    struct trees_search *t = state;
-    int64_t known = history_find(&t->history, o->config);
-    bool again = known >= 0 && t->history.outcomes[known] != ROW_PENDING;
-    size_t row = history_tell(&t->history, o);
-    if (again) {
-        size_t at = 0;
-        while (t->ranked[at] != row) at++;
+    struct trees_search *t = s->own;
+    size_t at = 0;
+    while (at < t->ranked_count && t->ranked[at] != row) at++;
+    if (at < t->ranked_count) // a correction
         memmove(t->ranked + at, t->ranked + at + 1, (--t->ranked_count - at) * sizeof *t->ranked);
-    }
-    rank(t, row);
-    t->told++;
+    rank(s, row);
 }
 
-static void trees_release(void *state)
+static void trees_release(struct strategy_state *s)
 {
-    struct trees_search *t = state;
-    history_release(&t->history);
+    struct trees_search *t = s->own;
     encoding_release(&t->encoding);
     trees_free(t->trees);
     free(t->ranked);
-    free(t->candidates);
-    free(t->point);
 }
 
 const struct strategy_class strategy_trees = {
