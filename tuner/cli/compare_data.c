@@ -10,7 +10,7 @@
 #include "tuner/cli/compare.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_section.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/trial/trial_field.h"
 

@@ -11,7 +11,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/base/text.h"
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_section.h"
 #include "tuner/store/builds.h"
 
 static json_t *interval_json(struct interval v)

@@ -2,7 +2,7 @@
 // time on any sizes, and the choice.
 //
 // As in header_functions.c: no includes, no allocation, the strictest warnings.
-#include "tuner/output/header_select.h"
+#include "tuner/header/header_select.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 // Whether any section has a binary.
 bool header_embeds(const json_t *sections);

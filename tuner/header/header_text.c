@@ -1,5 +1,5 @@
 // See header_text.h.
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef SWEETSPOT_HEADER_SELECT_H
 #define SWEETSPOT_HEADER_SELECT_H
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 // Must follow the geometry functions, which it calls (r->prefixes).
 void header_select(struct renderer *);

@@ -1,5 +1,5 @@
 // See header_places.h.
-#include "tuner/output/header_places.h"
+#include "tuner/header/header_places.h"
 
 #include <stdlib.h>
 #include <string.h>

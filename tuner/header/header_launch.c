@@ -1,7 +1,7 @@
-// See header_launch.h. The part that all jobs share is text in tuner/output/launch; this file makes the table of
+// See header_launch.h. The part that all jobs share is text in tuner/header/launch; this file makes the table of
 // binaries, how each section's kernels are found, and the function that users call. header_run.c makes each section's
 // launches.
-#include "tuner/output/header_launch.h"
+#include "tuner/header/header_launch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 
 #include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
-#include "tuner/output/header_arguments.h"
-#include "tuner/output/header_places.h"
-#include "tuner/output/header_run.h"
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_arguments.h"
+#include "tuner/header/header_places.h"
+#include "tuner/header/header_run.h"
+#include "tuner/header/header_section.h"
 #include "tuner/store/binary.h"
 
 bool header_embeds(const json_t *sections)

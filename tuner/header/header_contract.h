@@ -16,7 +16,7 @@
 #ifndef SWEETSPOT_HEADER_CONTRACT_H
 #define SWEETSPOT_HEADER_CONTRACT_H
 
-#include "tuner/output/header_folding.h"
+#include "tuner/header/header_folding.h"
 #include "tuner/trial/trial.h"
 
 // Adds the members that concern the whole candidate. -1 with a message.

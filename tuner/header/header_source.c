@@ -1,5 +1,5 @@
 // See header_source.h.
-#include "tuner/output/header_source.h"
+#include "tuner/header/header_source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_section.h"
 
 // "first option option ..". malloc'ed.
 static char *joined(const char *first, const json_t *options)

@@ -1,5 +1,5 @@
 // See header_contract.h.
-#include "tuner/output/header_contract.h"
+#include "tuner/header/header_contract.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/output/header_places.h"
+#include "tuner/header/header_places.h"
 
 // The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
 static int alignment_of(const char *arch)

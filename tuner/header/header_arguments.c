@@ -1,5 +1,5 @@
 // See header_arguments.h. As in header_functions.c: no includes, no allocation, the strictest warnings.
-#include "tuner/output/header_arguments.h"
+#include "tuner/header/header_arguments.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SWEETSPOT_HEADER_MAPS_H
 #define SWEETSPOT_HEADER_MAPS_H
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 // Writes the type of tensor maps, if any stage takes one.
 void header_tensor_map_type(struct renderer *);

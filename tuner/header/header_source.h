@@ -2,7 +2,7 @@
 #ifndef SWEETSPOT_HEADER_SOURCE_H
 #define SWEETSPOT_HEADER_SOURCE_H
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 // In the opening comment: each stage's arguments in their order.
 void header_comment_arguments(struct renderer *, const json_t *section);

@@ -7,7 +7,7 @@
 #ifndef SWEETSPOT_HEADER_FALLBACK_H
 #define SWEETSPOT_HEADER_FALLBACK_H
 
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_section.h"
 
 // The section of the job's fallback, from its trial (NULL: none yet). NULL with the reason in *err when it is not known
 // to be right, or takes too much shared memory. New reference.

@@ -1,13 +1,13 @@
 // See header_section.h.
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_section.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/output/header_contract.h"
-#include "tuner/output/header_folding.h"
+#include "tuner/header/header_contract.h"
+#include "tuner/header/header_folding.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
 static json_t *map_section(const struct expression_folding *f, const struct argument *a, size_t place,

@@ -11,8 +11,8 @@
 #ifndef SWEETSPOT_HEADER_PLACES_H
 #define SWEETSPOT_HEADER_PLACES_H
 
-#include "tuner/output/header_folding.h"
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_folding.h"
+#include "tuner/header/header_text.h"
 
 // Whether a buffer of the job is an argument of the launch by its address.
 bool header_has_address(const struct job *, size_t buffer);

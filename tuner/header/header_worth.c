@@ -1,5 +1,5 @@
 // See header_worth.h.
-#include "tuner/output/header_worth.h"
+#include "tuner/header/header_worth.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/final/builds_summary.h"
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_section.h"
 #include "tuner/store/builds.h"
 
 // NAME, NAME_LOW, NAME_HIGH, as far as they are known.

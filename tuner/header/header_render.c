@@ -5,7 +5,7 @@
 // launching as inline functions; then the evidence. Last, outside the include guard, the parameters under the
 // template's own names, and the sections for machines in a comment: no code of ours follows that a parameter
 // called `N` or `grid` could break. Function arguments are called size_M for the same reason.
-#include "tuner/output/header_render.h"
+#include "tuner/header/header_render.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/output/header_functions.h"
-#include "tuner/output/header_launch.h"
-#include "tuner/output/header_places.h"
-#include "tuner/output/header_section.h"
-#include "tuner/output/header_source.h"
-#include "tuner/output/header_worth.h"
+#include "tuner/header/header_functions.h"
+#include "tuner/header/header_launch.h"
+#include "tuner/header/header_places.h"
+#include "tuner/header/header_section.h"
+#include "tuner/header/header_source.h"
+#include "tuner/header/header_worth.h"
 
 static char *device_macro(const json_t *section)
 {

@@ -1,5 +1,5 @@
 // See header_fallback.h.
-#include "tuner/output/header_fallback.h"
+#include "tuner/header/header_fallback.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef SWEETSPOT_HEADER_ARGUMENTS_H
 #define SWEETSPOT_HEADER_ARGUMENTS_H
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 // A section's stage of that name, or NULL.
 const json_t *header_find_stage(const json_t *section, const char *name);

@@ -2,7 +2,7 @@
 #ifndef SWEETSPOT_HEADER_WORTH_H
 #define SWEETSPOT_HEADER_WORTH_H
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 void header_worth(struct renderer *);
 // In the opening comment: advises to use the binary where nvcc's build of the template is slower or fails.

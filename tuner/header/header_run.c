@@ -2,7 +2,7 @@
 //
 // All launches of a section are checked before the first one: sizes, grids, addresses, ranges of scalars,
 // tensor maps. An argument is copied into a variable of its type; a buffer's argument is its address.
-#include "tuner/output/header_run.h"
+#include "tuner/header/header_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 
 #include "kernels/element.h"
 #include "tuner/base/text.h"
-#include "tuner/output/header_arguments.h"
-#include "tuner/output/header_places.h"
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_arguments.h"
+#include "tuner/header/header_places.h"
+#include "tuner/header/header_section.h"
 
 bool header_is_number(const char *text)
 {

@@ -3,7 +3,7 @@
 //
 // The header includes nothing, so the fields have plain types; CUDA's enumerations are given as their numbers (cuda.h,
 // stable since CUDA 12.0).
-#include "tuner/output/header_maps.h"
+#include "tuner/header/header_maps.h"
 
 #include <string.h>
 

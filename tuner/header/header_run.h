@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 // Writes `..._run_I` for section i, which has a binary.
 void header_run(struct renderer *, const json_t *section, size_t i);

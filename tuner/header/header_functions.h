@@ -2,7 +2,7 @@
 #ifndef SWEETSPOT_HEADER_FUNCTIONS_H
 #define SWEETSPOT_HEADER_FUNCTIONS_H
 
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_text.h"
 
 // Launch geometry, arguments, tensor maps, and where there are binaries what launches them.
 void header_functions(struct renderer *);

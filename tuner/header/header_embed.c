@@ -1,5 +1,5 @@
 // See header_embed.h.
-#include "tuner/output/header_embed.h"
+#include "tuner/header/header_embed.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 #include "tuner/base/units.h"
-#include "tuner/output/header_launch.h"
-#include "tuner/output/header_places.h"
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_launch.h"
+#include "tuner/header/header_places.h"
+#include "tuner/header/header_text.h"
 #include "tuner/store/binary.h"
 
 static const char mark[] = "/* sweetspot-binary ";

@@ -1,5 +1,5 @@
 // See header_folding.h.
-#include "tuner/output/header_folding.h"
+#include "tuner/header/header_folding.h"
 
 #include <stdlib.h>
 

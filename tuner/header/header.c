@@ -1,5 +1,5 @@
 // See header.h: reads a header back, merges, and writes it in one step. header_render.c makes its text.
-#include "tuner/output/header.h"
+#include "tuner/header/header.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
-#include "tuner/output/header_render.h"
-#include "tuner/output/header_section.h"
-#include "tuner/output/header_text.h"
+#include "tuner/header/header_render.h"
+#include "tuner/header/header_section.h"
+#include "tuner/header/header_text.h"
 
 static const char mark[] = "/* sweetspot-section ";
 
