@@ -45,7 +45,7 @@ static void add_times(json_t *section)
     size_t i;
     json_array_foreach(json_object_get(section, "problems"), i, problem)
     {
-        struct interval time = header_interval(problem, "time");
+        struct interval time = json_get_interval(problem, "time");
         if (isfinite(time.value))
             json_array_append_new(
                 times, json_pack("{s:O, s:f}", "sizes", json_object_get(problem, "sizes"), "time", time.value));

@@ -216,7 +216,7 @@ static void put_result_rows(struct renderer *r)
         json_array_foreach(json_object_get(section, "problems"), k, problem)
         {
             char *name = header_literal(json_get_string(problem, "name", ""));
-            struct interval time = header_interval(problem, "time");
+            struct interval time = json_get_interval(problem, "time");
             fprintf(r->file, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);
             json_array_foreach(json_object_get(problem, "sizes"), d, size)
                 fprintf(r->file, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));

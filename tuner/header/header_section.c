@@ -149,12 +149,6 @@ static json_t *parameter_section(const struct job *job, size_t i, int64_t value)
                      "value", text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
 }
 
-static json_t *json_interval(struct interval interval)
-{
-    return json_pack("[o, o, o]", json_real_or_null(interval.value), json_real_or_null(interval.low),
-                     json_real_or_null(interval.high));
-}
-
 // The trial's own figures of a tuned problem, or NULL when it has none of that name.
 static const struct trial_problem *find_problem(const struct trial *trial, const char *name)
 {
@@ -195,7 +189,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
             json_decref(sizes);
         else
             json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time",
-                                                      json_interval(time)));
+                                                      json_interval(&time)));
     }
     for (size_t i = 0; i < trial->problem_count; i++) {
         if (isnan(trial->problems[i].error)) continue;
@@ -230,7 +224,7 @@ static void add_final(json_t *section, const struct final *final, const char *co
         const struct final_entry *entry = &final->entries[i];
         if (!entry->trial && isfinite(entry->ratio.value))
             json_array_append_new(ratios,
-                                  json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(entry->ratio)));
+                                  json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(&entry->ratio)));
     }
     for (; ties && *ties; ties++) json_array_append_new(tied, json_string(*ties));
     json_object_set_new(section, "final", json_boolean(final != NULL));
@@ -306,17 +300,6 @@ json_t *header_section(const struct job *job, const struct environment *environm
         return NULL;
     }
     return section;
-}
-
-struct interval header_interval(const json_t *object, const char *key)
-{
-    const json_t *list = json_object_get(object, key);
-    double v[3];
-    for (size_t i = 0; i < 3; i++) {
-        const json_t *item = json_array_get(list, i);
-        v[i] = json_is_number(item) ? json_number_value(item) : (double)NAN;
-    }
-    return (struct interval){v[0], v[1], v[2]};
 }
 
 int header_compute(const json_t *section)

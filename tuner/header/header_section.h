@@ -44,8 +44,7 @@ enum { HEADER_SECTION_VERSION = 2 };
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
                        size_t kernel, const char *const *ties, const char *prefix, struct error *);
 
-// Members of a section: the array [value, low, high] of an object's member; 90 for "sm_90a", 0 unknown; its stages.
-struct interval header_interval(const json_t *object, const char *key);
+// Members of a section: 90 for "sm_90a", 0 unknown; its stages.
 int header_compute(const json_t *section);
 size_t header_stage_count(const json_t *section);
 // The names of a stage's loops in all sections, as an object. NULL where no section repeats it. New reference.

@@ -54,7 +54,7 @@ void header_advise(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc");
     const char *verdict = json_get_string(nvcc, "verdict", "");
-    struct interval ratio = header_interval(nvcc, "ratio");
+    struct interval ratio = json_get_interval(nvcc, "ratio");
     char text[64];
     bool slower = !strcmp(verdict, BUILDS_SLOWER);
     if (!slower && strcmp(verdict, BUILDS_FAILED) != 0) return;
@@ -86,8 +86,8 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
     free(words);
     json_array_foreach(json_object_get(nvcc, "problems"), i, problem)
     {
-        struct interval own = header_interval(problem, PROTOCOL_NVRTC),
-                        theirs = header_interval(problem, PROTOCOL_NVCC);
+        struct interval own = json_get_interval(problem, PROTOCOL_NVRTC),
+                        theirs = json_get_interval(problem, PROTOCOL_NVCC);
         fputs(" *     ", f);
         header_put_comment(f, json_get_string(problem, "problem", "?"));
         fprintf(f, "  %s by NVRTC,", show_interval(&own, text, sizeof text));
@@ -128,14 +128,14 @@ static void comment_section(struct renderer *r, const json_t *section)
     if (replayed) comment_recording(r, section);
     json_array_foreach(json_object_get(section, "problems"), i, item)
     {
-        struct interval time = header_interval(item, "time");
+        struct interval time = json_get_interval(item, "time");
         fputs(" *   ", f);
         header_put_comment(f, json_get_string(item, "name", "?"));
         fprintf(f, "  %s\n", show_interval(&time, text, sizeof text));
     }
     json_array_foreach(json_object_get(section, "ratios"), i, item)
     {
-        struct interval ratio = header_interval(item, "ratio");
+        struct interval ratio = json_get_interval(item, "ratio");
         fprintf(f, " *   %s times the speed of ", show_ratio(&ratio, text, sizeof text));
         header_put_comment(f, json_get_string(item, "name", "?"));
         fputc('\n', f);
@@ -220,9 +220,9 @@ static void put_nvcc(struct renderer *r, const json_t *section)
     if (!*version) return;
     header_define_text(r, "nvcc", version);
     header_define_text(r, "nvcc_verdict", json_get_string(nvcc, "verdict", ""));
-    define_interval(r, "nvcc_ratio", header_interval(nvcc, "ratio"));
+    define_interval(r, "nvcc_ratio", json_get_interval(nvcc, "ratio"));
     if (json_array_size(problems) == 1)
-        define_interval(r, "nvcc_seconds", header_interval(json_array_get(problems, 0), PROTOCOL_NVCC));
+        define_interval(r, "nvcc_seconds", json_get_interval(json_array_get(problems, 0), PROTOCOL_NVCC));
 }
 
 static void put_worth(struct renderer *r, const json_t *section)
@@ -242,12 +242,12 @@ static void put_worth(struct renderer *r, const json_t *section)
     free(date);
     if (header_is_fallback(section)) return; // the rest is from the device on which it was verified
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
-    if (json_array_size(problems) == 1) time = header_interval(json_array_get(problems, 0), "time");
+    if (json_array_size(problems) == 1) time = json_get_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
     json_array_foreach(json_object_get(section, "ratios"), i, ratio)
     {
         char *macro = text_format("ratio_%s", json_get_string(ratio, "name", "?"));
-        define_interval(r, macro, header_interval(ratio, "ratio"));
+        define_interval(r, macro, json_get_interval(ratio, "ratio"));
         free(macro);
     }
     put_nvcc(r, section);
