@@ -178,7 +178,6 @@ static void put_geometry(struct renderer *r)
 {
     const json_t *section, *stage;
     size_t i, k;
-    json_t *seen = json_object();
     bool several = false;
     json_array_foreach(r->sections, i, section) several |= header_stage_count(section) > 1;
     json_array_foreach(r->sections, i, section)
@@ -186,18 +185,17 @@ static void put_geometry(struct renderer *r)
         json_array_foreach(json_object_get(section, "stages"), k, stage)
         {
             const char *name = json_get_string(stage, "name", "?");
-            if (json_object_get(seen, name)) continue;
-            json_object_set_new(seen, name, json_true());
+            if (json_object_get(r->prefixes, name)) continue;
             char *identifier = header_identifier(name);
-            bool plain = !several && json_object_size(seen) == 1; // another section's only stage may have another name
+            bool plain =
+                !several && !json_object_size(r->prefixes); // another section's only stage may have another name
             char *prefix = plain ? text_format("%s_", r->lower) : text_format("%s_%s_", r->lower, identifier);
+            json_object_set_new(r->prefixes, name, json_string(prefix));
             put_stage(r, name, prefix);
-            json_array_append_new(r->prefixes, json_string(prefix));
             free(prefix);
             free(identifier);
         }
     }
-    json_decref(seen);
 }
 
 static double known(double value)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "tuner/header/header_launch.h"
 #include "tuner/job/job.h"
 
 static int element_number(const char *type)
@@ -109,7 +110,7 @@ void header_tensor_map_type(struct renderer *r)
     size_t i, k, count = 0;
     json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
         count += json_array_size(json_object_get(stage, "tensor_maps"));
-    if (!count) return;
+    if (!count && !header_embeds(r->sections)) return;
     fprintf(
         r->file,
         "/* A tensor map that a stage takes by value (const __grid_constant__ CUtensorMap). Make it once per "

@@ -160,44 +160,6 @@ void header_comment_places(struct renderer *r, const json_t *section)
     }
 }
 
-void header_constants(struct renderer *r)
-{
-    const json_t *section, *constant;
-    size_t i, k, count = 0;
-    FILE *f = r->file;
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "constants"), k, constant)
-        count += json_object_get(constant, "symbol") != NULL;
-    if (!count) return;
-    fprintf(f,
-            "/* Where a variable of the loaded binary lies that must be set before a launch, and its bytes; several "
-            "kernels have one each, number 0, 1, ..\n * A name that a kernel does not have gives %2$s_CUDA_ERROR + "
-            "500, CUDA's own \"not found\". */\n"
-            "static inline int %1$s_constant(const struct %1$s_kernels *kernels, int number, const char *name, "
-            "unsigned long long *address,\n"
-            "                                   unsigned long long *bytes)\n{\n"
-            "    static const struct {\n        int section;\n        const char *name, *symbol;\n    } known[] = {\n",
-            r->lower, r->upper);
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "constants"), k, constant)
-    {
-        if (!json_object_get(constant, "symbol")) continue;
-        char *name = header_literal(json_get_string(constant, "name", "")),
-             *symbol = header_literal(json_get_string(constant, "symbol", ""));
-        fprintf(f, "        {%zu, %s, %s},\n", i, name, symbol);
-        free(name);
-        free(symbol);
-    }
-    fprintf(
-        f,
-        "    };\n    int i, status = %1$s_check(kernels);\n    *address = *bytes = 0;\n"
-        "    if (status) return status;\n"
-        "    for (i = 0; i < (int)(sizeof known / sizeof known[0]); i++)\n"
-        "        if (number >= 0 && number < %2$s_MOST_KERNELS && known[i].section == kernels->section + number &&\n"
-        "            kernels->library[number] && !strcmp(known[i].name, name))\n"
-        "            return %1$s_api_constant(kernels->library[number], known[i].symbol, address, bytes);\n"
-        "    return %2$s_CUDA_ERROR + 500;\n}\n\n",
-        r->lower, r->upper);
-}
-
 char *header_object_name(const json_t *argument)
 {
     char *identifier = header_identifier(json_get_string(argument, "name", "?")),
@@ -206,14 +168,7 @@ char *header_object_name(const json_t *argument)
     return name;
 }
 
-void header_each_object(struct renderer *r, void (*each)(struct renderer *, const char *identifier))
+const json_t *header_objects(const struct renderer *r)
 {
-    const json_t *object;
-    size_t i;
-    json_array_foreach(json_object_get(json_array_get(r->sections, 0), "objects"), i, object)
-    {
-        char *name = header_object_name(object);
-        each(r, name);
-        free(name);
-    }
+    return json_object_get(json_array_get(r->sections, 0), "objects");
 }

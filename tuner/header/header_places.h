@@ -23,10 +23,8 @@ int header_places_symbols(json_t *section, const unsigned char *binary, size_t s
 
 // The lines of the opening comment.
 void header_comment_places(struct renderer *, const json_t *section);
-// The function that gives a constant's address in the embedded binary.
-void header_constants(struct renderer *);
-// Calls each(r, "texture_image") for the objects that a launch takes, in order.
-void header_each_object(struct renderer *, void (*each)(struct renderer *, const char *identifier));
+// The textures and surfaces that a launch takes: they are the same in all sections (header_merge). Borrowed.
+const json_t *header_objects(const struct renderer *);
 // The identifier of an argument's object. malloc'ed.
 char *header_object_name(const json_t *argument);
 

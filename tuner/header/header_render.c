@@ -83,11 +83,6 @@ static void comment_devices(struct renderer *r)
 }
 
 // Enough for a program that launches the binary.
-static void name_object(struct renderer *r, const char *identifier)
-{
-    fprintf(r->file, ", %s", identifier);
-}
-
 static void comment_launching(struct renderer *r)
 {
     const json_t *buffer;
@@ -114,7 +109,12 @@ static void comment_launching(struct renderer *r)
         fputs(", ", f);
         header_put_comment(f, json_get_string(buffer, "name", "?"));
     }
-    header_each_object(r, name_object);
+    json_array_foreach(header_objects(r), i, buffer)
+    {
+        char *name = header_object_name(buffer);
+        fprintf(f, ", %s", name);
+        free(name);
+    }
     fprintf(
         f,
         ");\n *     %1$s_unload(&kernels);\n *\n"
@@ -397,7 +397,7 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
                          .sizes = json_object_get(first, "sizes"),
                          .lower = header_identifier(job),
                          .upper = header_upper(job),
-                         .prefixes = json_array(),
+                         .prefixes = json_object(),
                          .all_macros = json_array(),
                          .err = err};
     put_opening(&r);

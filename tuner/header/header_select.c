@@ -11,27 +11,6 @@
 #include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
 
-// The name of the geometry function of a section's heaviest launch, or NULL.
-static const char *heaviest_prefix(struct renderer *r, const json_t *section)
-{
-    const char *wanted = json_get_string(section, "stage", "");
-    char *identifier = header_identifier(wanted), *full = text_format("%s_%s_", r->lower, identifier),
-         *plain = text_format("%s_", r->lower);
-    const json_t *prefix;
-    const char *found = NULL;
-    size_t i;
-    json_array_foreach(r->prefixes, i, prefix)
-    {
-        const char *text = json_string_value(prefix);
-        if (*wanted && (!strcmp(text, full) || (!strcmp(text, plain) && json_array_size(r->prefixes) == 1)))
-            found = text;
-    }
-    free(identifier);
-    free(full);
-    free(plain);
-    return found;
-}
-
 static void put_relative_time(struct renderer *r)
 {
     const json_t *section;
@@ -42,7 +21,7 @@ static void put_relative_time(struct renderer *r)
     fprintf(f, ")\n{\n    double work = 1, blocks = 0, at_once = 1;\n    switch (section) {\n");
     json_array_foreach(r->sections, i, section)
     {
-        const char *prefix = heaviest_prefix(r, section);
+        const char *prefix = json_get_string(r->prefixes, json_get_string(section, "stage", ""), NULL);
         fprintf(f, "    case %zu: {\n        work = (double)(%s);\n", i, json_get_string(section, "work", "1"));
         if (prefix) {
             fprintf(f, "        const struct %s_launch_shape g = %sgeometry_on(section", r->lower, prefix);
@@ -141,8 +120,9 @@ static void put_select(struct renderer *r)
 
 void header_select(struct renderer *r)
 {
-    const json_t *prefix;
-    size_t i;
+    const char *stage;
+    json_t *prefix;
+    bool any = false;
     FILE *f = r->file;
     fputs("#ifndef __CUDACC_RTC__\n", f);
     header_put_shared(r, embedded_fn_selector());
@@ -151,11 +131,12 @@ void header_select(struct renderer *r)
             r->lower);
     header_put_arguments(r, "int section");
     fputs(")\n{\n    return ", f);
-    json_array_foreach(r->prefixes, i, prefix)
+    json_object_foreach(r->prefixes, stage, prefix)
     {
-        fprintf(f, "%s%sgeometry_on(section", i ? " || " : "", json_string_value(prefix));
+        fprintf(f, "%s%sgeometry_on(section", any ? " || " : "", json_string_value(prefix));
         header_put_sizes(r, ", ");
         fputs(").used", f);
+        any = true;
     }
     fputs(";\n}\n\n", f);
     put_relative_time(r);

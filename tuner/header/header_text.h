@@ -17,7 +17,7 @@ struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
     char *lower, *upper;  // sgemm, SGEMM
-    json_t *prefixes;     // of the geometry functions, one per stage
+    json_t *prefixes;     // of the functions, by stage: {"mini": "sgemm_mini_"}
     const char *repeated; // the prefix of a stage that runs again and again, while its functions are written; else NULL
     const json_t *loops;  // the names of its loops: an object
     json_t *macros;       // of the current section: a set, so that none is defined twice

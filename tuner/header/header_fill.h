@@ -1,14 +1,16 @@
-// One section's launches in the header: the function that checks and launches them, and what it shares with the rest of
+// The function of an embedding header that evaluates a stage's launch and its arguments, and what it shares with
 // header_launch.c.
-#ifndef SWEETSPOT_HEADER_RUN_H
-#define SWEETSPOT_HEADER_RUN_H
+#ifndef SWEETSPOT_HEADER_FILL_H
+#define SWEETSPOT_HEADER_FILL_H
 
 #include <stdbool.h>
 
 #include "tuner/header/header_text.h"
 
-// Writes `..._run_I` for section i, which has a binary.
-void header_run(struct renderer *, const json_t *section, size_t i);
+// Writes `..._fill`, which launch.in declares and calls.
+void header_fill(struct renderer *);
+// The bytes that a stage's arguments take in a step's `room`, however they are aligned.
+size_t header_argument_room(const json_t *stage);
 
 // Whether the section's configuration uses a stage (a launch or a library call) for any problem.
 bool header_is_part(const json_t *stage);
@@ -18,8 +20,7 @@ bool header_calls_library(const struct renderer *);
 const json_t *header_buffers(const struct renderer *);
 // What a buffer's pointer points to in C99: "float", or "void" for what it has no type for.
 const char *header_pointed_type(const json_t *buffer);
-// ", unsigned long long NAME", for header_each_object.
-void header_declare_object(struct renderer *, const char *identifier);
+// Whether a text is a number without a sign.
 bool header_is_number(const char *text);
 
 #endif
