@@ -54,7 +54,7 @@ KERNEL_SOURCES := $(wildcard kernels/*.c)
 NODE_SOURCES := $(wildcard tuner/node/*.c)
 # Of the driver alone; with the commit, so that another one compiles and links no more than this.
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
-DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded output report check
+DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*/*.c) \
@@ -121,8 +121,7 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
 $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu \
-  search/space/fn_arithmetic.h search/space/fn_selector.h \
-  $(wildcard tuner/output/launch/*.in tuner/report/page/*)
+  search/space/fn_arithmetic.h search/space/fn_selector.h tuner/header/launch.in $(wildcard tuner/report/page/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
 COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)

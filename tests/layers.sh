@@ -44,16 +44,16 @@ setup: base search kernels trial store job compile pool
 policy: base search job
 watch: base pool run
 run: base search trial store recorded job pool setup policy watch
-final: base search trial store job pool setup run output
+final: base search trial store job pool setup run
 explain: base search trial job pool setup final
 simulate: base search trial recorded policy
-output: base kernels trial store job final
+header: base kernels trial store job final
 check: base kernels job pool setup
-report: base search trial store job setup output final
-cli: base search kernels trial store recorded job init pool setup run watch final explain simulate output report check
+report: base search trial store job setup header final
+cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
 '
 # These pairs still include each other.
-open='watch:run final:output'
+open='watch:run'
 folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | tr '\n' ' ')
 seen=''
 for folder in $folders; do
