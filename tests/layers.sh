@@ -35,12 +35,13 @@ libraries: base kernels
 counting: base libraries trial
 gpu: base kernels libraries counting trial
 job: base search kernels trial
+source: base
 init: base kernels job
 store: base trial
 recorded: base search trial job store
-compile: base trial
-pool: base trial node job compile
-setup: base search kernels trial store job compile pool
+compile: base trial source
+pool: base trial node job source
+setup: base search kernels trial store job source pool
 policy: base search job
 watch: base pool run
 run: base search trial store recorded job pool setup policy watch

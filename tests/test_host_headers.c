@@ -2,8 +2,8 @@
 // part of the source's hash. The toolkit's own headers and those of the user come first.
 #include "tests/e2e.h"
 
-#include "tuner/compile/host_headers.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/host_headers.h"
+#include "tuner/source/source.h"
 
 #define ALL_SIZES                                                                                          \
     "static_assert(sizeof(int8_t) == 1 && sizeof(uint16_t) == 2 && sizeof(int32_t) == 4, \"\");\n"         \

@@ -1,6 +1,6 @@
 // See host_headers.h. Types and macros that libcu++ defines too are written as it writes them, so that both fit into
 // one program, in any order.
-#include "tuner/compile/host_headers.h"
+#include "tuner/source/host_headers.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // See include_scan.h.
-#include "tuner/compile/include_scan.h"
+#include "tuner/source/include_scan.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // See source.h.
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/host_headers.h"
-#include "tuner/compile/source_options.h"
+#include "tuner/source/host_headers.h"
+#include "tuner/source/source_options.h"
 
 struct closure {
     struct source *source;
