@@ -36,7 +36,7 @@ counting: base libraries trial
 gpu: base kernels libraries counting trial
 job: base search kernels trial
 source: base
-init: base kernels job
+init: base kernels job source
 store: base trial
 recorded: base search trial job store
 compile: base trial source
@@ -49,7 +49,7 @@ final: base search trial store job pool setup run output
 explain: base search trial job pool setup final
 simulate: base search trial recorded policy
 output: base kernels trial store job final
-check: base kernels job pool setup
+check: base kernels job source pool setup
 report: base search trial store job setup output final
 cli: base search kernels trial store recorded job init pool setup run watch final explain simulate output report check
 '
