@@ -121,7 +121,8 @@ $(grep -rnE "(struct|union|enum) $name \{" tuner search kernels --include='*.[ch
 done
 
 # One file for each base name.
-twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | uniq -d)
+twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch]' -exec basename {} \; |
+    sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
 # Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
@@ -133,7 +134,7 @@ templates=$(for file in templates/*.cu; do
 done)
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
-    \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
+    -path tuner/source/host -prune -o \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
 pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
 scripts="$pages .ci/run Makefile examples/Makefile $(echo examples/foreign/*.sh)"
 # shellcheck disable=SC2086
