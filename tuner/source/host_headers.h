@@ -23,4 +23,8 @@ struct host_word {
 
 extern const struct host_word host_words[]; // ends with a NULL word
 
+// Headers of the toolkit that NVRTC could read, did they not include the host's, and the stand-ins that they get. One
+// header may be there several times.
+extern const struct host_word host_includes[]; // ends with a NULL word
+
 #endif

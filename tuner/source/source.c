@@ -1,5 +1,5 @@
 // See source.h.
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/host_headers.h"
-#include "tuner/compile/source_options.h"
+#include "tuner/source/host_headers.h"
+#include "tuner/source/source_options.h"
 
 struct closure {
     struct source *source;
@@ -78,6 +78,7 @@ static int resolve(struct closure *c, size_t from, const char *name, bool next, 
 
 static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
                struct error *err);
+static int add_alias(struct closure *c, const char *name, size_t file, struct error *err);
 
 // The stand-in of this name, which is added as a file where it is not one yet. Without one: 0 with SOURCE_NONE.
 static int stand_in(struct closure *c, const char *name, size_t *file, struct error *err)
@@ -90,6 +91,26 @@ static int stand_in(struct closure *c, const char *name, size_t *file, struct er
         if (!strcmp(c->source->files[i].path, path)) *file = i;
     int result = *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
     free(path);
+    return result;
+}
+
+// A vendor's header gets the stand-ins that it needs, under their names. It declares the host's functions, which NVRTC
+// takes for the device's when it is told to.
+static int stand_in_for_vendor(struct closure *c, const char *vendor, struct error *err)
+{
+    static const char option[] = "-default-device";
+    int result = 0;
+    bool given = false;
+    for (size_t i = 0; i < c->options.rest_count; i++) given |= strstr(c->options.rest[i], option) != NULL;
+    for (const struct host_word *w = host_includes; c->host_headers && w->word && !result; w++) {
+        size_t file;
+        if (strcmp(w->word, vendor) != 0) continue;
+        if (!given) source_options_add(&c->options, text_copy(option));
+        given = true;
+        char *name = text_format("<%s>", w->header);
+        result = stand_in(c, w->header, &file, err) || add_alias(c, name, file, err) ? -1 : 0;
+        free(name);
+    }
     return result;
 }
 
@@ -116,6 +137,7 @@ static int add(struct closure *c, const char *path, char *text, size_t size, con
         if (resolve(c, at, m.list[i].name, m.list[i].next, &target[i], err)) return -1;
         char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
         int result = target[i] == SOURCE_NONE ? stand_in(c, plain, &target[i], err) : 0;
+        if (!result && target[i] == SOURCE_NONE) result = stand_in_for_vendor(c, plain, err);
         free(plain);
         if (result) return -1;
     }

@@ -10,7 +10,7 @@
 
 #include "tuner/base/error.h"
 #include "tuner/base/hash.h"
-#include "tuner/compile/include_scan.h"
+#include "tuner/source/include_scan.h"
 
 enum { SOURCE_FILES_MOST = 10000 };
 

@@ -4,7 +4,7 @@
 #ifndef SWEETSPOT_SOURCE_TEXT_H
 #define SWEETSPOT_SOURCE_TEXT_H
 
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 struct source_texts {
     char *program;

@@ -1,5 +1,5 @@
 // See source_options.h.
-#include "tuner/compile/source_options.h"
+#include "tuner/source/source_options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define SWEETSPOT_SOURCE_OPTIONS_H
 
 #include "tuner/base/json.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 // A file that an option includes, and where that option is among the rest.
 struct source_before {

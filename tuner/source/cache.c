@@ -1,5 +1,5 @@
 // See cache.h.
-#include "tuner/compile/cache.h"
+#include "tuner/source/cache.h"
 
 #include <errno.h>
 #include <fcntl.h>

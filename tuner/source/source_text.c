@@ -1,5 +1,5 @@
 // See source_text.h.
-#include "tuner/compile/source_text.h"
+#include "tuner/source/source_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
