@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/job/setting_hints.h"
 #include "tuner/job/reader.h"
+#include "tuner/job/setting_hints.h"
 
 static void refuse_member(struct reader *r, const struct node *member, const char *what, const char *path,
                           const char *const *known)
