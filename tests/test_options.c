@@ -392,7 +392,7 @@ static void what_cannot_be_listed_is_a_usage_error_with_the_nearest(void **state
     static const struct {
         const char *kind, *name, *message;
     } cases[] = {
-        {NULL, NULL, "KIND is missing: what to list: strategies, operations, metrics, fields"},
+        {NULL, NULL, "KIND is missing: what to list: strategies, operations, metrics, counters, fields"},
         {"strategys", NULL, "unknown kind 'strategys'; did you mean 'strategies'? (known: strategies, operations, "},
         {"strategies", "genetik", "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, "},
         {"operations", "gemn", "unknown operation 'gemn'; did you mean 'gemm'? (known: gemm, "},
@@ -412,13 +412,13 @@ static void what_cannot_be_listed_is_a_usage_error_with_the_nearest(void **state
 }
 
 // configs/example.cfg says so.
-static void the_help_of_tune_and_replay_names_every_strategy(void **state)
+static void the_help_of_tune_and_simulate_names_every_strategy(void **state)
 {
     (void)state;
     static const struct {
         int (*run)(int, char **);
         const char *name;
-    } cases[] = {{cmd_tune, "tune"}, {cmd_replay, "replay"}};
+    } cases[] = {{cmd_tune, "tune"}, {cmd_simulate, "simulate"}};
     for (size_t k = 0; k < 2; k++) {
         char *help = PRINTED(cases[k].run, cases[k].name, "--help");
         const char *option = strstr(help, "--strategy ");
@@ -444,7 +444,7 @@ static void tune_refuses_a_strategy_that_is_not_there(void **state)
     free(err);
 }
 
-static void replay_refuses_strategies_and_options_that_are_not_there(void **state)
+static void simulate_refuses_strategies_and_options_that_are_not_there(void **state)
 {
     (void)state;
     static const struct {
@@ -459,7 +459,7 @@ static void replay_refuses_strategies_and_options_that_are_not_there(void **stat
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out, *err;
-        assert_int_equal(finished_run(cmd_replay, &out, &err, "replay", "tests/spaces/branch_h200.json.gz",
+        assert_int_equal(finished_run(cmd_simulate, &out, &err, "simulate", "tests/spaces/branch_h200.json.gz",
                                       cases[i].words[0], cases[i].words[1], NULL),
                          2);
         assert_contains(err, cases[i].message);
@@ -477,6 +477,8 @@ static void a_misspelt_command_has_a_nearest_one(void **state)
     assert_null(command_nearest("zzzzzz"));
     assert_ptr_equal(command_find("tune")->run, cmd_tune);
     assert_null(command_find("tun"));
+    assert_string_equal(command_renamed("limiter"), "profile --limits");
+    assert_null(command_renamed("tune"));
     assert_null(commands[command_count].name);
 }
 
@@ -495,9 +497,9 @@ int main(void)
         cmocka_unit_test(every_pipe_is_listed),
         cmocka_unit_test(lists_are_json_too),
         cmocka_unit_test(what_cannot_be_listed_is_a_usage_error_with_the_nearest),
-        cmocka_unit_test(the_help_of_tune_and_replay_names_every_strategy),
+        cmocka_unit_test(the_help_of_tune_and_simulate_names_every_strategy),
         cmocka_unit_test(tune_refuses_a_strategy_that_is_not_there),
-        cmocka_unit_test(replay_refuses_strategies_and_options_that_are_not_there),
+        cmocka_unit_test(simulate_refuses_strategies_and_options_that_are_not_there),
         cmocka_unit_test(a_misspelt_command_has_a_nearest_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

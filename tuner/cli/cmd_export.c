@@ -73,7 +73,7 @@ int cmd_export(int argc, char **argv)
     int status = options_parse(specs,
                                "Writes all trials of a job as a recorded space in JSON: configurations, statuses, "
                                "times, the compiler's figures, counters, baselines "
-                               "and finals. `tune --device replay:FILE` and `replay` read it.",
+                               "and finals. `tune --device replay:FILE` and `simulate` read it.",
                                argc, argv);
     if (status >= 0) return status;
     if (!(status = several_open(&all.several)) &&

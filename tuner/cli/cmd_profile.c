@@ -11,6 +11,7 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/profile_limits.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/trial_documents.h"
 #include "tuner/explain/explain.h"
@@ -20,7 +21,7 @@
 struct profile_options {
     const char *job, *store, *trial, *against, *device, *cache;
     int64_t problem;
-    bool no_counters;
+    bool no_counters, limits;
     int format;
 };
 
@@ -111,10 +112,21 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     return EXIT_ENVIRONMENT;
 }
 
+static int explain(struct profiling *p)
+{
+    json_t *ours = NULL, *theirs = NULL, *ceilings = candidate_spec_ceilings(&p->source, p->single);
+    int status = make_profile(p, &p->spec, ceilings, &ours);
+    if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
+    if (!status) status = show(p, ours, theirs);
+    json_decref(ours);
+    json_decref(theirs);
+    json_decref(ceilings);
+    return status;
+}
+
 static int profile(struct profiling *p)
 {
     struct error err = {""};
-    json_t *ours = NULL, *theirs = NULL, *ceilings = NULL;
     const struct job *job = p->source.session.job;
     if (p->o.problem > (int64_t)job->tuned_count) {
         fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", p->o.job, job->tuned_count);
@@ -122,6 +134,7 @@ static int profile(struct profiling *p)
     }
     int status = candidate_spec_read(&p->source, p->o.trial ? p->o.trial : "best", &p->spec);
     if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
+    if (!status && p->o.limits) status = profile_limits_check(job, &p->spec);
     if (status) return status;
     char *cache = results_cache(job, p->o.cache);
     struct single_run_options options = {.device = p->o.device,
@@ -133,14 +146,8 @@ static int profile(struct profiling *p)
     status = single_run_open(&p->single, p->source.session.job, &options, &err);
     free(cache);
     if (status) return session_complain(status, &err);
-    ceilings = candidate_spec_ceilings(&p->source, p->single);
-    status = make_profile(p, &p->spec, ceilings, &ours);
-    if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
-    if (!status) status = show(p, ours, theirs);
-    json_decref(ours);
-    json_decref(theirs);
-    json_decref(ceilings);
-    return status;
+    return p->o.limits ? profile_limits(&p->source, &p->spec, p->single, (size_t)p->o.problem - 1, p->o.format)
+                       : explain(p);
 }
 
 int cmd_profile(int argc, char **argv)
@@ -170,6 +177,11 @@ int cmd_profile(int argc, char **argv)
         {.name = "no-counters",
          .flag = &p.o.no_counters,
          .help = "read no hardware counters: only times, launch and occupancy"},
+        {.name = "limits",
+         .flag = &p.o.limits,
+         .help =
+             "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
+             "and its arithmetic alone, at the same occupancy"},
         OPTION_STORE(&p.o.store),
         {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
         OPTION_FORMAT(&p.o.format),
@@ -180,6 +192,10 @@ int cmd_profile(int argc, char **argv)
                                "lines that cost most, and findings in words.",
                                argc, argv);
     if (status >= 0) return status;
+    if (p.o.limits && (p.o.against || p.o.no_counters)) {
+        fprintf(stderr, "sweetspot profile: --limits excludes --against and --no-counters\n");
+        return EXIT_USAGE;
+    }
     status = candidate_spec_open(&p.source, p.o.job, p.o.store);
     if (!status) status = profile(&p);
     single_run_close(p.single);

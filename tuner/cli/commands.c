@@ -16,6 +16,15 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
+const char *command_renamed(const char *name)
+{
+    static const char *const renamed[][2] = {
+        {"limiter", "profile --limits"}, {"devices", "doctor"}, {"metrics", "list counters"}, {"replay", "simulate"}};
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (!strcmp(renamed[i][0], name)) return renamed[i][1];
+    return NULL;
+}
+
 const char *command_nearest(const char *name)
 {
     const char *names[sizeof commands / sizeof *commands];

@@ -19,6 +19,8 @@ extern const size_t command_count;
 
 const struct command *command_find(const char *name); // or NULL
 const char *command_nearest(const char *name);        // for "did you mean", or NULL
+// What to write for a command of earlier versions: "profile --limits" for limiter. NULL for other names.
+const char *command_renamed(const char *name);
 
 // The same table, once main has handed it over (empty before), for commands that speak of all (commands_known.c).
 void commands_hand_over(const struct command *);
@@ -33,19 +35,16 @@ const struct command *commands_known(void);
     x(compare, "the winner against the baselines, with confidence intervals") \
     x(report, "write one page with all results: times, parameters, failures, counters") \
     x(judge, "check one kernel: right or wrong, and how fast") \
-    x(profile, "why a candidate is fast or slow: counters, source lines, findings") \
-    x(limiter, "whether memory, arithmetic or latency limits a candidate") \
+    x(profile, "why a candidate is fast or slow: counters, source lines, limits, findings") \
     x(status, "how far a job is, and its best so far") \
     x(init, "write a job file for a kernel, guessed from its source") \
     x(check, "report every mistake of a job file") \
     x(space, "size of the search space, and what each constraint removes") \
-    x(replay, "run search strategies against recorded spaces") \
+    x(simulate, "run search strategies against recorded spaces") \
     x(export, "write all trials of a job as a recorded space") \
     x(import, "convert a recorded space of another tuner") \
-    x(list, "what can be chosen: strategies, operations, metric sets, settings of a job file") \
-    x(metrics, "list the hardware counters of a chip") \
-    x(devices, "list the GPUs that can be tuned for") \
-    x(doctor, "what works on this machine, and how to fix the rest") \
+    x(list, "what can be chosen: strategies, operations, metric sets, counters, settings of a job file") \
+    x(doctor, "the GPUs of this machine, what works on it, and how to fix the rest") \
     x(man, "print manual pages") \
     x(completion, "print the completion script for bash, zsh or fish")
 // clang-format on

@@ -30,7 +30,11 @@ static void print_help(FILE *file)
 
 static int unknown_command(const char *name)
 {
-    const char *nearest = command_nearest(name);
+    const char *now = command_renamed(name), *nearest = command_nearest(name);
+    if (now) {
+        fprintf(stderr, "sweetspot: the command '%s' is now 'sweetspot %s'\n", name, now);
+        return EXIT_USAGE;
+    }
     fprintf(stderr, "sweetspot: unknown command '%s'", name);
     if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
     fprintf(stderr, "\nsweetspot --help lists the commands\n");

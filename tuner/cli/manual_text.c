@@ -29,7 +29,7 @@ const struct manual_page manual_pages[] = {
      "are measured first. `--prior` may be given up to eight times; parameters are matched by name, values by value, "
      "and a prior is trusted as far as it proves right. Progress and the end of a run say how likely more time brings "
      "what `--until` asks for, or 1%.",
-     "status compare header report replay"},
+     "status compare header report simulate"},
     {"header",
      "The header compiles without warnings as C99, C++11 and CUDA; `docs/header.md` describes it. The paths of the "
      "headers are printed. Several jobs have a header each; `--output`, `--check` and `--cubin` then name a folder, "
@@ -73,15 +73,13 @@ const struct manual_page manual_pages[] = {
      "counting it takes, since every pass launches it twice.\n\n"
      "Of a trial that failed, the reason is told. Where nothing was measured yet, parameters that `--trial` does not "
      "name are as in the first valid configuration. With `--against`, the profile says where the difference of the "
-     "times lies.",
-     "limiter metrics judge"},
-    {"limiter",
-     "All variants are timed and counted at the occupancy of the whole. Where the whole takes as long as the longer "
-     "part, that part is the limit; where it takes as long as both together, latency is. The result is kept in the "
-     "job's database with the trial, where there is one.\n\n"
-     "The template must know the macro `SWEETSPOT_VARIANT` (0 whole, 1 memory, 2 arithmetic); for one that does not, "
-     "the exit status is 1.",
-     "profile"},
+     "times lies.\n\n"
+     "With `--limits`, all variants are timed and counted at the occupancy of the whole. Where the whole takes as long "
+     "as the longer part, that part is the limit; where it takes as long as both together, latency is. The template "
+     "must know the macro `SWEETSPOT_VARIANT` (0 whole, 1 memory, 2 arithmetic); for one that does not, the exit "
+     "status "
+     "is 1. The result is kept like a profile.",
+     "list judge"},
     {"status", "`docs/formats.md` describes csv and json.", "tune compare report"},
     {"init",
      "What the program cannot know is marked in the file: `guess:` may be wrong (sizes, shapes, values, the launch), "
@@ -95,34 +93,36 @@ const struct manual_page manual_pages[] = {
      "H200; for others those of an H200 are assumed. `docs/job-file.md` explains every setting and the usual mistakes.",
      "space list tune"},
     {"space", "", "check tune"},
-    {"replay",
-     "`--simulate` runs the searches under the policy of `tune` and reports seconds as well: the seconds to 95% and "
+    {"simulate",
+     "`--timeline` runs the searches under the policy of `tune` and reports seconds as well: the seconds to 95% and "
      "99% of the optimum, the candidates compiled for each that is measured, and the share of the time in which the "
      "GPUs idle.",
      "tune export list"},
-    {"export", "", "import replay tune"},
+    {"export", "", "import simulate tune"},
     {"import",
      "The summary has the number of configurations, the failures and the best. It goes to standard error when the "
      "file is written to standard output. Without `--output` there is only the summary.",
-     "export replay"},
+     "export simulate"},
     {"list",
      "`strategies`: search strategies; each option's default, range and meaning.\n\n"
      "`operations`: operations that a kernel can be verified against; each one's roles, error bound, compute classes "
      "and baselines.\n\n"
      "`metrics`: the program's metric sets; each metric's key, hardware metric, unit, meaning and the chips that it is "
-     "restricted to. NAME is a set or a key. `sweetspot-metrics(1)` shows what a chip has.\n\n"
+     "restricted to. NAME is a set or a key.\n\n"
+     "`counters`: the hardware counters of a chip, and the keys under which the metric sets have them. Needs CUPTI, "
+     "but "
+     "no GPU where `--chip` names the chip.\n\n"
      "`fields`: the fields of a trial; each one's unit and meaning.\n\n"
      "`pipes`: what the arithmetic of a job's work can be measured against (`work.pipe`); each pipe's unit, "
      "architectures, data-sheet peak, and how its ceiling is measured.\n\n"
      "`settings`: the settings of a job file; each one's type, default, range and meaning. NAME is a setting, a group, "
      "or the last part of a name. `docs/job-file.md` has an example of each.",
-     "metrics check"},
-    {"metrics",
-     "Shown are the counters whose name or key has PATTERN in it, and the keys under which the program's metric sets "
-     "have them. Needs CUPTI, but no GPU.",
-     "list profile doctor"},
-    {"devices", "", "doctor"},
-    {"doctor", "", "devices"},
+     "profile check"},
+    {"doctor",
+     "The GPUs have the numbers that `tune --device` takes. The exit status is 3 where no GPU can be used, no "
+     "candidate "
+     "compiles, or the folder cannot be written to.",
+     "tune list"},
     {"man", "", "list"},
     {"completion", "It is made from the same tables as `--help`.", "man"},
     {0},
@@ -158,7 +158,7 @@ const struct manual_fact manual_environment[] = {
     {"SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_JOB_CPUS_PER_NODE", "tune",
      "The allocation that `--pool slurm` uses; Slurm sets them."},
     {"XDG_CACHE_HOME", "tune", "The folder in which agents of `--pool` keep what is sent to their nodes."},
-    {"CUDA_HOME, CUDA_PATH", "tune judge profile limiter check metrics doctor",
+    {"CUDA_HOME, CUDA_PATH", "tune judge profile check list doctor",
      "The CUDA toolkit, where libraries and tools are not found otherwise."},
     {"BROWSER", "report", "What `report --open` starts; `xdg-open(1)` otherwise."},
     {"COLUMNS", NULL, "The width of tables, where the terminal does not say it."},
@@ -169,7 +169,7 @@ const struct manual_fact manual_environment[] = {
     {0},
 };
 
-#define TUNED "tune header compare report profile limiter status export"
+#define TUNED "tune header compare report profile status export"
 const struct manual_fact manual_files[] = {
     {"configs/NAME.cfg", NULL, "A job file."},
     {"out", TUNED,
@@ -186,7 +186,7 @@ const struct manual_fact manual_files[] = {
      "What a run does while it lasts, for `status` on this and other machines. `tune` removes it when the run ends."},
     {"out/include/NAME_best.h", "header", "The header."},
     {"out/include/NAME_best_binary.c", "header", "The binary that `--embed` writes."},
-    {"out/cache", "tune judge profile limiter check", "Compiled candidates, by content. May be removed at any time."},
+    {"out/cache", "tune judge profile check", "Compiled candidates, by content. May be removed at any time."},
     {"PREFIX/share/sweetspot", NULL,
      "The jobs and templates that came with the program, where it is installed. A job's template that is not found is "
      "looked for there."},
@@ -216,14 +216,14 @@ const struct manual_example manual_examples[] = {
      "sweetspot init mine.cu --kernel transpose -o transpose.cfg\nsweetspot check transpose.cfg --compile 10\n"},
     {"check", "Every mistake, and twenty configurations compiled for an A100:",
      "sweetspot check configs/sgemm.cfg --compile 20 --arch sm_80\n"},
-    {"replay",
-     "Compare two strategies on a recorded space:", "sweetspot replay --strategy default,random space.json.gz\n"},
+    {"simulate",
+     "Compare two strategies on a recorded space:", "sweetspot simulate --strategy default,random space.json.gz\n"},
     {"export", "Write a recorded space, and search in it without a GPU:",
      "sweetspot export configs/sgemm.cfg -o sgemm.json.gz\nsweetspot tune configs/sgemm.cfg --device "
      "replay:sgemm.json.gz\n"},
     {"list", "The settings that decide how candidates are timed, and one of them:",
      "sweetspot list settings measure\nsweetspot list settings measure.cache\n"},
-    {"metrics", "All counters of an H100 that have to do with the L2:", "sweetspot metrics --chip GH100 'lts__*'\n"},
+    {"list", "All counters of an H100 that have to do with the L2:", "sweetspot list counters --chip GH100 'lts__*'\n"},
     {"man", "Read a page where nothing is installed, and write all pages:",
      "sweetspot man tune | man -l -\nsweetspot man --output man1\n"},
     {"completion", "For one session of bash:", "source <(sweetspot completion bash)\n"},

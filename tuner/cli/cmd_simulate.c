@@ -1,4 +1,4 @@
-// sweetspot replay: runs search strategies on recorded spaces and compares them (bench.h).
+// sweetspot simulate: runs search strategies on recorded spaces and compares them (bench.h).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static struct bench_priors *read_priors(const struct option_list *priors, const 
             if (prior)
                 read[f].list[read[f].count++] = prior;
             else
-                fprintf(stderr, "sweetspot replay: %s: no prior for it: %s\n", o->paths[f], err.message);
+                fprintf(stderr, "sweetspot simulate: %s: no prior for it: %s\n", o->paths[f], err.message);
         }
     return read;
 }
@@ -121,9 +121,9 @@ static int print_simulation(const struct simulate_options *o, int format, struct
     return 0;
 }
 
-int cmd_replay(int argc, char **argv)
+int cmd_simulate(int argc, char **argv)
 {
-    const char *strategy = "default", *budgets = "25,50,100,200", *simulate = NULL, *times = NULL;
+    const char *strategy = "default", *budgets = "25,50,100,200", *timeline = NULL, *times = NULL;
     int format = FORMAT_TABLE;
     struct bench_options o = {.seeds = 60, .first_seed = 1, .ahead = 1};
     bool quick = false;
@@ -154,15 +154,15 @@ int cmd_replay(int argc, char **argv)
          .high = 1024,
          .shown = "N",
          .help = "proposals outstanding at once, as in a run whose compilers work ahead (1)"},
-        {.name = "simulate",
-         .string = &simulate,
+        {.name = "timeline",
+         .string = &timeline,
          .shown = "SETTINGS",
          .help = "simulate a whole run, its policy included: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
                  "or 'recorded'"},
         {.name = "times",
          .string = &times,
          .shown = "LIST",
-         .help = "with --simulate: also report after these simulated times (10s,20s,40s,80s)"},
+         .help = "with --timeline: also report after these simulated times (10s,20s,40s,80s)"},
         {.name = "set",
          .string = &o.text,
          .shown = "NAME=VALUE,...",
@@ -194,16 +194,16 @@ int cmd_replay(int argc, char **argv)
     size_t count = 0;
     struct simulate_options simulated = {0};
     int wrong = choose_strategies(strategy, o.text, &chosen, &count, &err) < 0 || parse_budgets(budgets, &o, &err) < 0;
-    if (!wrong && simulate)
-        wrong = simulate_parse(simulate, &simulated.settings, &err) ||
+    if (!wrong && timeline)
+        wrong = simulate_parse(timeline, &simulated.settings, &err) ||
                 parse_times(times ? times : "10,20,40,80", &simulated, &err) ||
                 (o.ahead != 1 &&
-                 error_set(&err, "--ahead and --simulate exclude each other: the simulated policy sets how far ahead"));
+                 error_set(&err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead"));
     else if (!wrong && times)
-        wrong = error_set(&err, "--times needs --simulate");
+        wrong = error_set(&err, "--times needs --timeline");
     if (!wrong && priors.count > PRIOR_MOST) wrong = error_set(&err, "--prior: at most %d", PRIOR_MOST);
     if (wrong) {
-        fprintf(stderr, "sweetspot replay: %s\n", err.message);
+        fprintf(stderr, "sweetspot simulate: %s\n", err.message);
         free(chosen);
         return EXIT_USAGE;
     }
@@ -212,7 +212,7 @@ int cmd_replay(int argc, char **argv)
     for (size_t i = 0; i < paths.count; i++) {
         files[i] = recorded_read(paths.items[i], &err);
         if (files[i]) continue;
-        fprintf(stderr, "sweetspot replay: %s\n", err.message);
+        fprintf(stderr, "sweetspot simulate: %s\n", err.message);
         status = EXIT_USAGE;
     }
     if (status == EXIT_DONE) {
@@ -226,8 +226,8 @@ int cmd_replay(int argc, char **argv)
         struct bench_priors *read = priors.count ? read_priors(&priors, &o) : NULL;
         o.priors = read;
         simulated.bench = o;
-        if ((simulate ? print_simulation(&simulated, format, &err) : print_bench(&o, format, &err)) < 0) {
-            fprintf(stderr, "sweetspot replay: %s\n", err.message);
+        if ((timeline ? print_simulation(&simulated, format, &err) : print_bench(&o, format, &err)) < 0) {
+            fprintf(stderr, "sweetspot simulate: %s\n", err.message);
             status = EXIT_NOTHING;
         }
         free_priors(read, o.file_count);
