@@ -199,7 +199,7 @@ static void every_help_is_what_its_golden_file_says(void **state)
     (void)state;
     char *folder = make_folder();
     for (size_t i = 0; i <= command_count; i++) {
-        const char *name = i < command_count ? commands[i].name : "";
+        const char *name = i < command_count ? commands[i]->name : "";
         char *command = text_format("%s --help", name), *file = text_format("help%s%s", *name ? "_" : "", name);
         struct outcome_of_command r = run(folder, command, true);
         assert_int_equal(r.status, 0);
@@ -224,15 +224,15 @@ static void every_format_of_every_command_has_a_golden_file(void **state)
     char *folder = make_folder();
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
-        char *command = text_format("%s --help", commands[i].name);
+        char *command = text_format("%s --help", commands[i]->name);
         struct outcome_of_command r = run(folder, command, true);
         char *at = strstr(r.out, "--format ");
         if (at) {
             at += strlen("--format ");
             at[strcspn(at, " \n")] = 0;
             for (char *rest, *format = strtok_r(at, "|", &rest); format; format = strtok_r(NULL, "|", &rest)) {
-                char *name = text_format("%s_%s", commands[i].name, format);
-                if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i].name, format);
+                char *name = text_format("%s_%s", commands[i]->name, format);
+                if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i]->name, format);
                 free(name);
                 found++;
             }
@@ -255,7 +255,7 @@ static void no_golden_file_is_left_over(void **state)
         if (length < 4 || strcmp(e->d_name + length - 4, ".txt") != 0) continue;
         if (!strncmp(e->d_name, "messages-", 9)) continue; // those of test_messages
         snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
-        if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(name + 5))) continue;
+        if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(commands, name + 5))) continue;
         if (!is_case(name)) fail_msg("tests/golden/%s belongs to no case", e->d_name);
     }
     closedir(folder);

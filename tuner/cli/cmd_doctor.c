@@ -17,6 +17,12 @@
 #include "tuner/setup/probe.h"
 #include "tuner/setup/sanitize.h"
 
+static struct {
+    int format;
+} given;
+
+static const struct option_spec specs[] = {OPTION_FORMAT(&given.format), OPTION_END};
+
 enum verdict { GOOD, PARTLY, BAD };
 
 static const char *const verdict_words[] = {"ok", "warn", "FAIL"};
@@ -194,23 +200,16 @@ static int check_all(json_t *all, const json_t *devices, const struct error *err
     return !first ? EXIT_ENVIRONMENT : compiler ? compiler : folder;
 }
 
-int cmd_doctor(int argc, char **argv)
+static int run(void)
 {
-    int format = FORMAT_TABLE;
-    const struct option_spec specs[] = {OPTION_FORMAT(&format), OPTION_END};
-    int status = options_parse(specs,
-                               "Lists the GPUs of this machine, and says what works on it (driver, counters, compiler, "
-                               "sanitizer, folders) and how to fix the rest. Exit status 3 if one cannot tune here.",
-                               argc, argv);
-    if (status >= 0) return status;
     struct error err = {""};
     json_t *all = json_array(), *devices = find_devices(&err);
-    status = check_all(all, devices, &err);
-    if (format == FORMAT_JSON) {
+    int status = check_all(all, devices, &err);
+    if (given.format == FORMAT_JSON) {
         json_t *document = json_pack("{s:i, s:O, s:O}", "exit_status", status, "devices", devices, "checks", all);
         json_print_document("sweetspot-doctor", 1, document, stdout);
         json_decref(document);
-    } else if (format == FORMAT_CSV) {
+    } else if (given.format == FORMAT_CSV) {
         print_findings_csv(all);
     } else {
         print_findings(all);
@@ -219,3 +218,15 @@ int cmd_doctor(int argc, char **argv)
     json_decref(all);
     return status;
 }
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .summary = "the GPUs of this machine, what works on it, and how to fix the rest",
+    .description = "Lists the GPUs of this machine, and says what works on it (driver, counters, compiler, sanitizer, "
+                   "folders) and how to fix the rest. Exit status 3 if one cannot tune here.",
+    .options = specs,
+    .run = run,
+    .more = "The GPUs have the numbers that `tune --device` takes. The exit status is 3 where no GPU can be used, no "
+            "candidate compiles, or the folder cannot be written to.",
+    .see = "tune list",
+};

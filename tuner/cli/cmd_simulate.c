@@ -13,6 +13,74 @@
 #include "tuner/run/prior_file.h"
 #include "tuner/simulate/simulate.h"
 
+static struct {
+    const char *strategy, *budgets, *timeline, *times;
+    struct option_list paths, priors;
+    struct bench_options bench;
+    bool no_score;
+    int format;
+} given = {.strategy = "default", .budgets = "25,50,100,200", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
+
+static const struct option_spec specs[] = {
+    {.name = "FILE",
+     .positional = true,
+     .list = &given.paths,
+     .help = "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"},
+    {.name = "strategy",
+     .letter = 'S',
+     .string = &given.strategy,
+     .shown = "NAMES",
+     .help = "strategies, separated by commas, or all (default)",
+     .words = strategy_names},
+    {.name = "budgets",
+     .letter = 'b',
+     .string = &given.budgets,
+     .shown = "LIST",
+     .help = "report after these numbers of unique evaluations (25,50,100,200)"},
+    {.name = "seeds",
+     .letter = 'n',
+     .integer = &given.bench.seeds,
+     .low = 1,
+     .high = 100000,
+     .shown = "N",
+     .help = "runs of each strategy on each file (60)"},
+    {.name = "first-seed", .integer = &given.bench.first_seed, .shown = "N", .help = "seed of the first run (1)"},
+    {.name = "ahead",
+     .integer = &given.bench.ahead,
+     .low = 1,
+     .high = 1024,
+     .shown = "N",
+     .help = "proposals outstanding at once, as in a run whose compilers work ahead (1)"},
+    {.name = "timeline",
+     .string = &given.timeline,
+     .shown = "SETTINGS",
+     .help = "simulate a whole run, its policy included: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
+             "or 'recorded'"},
+    {.name = "times",
+     .string = &given.times,
+     .shown = "LIST",
+     .help = "with --timeline: also report after these simulated times (10s,20s,40s,80s)"},
+    {.name = "set",
+     .string = &given.bench.text,
+     .shown = "NAME=VALUE,...",
+     .help = "options of the strategies; `sweetspot list strategies` explains them (their defaults)"},
+    {.name = "prior",
+     .list = &given.priors,
+     .shown = "FILE",
+     .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
+             "may be given, and a file is not used as a prior for itself (none)"},
+    {.name = "no-score", .flag = &given.no_score, .help = "leave out the methodology score, which needs longer runs"},
+    {.name = "jobs",
+     .letter = 'j',
+     .integer = &given.bench.processes,
+     .low = 1,
+     .high = BENCH_MAX_PROCESSES,
+     .shown = "N",
+     .help = "processes (one per core)"},
+    OPTION_FORMAT(&given.format),
+    OPTION_END,
+};
+
 // "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
 // message.
 static int choose_strategies(const char *text, const char *options, const struct strategy_class ***chosen,
@@ -121,118 +189,66 @@ static int print_simulation(const struct simulate_options *o, int format, struct
     return 0;
 }
 
-int cmd_simulate(int argc, char **argv)
+// Reads the options that are texts. -1 with a message.
+static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, size_t *count,
+                 struct error *err)
 {
-    const char *strategy = "default", *budgets = "25,50,100,200", *timeline = NULL, *times = NULL;
-    int format = FORMAT_TABLE;
-    struct bench_options o = {.seeds = 60, .first_seed = 1, .ahead = 1};
-    bool quick = false;
-    struct option_list paths = {0}, priors = {0};
-    char *names = strategy_names(), *help = text_format("strategies, separated by commas, or all (default): %s", names);
-    const struct option_spec specs[] = {
-        {.name = "FILE",
-         .positional = true,
-         .list = &paths,
-         .help = "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"},
-        {.name = "strategy", .letter = 'S', .string = &strategy, .shown = "NAMES", .help = help},
-        {.name = "budgets",
-         .letter = 'b',
-         .string = &budgets,
-         .shown = "LIST",
-         .help = "report after these numbers of unique evaluations (25,50,100,200)"},
-        {.name = "seeds",
-         .letter = 'n',
-         .integer = &o.seeds,
-         .low = 1,
-         .high = 100000,
-         .shown = "N",
-         .help = "runs of each strategy on each file (60)"},
-        {.name = "first-seed", .integer = &o.first_seed, .shown = "N", .help = "seed of the first run (1)"},
-        {.name = "ahead",
-         .integer = &o.ahead,
-         .low = 1,
-         .high = 1024,
-         .shown = "N",
-         .help = "proposals outstanding at once, as in a run whose compilers work ahead (1)"},
-        {.name = "timeline",
-         .string = &timeline,
-         .shown = "SETTINGS",
-         .help = "simulate a whole run, its policy included: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
-                 "or 'recorded'"},
-        {.name = "times",
-         .string = &times,
-         .shown = "LIST",
-         .help = "with --timeline: also report after these simulated times (10s,20s,40s,80s)"},
-        {.name = "set",
-         .string = &o.text,
-         .shown = "NAME=VALUE,...",
-         .help = "options of the strategies; `sweetspot list strategies` explains them (their defaults)"},
-        {.name = "prior",
-         .list = &priors,
-         .shown = "FILE",
-         .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
-                 "may be given, and a file is not used as a prior for itself (none)"},
-        {.name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs"},
-        {.name = "jobs",
-         .letter = 'j',
-         .integer = &o.processes,
-         .low = 1,
-         .high = BENCH_MAX_PROCESSES,
-         .shown = "N",
-         .help = "processes (one per core)"},
-        OPTION_FORMAT(&format),
-        OPTION_END,
-    };
-    int status = options_parse(
-        specs, "Runs search strategies on recorded spaces and shows how close to the optimum they get.", argc, argv);
-    free(names);
-    free(help);
-    if (status >= 0) return status;
+    struct bench_options *o = &given.bench;
+    if (choose_strategies(given.strategy, o->text, chosen, count, err) || parse_budgets(given.budgets, o, err))
+        return -1;
+    if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
+    if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
+    if (simulate_parse(given.timeline, &simulated->settings, err) ||
+        parse_times(given.times ? given.times : "10,20,40,80", simulated, err))
+        return -1;
+    if (o->ahead == 1) return 0;
+    return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");
+}
 
+static int complain(int status, const struct error *err)
+{
+    fprintf(stderr, "sweetspot simulate: %s\n", err->message);
+    return status;
+}
+
+static int run(void)
+{
     struct error err;
     const struct strategy_class **chosen = NULL;
-    size_t count = 0;
     struct simulate_options simulated = {0};
-    int wrong = choose_strategies(strategy, o.text, &chosen, &count, &err) < 0 || parse_budgets(budgets, &o, &err) < 0;
-    if (!wrong && timeline)
-        wrong = simulate_parse(timeline, &simulated.settings, &err) ||
-                parse_times(times ? times : "10,20,40,80", &simulated, &err) ||
-                (o.ahead != 1 &&
-                 error_set(&err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead"));
-    else if (!wrong && times)
-        wrong = error_set(&err, "--times needs --timeline");
-    if (!wrong && priors.count > PRIOR_MOST) wrong = error_set(&err, "--prior: at most %d", PRIOR_MOST);
-    if (wrong) {
-        fprintf(stderr, "sweetspot simulate: %s\n", err.message);
-        free(chosen);
-        return EXIT_USAGE;
-    }
-    status = EXIT_DONE;
+    struct bench_options *o = &given.bench;
     struct recorded *files[OPTIONS_MAX_LIST] = {NULL};
-    for (size_t i = 0; i < paths.count; i++) {
-        files[i] = recorded_read(paths.items[i], &err);
-        if (files[i]) continue;
-        fprintf(stderr, "sweetspot simulate: %s\n", err.message);
-        status = EXIT_USAGE;
-    }
-    if (status == EXIT_DONE) {
-        o.strategy_count = count;
-        o.strategies = chosen;
-        o.file_count = paths.count;
-        o.paths = paths.items;
-        o.files = (const struct recorded *const *)files;
-        o.score = !quick;
-        o.progress = isatty(STDERR_FILENO);
-        struct bench_priors *read = priors.count ? read_priors(&priors, &o) : NULL;
-        o.priors = read;
-        simulated.bench = o;
-        if ((timeline ? print_simulation(&simulated, format, &err) : print_bench(&o, format, &err)) < 0) {
-            fprintf(stderr, "sweetspot simulate: %s\n", err.message);
-            status = EXIT_NOTHING;
-        }
-        free_priors(read, o.file_count);
-    }
-    for (size_t i = 0; i < paths.count; i++) recorded_free(files[i]);
+    int status = parse(&simulated, &chosen, &o->strategy_count, &err) ? complain(EXIT_USAGE, &err) : EXIT_DONE;
+    if (status) goto out;
+    for (size_t i = 0; i < given.paths.count; i++)
+        if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = complain(EXIT_USAGE, &err);
+    if (status) goto out;
+    o->strategies = chosen;
+    o->file_count = given.paths.count;
+    o->paths = given.paths.items;
+    o->files = (const struct recorded *const *)files;
+    o->score = !given.no_score;
+    o->progress = isatty(STDERR_FILENO);
+    struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
+    o->priors = read;
+    simulated.bench = *o;
+    if (given.timeline ? print_simulation(&simulated, given.format, &err) : print_bench(o, given.format, &err))
+        status = complain(EXIT_NOTHING, &err);
+    free_priors(read, o->file_count);
+out:
+    for (size_t i = 0; i < given.paths.count; i++) recorded_free(files[i]);
     free(chosen);
     return status;
 }
+
+const struct command cmd_simulate = {
+    .name = "simulate",
+    .summary = "run search strategies against recorded spaces",
+    .description = "Runs search strategies on recorded spaces and shows how close to the optimum they get.",
+    .options = specs,
+    .run = run,
+    .more = "`--timeline` runs the searches under the policy of `tune` and reports seconds as well: the seconds to 95% "
+            "and 99% of the optimum, the candidates compiled for each that is measured, and the share of the time in "
+            "which the GPUs idle.",
+    .see = "tune export list",
+};
