@@ -2,11 +2,7 @@
 //
 // With --every it goes on writing the page until a signal ends it, for a browser that follows a run; `tune --report`
 // has such a process beside it (report_follow.h).
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
@@ -20,7 +16,6 @@ static struct {
     struct option_list arguments;
     const char *store, *output;
     double every;
-    bool open;
     int format;
 } given = {.format = FORMAT_PAGE};
 
@@ -41,7 +36,6 @@ static const struct option_spec specs[] = {
      .choice = &given.format,
      .choices = format_names,
      .help = "instead of the page: only the index, or (json) the whole document"},
-    {.name = "open", .flag = &given.open, .help = "show the page in a browser"},
     {.name = "every",
      .seconds = &given.every,
      .shown = "TIME",
@@ -49,31 +43,13 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// $BROWSER, or what the desktop opens files with. It is not waited for.
-static void open_page(const char *path)
-{
-    const char *browser = getenv("BROWSER"), *program = browser && *browser ? browser : "xdg-open";
-    char *file = realpath(path, NULL);
-    pid_t child = file ? fork() : -1;
-    if (child == 0) {
-        if (fork()) _exit(0); // so that it needs no wait()
-        execlp(program, program, file, (char *)NULL);
-        fprintf(stderr, "sweetspot: cannot start a browser (%s: %s); open %s\n", program, strerror(errno), file);
-        _exit(1);
-    }
-    if (child > 0) waitpid(child, NULL, 0);
-    free(file);
-}
-
 static int run(void)
 {
     int status;
     bool page = given.format == FORMAT_PAGE;
     if (!given.output) given.output = page ? "report.html" : "-";
-    if ((given.open || given.every > 0) && (!page || output_is_stdout(given.output))) {
-        fprintf(
-            stderr,
-            "sweetspot report: --open and --every need a page in a file: drop --format, and give --output a file\n");
+    if (given.every > 0 && (!page || output_is_stdout(given.output))) {
+        fprintf(stderr, "sweetspot report: --every needs a page in a file: drop --format, and give --output a file\n");
         return EXIT_USAGE;
     }
     struct error err;
@@ -89,10 +65,8 @@ static int run(void)
         goto out;
     }
     status = report_write(&files, &charts, given.format, given.output, true);
-    if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK)) {
+    if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK))
         fprintf(stderr, "sweetspot: wrote %s\n", given.output);
-        if (given.open) open_page(given.output);
-    }
 out:
     report_charts_release(&charts);
     report_files_release(&files);
