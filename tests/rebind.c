@@ -120,8 +120,7 @@ static bool has_section(const char *file, const struct section *s)
 {
     size_t index = 0;
     for (struct section t = next_section(file, &index); t.name; t = next_section(file, &index))
-        if (!strcmp(s->name, t.name))
-            return s->size == t.size && (!*s->bytes || !memcmp(s->bytes, t.bytes, s->size));
+        if (!strcmp(s->name, t.name)) return s->size == t.size && (!*s->bytes || !memcmp(s->bytes, t.bytes, s->size));
     return false;
 }
 
@@ -145,20 +144,14 @@ static char *cubin_of(const json_t *answer)
     return file;
 }
 
-// "kernel registers/spills/shared memory, ..."
+// Registers, spills, stack and static shared memory of the kernels.
 static char *figures_of(const json_t *answer)
 {
-    char *text = text_copy("");
     size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(answer, "entries"), i, entry)
-    {
-        char *longer = text_format("%s %s %g/%g/%g", text, json_get_string(entry, "entry", "?"),
-                                   json_get_number(entry, "registers", -1), json_get_number(entry, "spill_bytes", -1),
-                                   json_get_number(entry, "shared_bytes", -1));
-        free(text);
-        text = longer;
-    }
+    json_t *entries = json_deep_copy(json_object_get(answer, "entries")), *entry;
+    json_array_foreach(entries, i, entry) json_object_del(entry, "code_bytes");
+    char *text = entries ? json_dumps(entries, JSON_SORT_KEYS) : text_copy("");
+    json_decref(entries);
     return text;
 }
 
@@ -175,7 +168,7 @@ static void compare_answers(struct comparison *c, const json_t *old, const json_
         const bool same = old_file && new_file && !strcmp(old_figures, new_figures);
         size_t *count = same ? &c->same_figures : &c->different;
         if ((*count)++ < PRINTED_MOST)
-            printf("%s: %s\n  old %s%s%s\n  new %s%s%s\n", same ? "same figures" : "different", text, old_status,
+            printf("%s: %s\n  old %s %s%s\n  new %s %s%s\n", same ? "same figures" : "different", text, old_status,
                    old_figures, json_get_string(old, "reason", ""), new_status, new_figures,
                    json_get_string(new, "reason", ""));
     }
