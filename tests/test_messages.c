@@ -77,7 +77,7 @@ static const struct mistake job_mistakes[] = {
     {"another tuner's word", "s/^constraints/restrictions/"},
     {"another language's operator", "s/X < 8 ||/X < 8 or/"},
     {"another language's function", "s/ceil_div(N, 128)/ceil(N \\/ 128)/"},
-    {"a guide that is not cheaper", "$ a guide = { N = 65536; };"},
+    {"a removed setting", "$ a guide = { N = 65536; };"},
     {"a misspelt reference kernel", REFERENCE("scael")},
     {"a kernel that is a function of the device", "s/kernel.cu/device.cu/"},
     {"a parameter that the source defines again", "s/kernel.cu/again.cu/"},

@@ -414,7 +414,6 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);
-    load_guide(r, job, root);
     load_fallback(r, job, root);
     load_current(r, job, root);
     load_baselines(r, job, root);

@@ -292,16 +292,6 @@ struct queued_task **policy_waiting(const struct policy *p, size_t *count)
     return waiting;
 }
 
-// What has been on the guide is measured before anything else is begun.
-static struct queued_task *first_guided(const struct policy *p)
-{
-    for (size_t i = 0; i < p->queue.count; i++) {
-        struct queued_task *t = p->queue.tasks[i];
-        if (t->state == TASK_READY && t->purpose == TASK_TRIAL && t->guided) return t;
-    }
-    return NULL;
-}
-
 // Whether ranking can change anything: not where all that waits finds a GPU at once.
 static bool has_choice(const struct policy *p, size_t waiting)
 {
@@ -313,11 +303,10 @@ static bool has_choice(const struct policy *p, size_t waiting)
 // What is measured next of what waits, or given up: in `a`. False when nothing waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
-    struct queued_task *guided = first_guided(p), *t = guided ? guided : task_queue_first(&p->queue, TASK_READY),
-                       *worst = t;
+    struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
     if (!t) return false;
     size_t waiting = p->queue.numbers[TASK_TRIAL][TASK_READY];
-    if (p->settings.ranks && is_slow(p) && !p->end && !t->known && !guided && (p->ranked || has_choice(p, waiting))) {
+    if (p->settings.ranks && is_slow(p) && !p->end && !t->known && (p->ranked || has_choice(p, waiting))) {
         if (!p->ranked) {
             *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NOBODY};
             p->ranked = true;
@@ -335,13 +324,8 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
             return true;
         }
     }
-    bool guide = p->settings.guides && !p->settings.lockstep && t->guide && !t->guided;
-    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL
-                                        : guide  ? POLICY_GUIDE
-                                                 : POLICY_MEASURE,
-                                .worker = gpu,
-                                .task = t};
-    if (!t->known) put(p, push(p, gpu, guide ? REQUEST_GUIDE : REQUEST_TRIAL, 1), t, gpu);
+    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL : POLICY_MEASURE, .worker = gpu, .task = t};
+    if (!t->known) put(p, push(p, gpu, REQUEST_TRIAL, 1), t, gpu);
     return true;
 }
 
@@ -402,28 +386,11 @@ static void note_measured(struct policy *p, double seconds)
     p->measured++;
 }
 
-void policy_guided(struct policy *p, struct queued_task *t)
-{
-    t->guided = true;
-    task_queue_move(&p->queue, t, TASK_READY);
-}
-
-void policy_screened(struct policy *p, const struct queued_task *t)
-{
-    note_measured(p, t->spent);
-}
-
-void policy_use_guide(struct policy *p, bool use)
-{
-    p->settings.guides = use;
-}
-
 struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
 {
     struct policy_request head = take_head(p, gpu);
     double seconds = p->now - p->gpus[gpu].since;
-    if (head.kind == REQUEST_TRIAL) note_measured(p, head.tasks[0]->spent + seconds);
-    if (head.kind == REQUEST_GUIDE) head.tasks[0]->spent = seconds;
+    if (head.kind == REQUEST_TRIAL) note_measured(p, seconds);
     struct policy_gpu *g = &p->gpus[gpu];
     g->unchecked += head.kind == REQUEST_TRIAL;
     if (head.kind == REQUEST_CHECK) {

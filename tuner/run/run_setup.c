@@ -113,7 +113,6 @@ static json_t *describe_job(struct run *r)
     for (size_t i = 0; counts(r) && i < r->job->metric_count; i++)
         json_array_append_new(counters, json_string(r->job->metrics[i]));
     json_object_set_new(request, "counters", counters);
-    run_guide_describe(r, request);
     return request;
 }
 
@@ -330,7 +329,6 @@ int run_setup(struct run *r)
         return status;
     }
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
-    run_guide_begin(r);
     read_metrics(r);
     read_least(r);
     read_baselines(r);

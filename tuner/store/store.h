@@ -67,7 +67,7 @@ int store_each_environment(struct store *, int (*visit)(void *user, const struct
                            struct error *);
 
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
-// environment is an error, unless the first is `screened`: it was never measured, and its row is dropped.
+// environment is an error.
 int store_add(struct store *, struct trial *, struct error *);
 // Commits several in one transaction: all of them, or none.
 int store_add_all(struct store *, struct trial *const *trials, size_t count, struct error *);

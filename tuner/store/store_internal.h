@@ -15,8 +15,6 @@ enum statement {
     STATEMENT_ADD_STAGE,
     STATEMENT_ADD_COUNTER,
     STATEMENT_ADD_VERDICT,
-    STATEMENT_DROP_SCREENED_STAGES,
-    STATEMENT_DROP_SCREENED,
     STATEMENT_SET_COUNTED,
     STATEMENT_FIND,
     STATEMENT_GET,
@@ -102,6 +100,9 @@ int store_add_columns(struct store *, struct error *err);
 char *store_field_statement(const struct store *, enum statement);
 // Binds a record's fields to the parameters from *parameter on, and sets *parameter to the one after the last.
 void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
+// The status that a stored word stands for, or -1. Earlier versions stored "screened" for a candidate that was
+// certainly too slow on a cheaper problem, and has no time. It is read as slow.
+int store_status(const char *);
 // Reads a record's fields from the columns from *column on. -1 with a message when a status is unknown.
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
                       struct error *err);

@@ -141,8 +141,6 @@ static void describe(const struct run *r, struct progress_line *line)
         add(line, DETAIL, "as many again: %.0f%% chance of %.3g%%",
             100 * stop_outlook(stop, share, stop->evaluations, left).chance, 100 * share);
     }
-    int64_t screened = r->statistics.counts[STATUS_SCREENED];
-    if (screened) add(line, DETAIL, "screened %" PRId64, screened);
     add_failures(r, line);
     if (r->statistics.temperature > 0) add(line, DECORATION, "%.0f C", r->statistics.temperature);
     if (r->statistics.clock_mhz > 0) add(line, DECORATION, "%.0f MHz", r->statistics.clock_mhz);
