@@ -820,6 +820,10 @@ static void version_9(void)
 {
     write_bytes(60, "\0\0\0\x09", 4);
 }
+static void version_1(void)
+{
+    write_bytes(60, "\0\0\0\x01", 4);
+}
 static void other_program(void)
 {
     write_bytes(68, "\0\0\0\0", 4);
@@ -860,7 +864,8 @@ static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
         void (*spoil)(void);
         const char *message;
     } cases[] = {
-        {version_9, "has version 9, but this sweetspot reads versions 1 to 2"},
+        {version_9, "has version 9, but this sweetspot reads only version 2; it was not changed"},
+        {version_1, "has version 1, but this sweetspot reads only version 2; it was not changed"},
         {other_program, "another program"},
         {text_file, "not a sweetspot store"},
         {truncated, "is damaged: it has 12288 of"},

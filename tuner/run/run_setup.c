@@ -85,7 +85,7 @@ static int open_store(struct run *r, struct error *err)
                             .arch = r->pool.arch,
                             .driver = r->pool.driver};
     json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
-    char *settings = environment_text(facts, true, err), *hello = describe_device(r);
+    char *settings = environment_text(facts, err), *hello = describe_device(r);
     int status = EXIT_ENVIRONMENT;
     json_decref(facts);
     if (!settings) goto out;
@@ -97,9 +97,6 @@ static int open_store(struct run *r, struct error *err)
         goto out;
     status = 0;
     run_collect_priors(r, &e);
-    if (store_kept_copy(r->store))
-        run_message(r, "the store had an older version and was migrated; the old one is kept as %s",
-                    store_kept_copy(r->store));
 out:
     free(hello);
     free(settings);
