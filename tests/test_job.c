@@ -58,6 +58,8 @@ static const struct {
     {6, "problems = ( { N = 1.5; } );", 6, "size 'N' must be an integer"},
     {6, "problems = ( { N = 1; }, { N = 2; M = 3; } );", 6, "the first problem has no size 'M'"},
     {6, "problems = ( { N = 1; M = 3; }, { N = 2; } );", 6, "lacks size 'M'"},
+    {11, "budget = { patience = 5; };", 11, "setting 'patience' in 'budget' was removed: use 'until'"},
+    {11, "budget = { noise = 0.005; };", 11, "setting 'noise' in 'budget' was removed: use 'until'"},
     {11, "guide = { N = 100; };", 11, "setting 'guide' in the job file was removed: every candidate is timed on all"},
     {7, "launch = { grid = [1]; };", 7, "lacks 'block'"},
     {7, "launch = { grid = [1]; block = [1]; clustre = [1]; };", 7, "did you mean 'cluster'?"},

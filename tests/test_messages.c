@@ -116,6 +116,7 @@ static const struct mistake command_mistakes[] = {
     {"no such command", "tun job.cfg"},
     {"no such option", "tune job.cfg --tmie 8h"},
     {"an option without its value", "tune job.cfg --time"},
+    {"a removed option", "tune job.cfg --patience 500"},
     {"a wrong duration", "tune job.cfg --time 8hours"},
     {"a wrong number", "replay space.json --seeds many"},
     {"a number out of range", "tune job.cfg --workers 0"},

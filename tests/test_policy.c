@@ -379,8 +379,6 @@ static void a_search_ends_for_the_reason_that_holds(void **state)
         {{.evaluations = 30}, MOST_TASKS, falling, SEARCH_EVALUATIONS_USED, 30},
         {{.time = 0}, 30, falling, SEARCH_EXHAUSTED, 30},
         {{.stop = {.target = 0.05}}, MOST_TASKS, falling, SEARCH_TARGET, -1},
-        {{.stop = {.patience = 10}}, MOST_TASKS, flat, SEARCH_PATIENCE, -1},
-        {{.stop = {.noise = 0.01}}, MOST_TASKS, flat, SEARCH_NOISE, -1},
         {{.stop = {.until = 0.01}}, MOST_TASKS, flat, SEARCH_UNTIL, -1},
         {{.time = 1e6, .evaluations = 20, .stop = {.target = 1e-9}}, 300, falling, SEARCH_EVALUATIONS_USED, 20},
     };

@@ -214,9 +214,8 @@ static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
     static const struct {
         const char *options, *reason;
     } cases[] = {
-        {"--patience 20", "no improvement within"},
         {"--target 1.5ms", "the target is reached"},
-        {"--noise 0.5", "below 'noise'"},
+        {"--until 50%", "below 'until'"},
         {"-n 30", "evaluations are used up"},
     };
     char *folder = e2e_folder("stop");

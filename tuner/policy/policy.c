@@ -11,48 +11,6 @@
 static const double slow_kernel = 0.1;      // s that a trial takes on the GPU
 static const double forgotten_share = 0.25; // of the measured ones; with what is outstanding, 1.3 are compiled for one
 
-const char *search_end_text(enum search_end end)
-{
-    switch (end) {
-    case SEARCH_INTERRUPTED:
-        return "interrupted";
-    case SEARCH_TIME_UP:
-        return "time is up";
-    case SEARCH_EVALUATIONS_USED:
-        return "evaluations are used up";
-    case SEARCH_EXHAUSTED:
-        return "the strategy has nothing more to propose";
-    case SEARCH_NO_PROPOSALS:
-        return "no proposals";
-    case SEARCH_TARGET:
-        return stop_text(STOP_TARGET);
-    case SEARCH_PATIENCE:
-        return stop_text(STOP_PATIENCE);
-    case SEARCH_NOISE:
-        return stop_text(STOP_NOISE);
-    case SEARCH_UNTIL:
-        return stop_text(STOP_UNTIL);
-    default:
-        return "";
-    }
-}
-
-static enum search_end end_by_rule(enum stop_rule rule)
-{
-    switch (rule) {
-    case STOP_TARGET:
-        return SEARCH_TARGET;
-    case STOP_PATIENCE:
-        return SEARCH_PATIENCE;
-    case STOP_NOISE:
-        return SEARCH_NOISE;
-    case STOP_UNTIL:
-        return SEARCH_UNTIL;
-    default:
-        return SEARCH_GOES_ON;
-    }
-}
-
 void policy_init(struct policy *p, const struct policy_settings *settings)
 {
     *p = (struct policy){.settings = *settings};
@@ -490,7 +448,7 @@ static void check_end(struct policy *p, double now)
         p->end = SEARCH_INTERRUPTED;
     else if (s->time > 0 && now - p->started >= s->time)
         p->end = SEARCH_TIME_UP;
-    else if ((p->end = end_by_rule(stop_check(&p->stop))))
+    else if ((p->end = stop_check(&p->stop)))
         return;
     else if (s->evaluations && !task_queue_outstanding(&p->queue) && (int64_t)p->stop.evaluations >= s->evaluations)
         p->end = SEARCH_EVALUATIONS_USED;

@@ -45,21 +45,6 @@ enum {
     POLICY_NODES_LOST = 3,   // with a candidate on one of their GPUs, before it is doubted
 };
 
-// Why a search ended.
-enum search_end {
-    SEARCH_GOES_ON,
-    SEARCH_INTERRUPTED,
-    SEARCH_TIME_UP,
-    SEARCH_EVALUATIONS_USED,
-    SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
-    SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
-    SEARCH_TARGET,       // this and the rest: search/stop.h
-    SEARCH_PATIENCE,
-    SEARCH_NOISE,
-    SEARCH_UNTIL,
-};
-const char *search_end_text(enum search_end); // "time is up": for the log and the store
-
 struct policy_settings {
     bool lockstep;
     bool ranks; // the strategy can rank

@@ -135,7 +135,7 @@ static void describe(const struct run *r, struct progress_line *line)
         add(line, VITAL, "no valid result yet");
     }
     const struct stop *stop = &r->policy.stop;
-    if (stop->evaluations >= STOP_NOISE_LEAST && isfinite(stop->best)) {
+    if (stop->evaluations >= STOP_LEAST && isfinite(stop->best)) {
         double share = stop->rules.until > 0 ? stop->rules.until : OUTLOOK_SHARE;
         uint64_t left = valid > stop->evaluations ? valid - stop->evaluations : 0;
         add(line, DETAIL, "as many again: %.0f%% chance of %.3g%%",
