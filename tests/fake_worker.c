@@ -349,8 +349,6 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
     for (size_t p = 0; p < count; p++) {
         json_t *times = json_array();
         double time = time_on(candidate, p);
-        const char *odd = getenv("FAKE_ODD_FINAL"); // the GPU whose final finds X=5 twice as fast
-        if (odd && own_device && !strcmp(odd, own_device) && x_of(candidate) == 5) time *= 0.5;
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time * factor * (1 + 0.001 * (double)(k % 5))));
         json_array_append_new(problems, json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times,

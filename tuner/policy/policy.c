@@ -416,12 +416,6 @@ void policy_compiler_gone(struct policy *p, struct queued_task *t)
     task_queue_move(&p->queue, t, TASK_QUEUED);
 }
 
-void policy_repeat_final(struct policy *p, size_t gpu)
-{
-    p->final_gpu = gpu;
-    policy_continue_final(p);
-}
-
 void policy_move_final(struct policy *p)
 {
     p->final_gpu = POLICY_NOBODY;

@@ -178,8 +178,6 @@ void policy_use_reference(struct policy *, bool);
 void policy_check_again(struct policy *, size_t gpu);                    // at once
 void policy_check_anew(struct policy *, size_t gpu);                     // another device is there
 bool policy_check_due(const struct policy *, const struct policy_gpu *); // if there is a reference, and others
-// The final once more, by another GPU, which is ready.
-void policy_repeat_final(struct policy *, size_t gpu);
 
 // Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);

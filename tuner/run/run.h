@@ -146,13 +146,6 @@ struct run {
         char compiler[64]; // nvcc with its version
         struct error why;  // there is no race
     } builds;
-    struct {     // the final once more, on another GPU (final_repeat.c)
-        bool on; // it is under way: `first` is the final's answer
-        size_t gpu, first_gpu;
-        int64_t process;
-        json_t *first;
-        json_t *answer; // NULL: it was not repeated
-    } repeat;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t final_condemned; // winners of the final that compute-sanitizer refused
@@ -264,12 +257,6 @@ int64_t run_final_rounds(const struct run *); // of the present process
 bool run_final_stands(const struct run *, const struct task *);
 // The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
 size_t run_final_processes(const struct run *, unsigned char **out);
-// final_repeat.c: those that passed once more, on another GPU, as a check. Whether there is one: its request is then on
-// its way. The end: failures there become failures of the final's answer. What was found is a member of the final's
-// document: `base` is the trial to whose time the others are compared, 0 the first that passed. NULL: not repeated.
-bool run_final_repeat_begin(struct run *);
-void run_final_repeat_end(struct run *);
-json_t *run_final_repeat_document(struct run *, const json_t *entries, int64_t base);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
 void run_final_keep_binaries(struct run *, const json_t *entries);

@@ -207,13 +207,6 @@ static void race(struct run *r)
     while (run_final_goes_on(r));
 }
 
-static void repeat(struct run *r)
-{
-    if (!run_final_repeat_begin(r)) return;
-    follow_policy(r);
-    run_final_repeat_end(r);
-}
-
 static enum final_outcome race_builds(struct run *r)
 {
     if (r->fatal || interrupt_count() || !run_builds_begin(r)) return FINAL_DECIDED;
@@ -232,7 +225,6 @@ static void final(struct run *r)
         }
         race(r);
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
-        repeat(r);
         outcome = run_final_finish(r);
         if (outcome == FINAL_DECIDED) outcome = race_builds(r);
         r->final_open += outcome == FINAL_OPEN;
