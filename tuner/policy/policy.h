@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/stop.h"
+#include "search/model/stop.h"
 #include "tuner/policy/look_ahead.h"
 #include "tuner/policy/task_queue.h"
 
