@@ -21,7 +21,7 @@ static const char job_text[] =
         folder,                                                                                                       \
         "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured SWEETSPOT_NODE_BEAT=100ms "               \
         "SWEETSPOT_NODE_PATIENCE=1s SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker " \
-        "SWEETSPOT_POOL_PATIENCE=500ms\n"                                                                             \
+        "\n"                                                                                                          \
         "tune() { timeout 60 $BIN/sweetspot tune $at/job.cfg --store $at/job.db --cache $at/cache -q --no-nvcc "      \
         "--pool $at/nodes.cfg; }\n" script,                                                                           \
         folder)
@@ -78,9 +78,56 @@ static void a_node_cannot_choose_a_file_of_the_drivers(void **state)
     }
 }
 
+#define ONLY(how, cores) \
+    "nodes = ( { name = \"only\"; gpus = 1; cores = " cores "; command = \"$BIN/lying_node " how "\"; } );\n"
+
+static void a_pool_without_a_compiler_ends_with_the_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes, *message;
+    } cases[] = {
+        {ONLY("nothing 0", "0"), "no usable compiler: only: no cores"},
+        {"nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; },\n"
+         "  { name = \"slow\"; gpus = 0; cores = 1; command = \"$BIN/lying_node never_ready 0\"; } );\n",
+         "no usable compiler: no node with one came within 0.5 s"},
+        {ONLY("silence 0", "1"), "no usable compiler: no node with one came within 0.5 s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = job_folder(cases[i].nodes);
+        struct outcome_of_command r =
+            RUN(folder, "export SWEETSPOT_NODE_GREETING=200ms SWEETSPOT_POOL_PATIENCE=500ms; tune");
+        if (r.status != EXIT_ENVIRONMENT) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
+        e2e_expect(r.err, cases[i].message);
+        done(&r, folder);
+    }
+}
+
+// The user's number of cores is not asked for: a file of nodes without it believes the node.
+static void a_node_with_impossible_cores_is_refused(void **state)
+{
+    (void)state;
+    static const char *const cores[] = {"-5", "0", "1000000", "9223372036854775807"};
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+        char *nodes = text_format(
+                 "nodes = ( { name = \"only\"; gpus = 1; command = \"$BIN/lying_node cores %s\"; } );\n", cores[i]),
+             *message = text_format("no usable GPU: only: node only says that it has %s cores: 1 to 4096 are possible",
+                                    cores[i]),
+             *folder = job_folder(nodes);
+        struct outcome_of_command r = RUN(folder, "tune");
+        if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cores[i], r.status, r.out, r.err);
+        e2e_expect(r.err, message);
+        done(&r, folder);
+        free(nodes);
+        free(message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pool_without_a_compiler_ends_with_the_reason),
+        cmocka_unit_test(a_node_with_impossible_cores_is_refused),
         cmocka_unit_test(a_node_cannot_choose_a_file_of_the_drivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

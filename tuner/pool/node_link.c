@@ -272,12 +272,11 @@ static void keep_time(struct node_link *l, double now)
     const struct node_link_settings *s = l->settings;
     if (now - l->served > gap) l->heard += now - l->served;
     l->served = now;
-    if (l->state == LINK_GREETING) {
-        if (now - l->started > s->greeting)
-            node_link_stop(l, false, "its agent did not greet within %.0f s%s%s", s->greeting,
-                           *l->words.last ? ": " : "", l->words.last);
-        return;
-    }
+    if (l->state != LINK_UP && now - l->started > s->greeting)
+        node_link_stop(l, false, "its agent did not %s within %.0f s%s%s",
+                       l->state == LINK_GREETING ? "greet" : "become ready", s->greeting, *l->words.last ? ": " : "",
+                       l->words.last);
+    if (l->state <= LINK_GREETING) return;
     if (now - l->heard > s->patience) node_link_stop(l, false, "nothing was heard of it for %.0f s", now - l->heard);
     if (l->state == LINK_DOWN || now - l->beaten < s->beat) return;
     frame_put_first(&l->out, FRAME_BEAT);
