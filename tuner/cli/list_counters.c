@@ -1,5 +1,5 @@
-// sweetspot metrics: the hardware counters of a chip, and the short keys that the program has for some of them.
-// Needs CUPTI, but no GPU.
+// `sweetspot list counters [PATTERN]`: the hardware counters of a chip, and the short keys that the program has for
+// some of them. Needs CUPTI, but no GPU if a chip is named. See list.h.
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/commands.h"
+#include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 #include "tuner/setup/probe.h"
 
@@ -103,30 +103,9 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
     return count ? EXIT_DONE : EXIT_NOTHING;
 }
 
-int cmd_metrics(int argc, char **argv)
+int list_counters(const char *pattern, const char *chip, int format)
 {
-    const char *chip = NULL, *pattern = NULL;
-    int format = FORMAT_TABLE;
     struct error err = {""};
-    const struct option_spec specs[] = {
-        {.name = "PATTERN",
-         .positional = true,
-         .optional = true,
-         .string = &pattern,
-         .help = "part of a metric's name or key, or a pattern with * and ?"},
-        {.name = "chip",
-         .letter = 'c',
-         .string = &chip,
-         .shown = "NAME",
-         .help = "the chip, e.g. GH100 (the GPU here)"},
-        OPTION_FORMAT(&format),
-        OPTION_END,
-    };
-    int status = options_parse(specs,
-                               "Lists the hardware counters that a chip has, by base name: a roll-up such as .sum or "
-                               ".avg.per_cycle_active completes it.",
-                               argc, argv);
-    if (status >= 0) return status;
     json_t *hello = chip ? NULL : probe_gpu(0, &err);
     if (!chip) chip = json_get_string(json_object_get(hello, "counters"), "chip", "");
     if (!*chip) {
@@ -136,7 +115,7 @@ int cmd_metrics(int argc, char **argv)
         return EXIT_ENVIRONMENT;
     }
     json_t *answer = probe_metrics(chip, &err);
-    status = answer ? print_metrics(answer, pattern, format) : EXIT_ENVIRONMENT;
+    int status = answer ? print_metrics(answer, pattern, format) : EXIT_ENVIRONMENT;
     if (!answer) fprintf(stderr, "sweetspot: %s\n", err.message);
     json_decref(answer);
     json_decref(hello);
