@@ -21,7 +21,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 #include "tuner/store/store.h"
 #include "tuner/trial/trial_field.h"
 

@@ -166,6 +166,21 @@ static void a_launch_passes_what_was_verified_and_refuses_the_rest(void **state)
     free(source);
 }
 
+static void a_header_of_an_older_version_launches_the_same_beside_it(void **state)
+{
+    (void)state;
+    tune_and_embed();
+    char *command = text_format("gzip -dc tests/headers/older_best.h.gz >%s/older_best.h", job.folder),
+         *source = text_format("tests/launch/older_and_new.c %s/include/mini_best_binary.c", job.folder);
+    assert_int_equal(system(command), 0);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        int status = build_and_run(compilers[i], source, "", "");
+        if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
+    }
+    free(source);
+    free(command);
+}
+
 // Against the real libraries: every function that is called exists, and without a GPU the status says that it failed.
 static void it_links_with_the_real_libraries(void **state)
 {
@@ -581,6 +596,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_launch_passes_what_was_verified_and_refuses_the_rest),
+        CASE(a_header_of_an_older_version_launches_the_same_beside_it),
         CASE(it_links_with_the_real_libraries),
         CASE(constants_have_addresses_and_textures_and_surfaces_are_objects),
         CASE(the_bytes_are_those_of_the_store),

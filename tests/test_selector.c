@@ -7,7 +7,7 @@
 #include "search/space/random.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
-#include "tuner/output/header.h"
+#include "tuner/header/header.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/setup/wave_model.h"
 
