@@ -49,8 +49,9 @@ const struct manual_page manual_pages[] = {
      "library, fails. Times in csv and json are seconds; `docs/formats.md` describes both.",
      "tune report status"},
     {"report",
-     "Jobs of a folder that were never tuned are left out. The page's charts need Apache ECharts, which the set-up of "
-     "the source tree fetches with npm. A page that `--every` writes loads itself again while a tuner is at work.",
+     "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, which the "
+     "set-up "
+     "of the source tree fetches with npm. A page that `--every` writes loads itself again while a tuner is at work.",
      "compare status tune"},
     {"judge",
      "The kernel is compiled, proved and timed as a trial is, run under compute-sanitizer where there is one, raced "
@@ -150,9 +151,9 @@ const struct manual_fact manual_environment[] = {
     {"SWEETSPOT_SANITIZER", "tune judge doctor",
      "The compute-sanitizer that winners and judged kernels run under, or `none`. Without it the one on the PATH, in "
      "`$CUDA_HOME/bin` or beside nvcc is used."},
-    {"SWEETSPOT_ECHARTS", "report tune",
-     "A folder with Apache ECharts as its npm package has it (`dist/echarts.min.js`, `LICENSE`, `NOTICE`). Without it, "
-     "`PREFIX/share/sweetspot/report` and the source tree's `out/npm` are looked into."},
+    {"SWEETSPOT_CHARTS", "report tune",
+     "A folder with the libraries of the page as `make charts` leaves them (`libraries.js`, `LICENSES`). Without it, "
+     "`PREFIX/share/sweetspot/report` and the source tree's `out/npm/report` are searched."},
     {"SWEETSPOT_NODE_PROGRAM", "tune",
      "The path of `sweetspot-node` on the nodes of `--pool`, where `--node-program` does not name it."},
     {"SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_JOB_CPUS_PER_NODE", "tune",
