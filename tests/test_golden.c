@@ -25,11 +25,8 @@ static const struct blot status_blots[] = {
     {NULL, NULL},
 };
 static const struct blot report_blots[] = {
-    {"(\"(made|seconds|at)\":)" NUMBER, "\\1<number>"},
-    {"(\"progress\":).*", "\\1<progress>"}, // begins with seconds
-    {"(\\[)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},
-    {"(,)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},
-    {NULL, NULL},
+    {"(\"(made|seconds|at)\":)" NUMBER, "\\1<number>"}, {"(\"progress\":).*", "\\1<progress>"}, // begins with seconds
+    {"(\\[)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},         {"(,)1[0-9]{9}\\.[0-9]+", "\\1<moment>"}, {NULL, NULL},
 };
 static const struct blot profile_blots[] = {
     {"(\"(compile|trial|count|lines)\": )" NUMBER, "\\1<number>"},
