@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
 job=$PWD/${JOB:-configs/suite/fp32_8192.cfg}
 [ $# -gt 0 ] || set -- none '{ M = 4096; N = 4096; K = 4096; }' '{ M = 2048; N = 2048; K = 2048; }' '"auto"'
-"$sweetspot" devices >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
+"$sweetspot" doctor >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # A copy of the job as deep as it lies, so that its paths hold.

@@ -1,19 +1,17 @@
-// See embedded.h. The assembler includes the files; the Makefile makes this object depend on them.
+// See embedded.h.
 #include "tuner/base/embedded.h"
 
-#define EMBED(name, path)                                                                                          \
-    __asm__(".section .rodata\n.global sweetspot_" #name "\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
-            ".previous\n");                                                                                        \
-    extern const char sweetspot_##name[];                                                                          \
-    const char *embedded_##name(void)                                                                              \
-    {                                                                                                              \
-        return sweetspot_##name;                                                                                   \
+#define EMBED(name, path)             \
+    EMBED_FILE(name, path)            \
+    const char *embedded_##name(void) \
+    {                                 \
+        return sweetspot_##name;      \
     }
 
 EMBED(support, "kernels/support.cu")
 EMBED(ceilings, "kernels/ceilings.cu")
-EMBED(fn_arithmetic, "search/fn_arithmetic.h")
-EMBED(fn_selector, "search/fn_selector.h")
+EMBED(fn_arithmetic, "search/space/fn_arithmetic.h")
+EMBED(fn_selector, "search/space/fn_selector.h")
 EMBED(launch, "tuner/header/launch.in")
 EMBED(report_frame, "tuner/report/page/report.html")
 EMBED(report_style, "tuner/report/page/report.css")
