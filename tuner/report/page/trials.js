@@ -1,8 +1,11 @@
 // All trials as a table by DataTables, which sorts, searches and pages it. It is made when it comes near the window.
 
-// DataTables takes cells as markup for display; all else sees the plain value.
-const trialCell = text => (value, type) =>
-    type === 'display' ? DataTable.render.text().display(text(value)) : type === 'filter' ? text(value) : value;
+// DataTables takes cells as markup for display. `found`: the text that a search finds; times are not searched, since
+// writing 100,000 of them takes seconds.
+const trialCell =
+    (text, found = text) =>
+    (value, type) =>
+        type === 'display' ? DataTable.render.text().display(text(value)) : type === 'filter' ? found(value) : value;
 
 function showTrials(parent, result) {
     const {trials} = result,
@@ -38,8 +41,8 @@ function showTrials(parent, result) {
                 ]),
                 columns: [
                     {className: 'number', type: 'num', defaultContent: UNKNOWN},
-                    {className: 'number', type: 'num', render: trialCell(value => time(value))},
-                    {render: trialCell(String)},
+                    {className: 'number', type: 'num', render: trialCell(value => time(value), () => '')},
+                    {type: 'string', render: trialCell(String)},
                     ...parameters.map(({values}) => ({
                         type: 'num', // in the job's order
                         render: trialCell(at => String(values[at] ?? UNKNOWN)),
@@ -47,6 +50,7 @@ function showTrials(parent, result) {
                 ],
                 order: [[1, 'asc']],
                 autoWidth: false,
+                orderClasses: false,
                 pageLength: 25,
                 lengthMenu: [10, 25, 100],
                 language: {
