@@ -36,6 +36,8 @@
  * Sources: PTX ISA 9.0, mma.sync for f64 (fragments).
  */
 
+#include "device/ptx.cuh"
+
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
 #endif
@@ -99,19 +101,11 @@ struct problem {
     int lda, ldb, ldc;
 };
 
-__device__ __forceinline__ unsigned shared_address(const void *p)
-{
-    return (unsigned)__cvta_generic_to_shared(p);
-}
-
 /* Copies BYTES, of which the first `valid` come from memory, the rest are zeros. */
-template <int BYTES> __device__ __forceinline__ void copy_async(unsigned to, const double *from, int valid)
+template <int BYTES> __device__ __forceinline__ void copy(unsigned to, const double *from, int valid)
 {
 #if SWEETSPOT_VARIANT != 2
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+    copy_async_or_zero<BYTES>(to, from, valid);
 #endif
 }
 
@@ -127,8 +121,8 @@ __device__ __forceinline__ void copy_tile(const double *matrix, int ld, int row,
         const int unit = first + (int)threadIdx.x, i = unit / (COLS / WIDTH), j = unit % (COLS / WIDTH) * WIDTH;
         if (UNITS % THREADS && unit >= UNITS) break;
         const bool inside = row + i < rows && column + j < columns;
-        copy_async<8 * WIDTH>(place(i, j), inside ? matrix + (long long)ld * (row + i) + column + j : matrix,
-                              inside ? 8 * min(WIDTH, columns - column - j) : 0);
+        copy<8 * WIDTH>(place(i, j), inside ? matrix + (long long)ld * (row + i) + column + j : matrix,
+                        inside ? 8 * min(WIDTH, columns - column - j) : 0);
     }
 }
 
@@ -184,11 +178,11 @@ template <int WIDTH> __device__ __forceinline__ void copy_inside(const double *s
     const double *from = at.a;
 #pragma unroll
     for (int i = 0; i < of_a::PASSES; ++i, from += step_a)
-        copy_async<8 * WIDTH>(to_a + i * (of_a::STEP * 4 * 8), from, 8 * WIDTH);
+        copy<8 * WIDTH>(to_a + i * (of_a::STEP * 4 * 8), from, 8 * WIDTH);
     from = at.b;
 #pragma unroll
     for (int i = 0; i < of_b::PASSES; ++i, from += step_b)
-        copy_async<8 * WIDTH>(to_b + i * (of_b::STEP * B_PITCH * 8), from, 8 * WIDTH);
+        copy<8 * WIDTH>(to_b + i * (of_b::STEP * B_PITCH * 8), from, 8 * WIDTH);
 }
 
 /* A stage's tiles of A and B, from k on, wherever they lie. */
@@ -298,15 +292,15 @@ __device__ __forceinline__ void multiply_tile(sums &sum, const problem &p, doubl
 #pragma unroll 1
     for (int s = 0; s < STAGES - 1; ++s) {
         if (s < steps) copy_stage(s, stages + s * STAGE);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        commit_copies();
     }
     int stage = 0, free = STAGES - 1;
 #pragma unroll 1
     for (int i = 0; i < steps; ++i) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        wait_for_copies<STAGES - 2>();
         __syncthreads(); /* also: all are done with the stage that is filled next */
         if (i + STAGES - 1 < steps) copy_stage(i + STAGES - 1, stages + free * STAGE);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        commit_copies();
         const double *const here = stages + stage * STAGE;
 #pragma unroll
         for (int k = 0; k < BLOCK_K; k += GROUP) {
@@ -317,7 +311,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, const problem &p, doubl
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         free = free + 1 == STAGES ? 0 : free + 1;
     }
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    wait_for_copies<0>();
 }
 
 /* The tile of a block: RASTER rows of tiles at a time, column by column. */
