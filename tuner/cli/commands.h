@@ -36,7 +36,7 @@ const struct command *commands_known(void);
     x(profile, "why a candidate is fast or slow: counters, source lines, findings") \
     x(limiter, "whether memory, arithmetic or latency limits a candidate") \
     x(status, "how far a job is, and its best so far") \
-    x(init, "write a job file for a kernel, guessed from its source") \
+    x(init, "draft a job file for a kernel, as far as its source tells") \
     x(check, "report every mistake of a job file") \
     x(space, "size of the search space, and what each constraint removes") \
     x(replay, "run search strategies against recorded spaces") \

@@ -84,11 +84,11 @@ const struct manual_page manual_pages[] = {
      "profile"},
     {"status", "`docs/formats.md` describes csv and json.", "tune compare report"},
     {"init",
-     "What the program cannot know is marked in the file: `guess:` may be wrong (sizes, shapes, values, the launch), "
-     "`fill in:` is left to do. Tuned are macros that the source does not define, macros with a default behind an "
-     "`#ifndef`, the values of a template's parameters, and the block of a kernel that uses blockDim. A kernel of the "
-     "same arguments that is called naive or the like becomes the reference. No compiler is run: conditional parts of "
-     "the source are read as if all of them were there.",
+     "Tuned are macros that the source does not define, macros with a default behind an `#ifndef`, and the values of a "
+     "template's parameters. The compiler says what the kernel takes. The launch is taken from a `<<<...>>>` in the "
+     "source if all of it can be told. What is not known is left blank: a string that begins with `?` and says what "
+     "belongs there. `check` lists the blanks, and no command takes the job before they are filled in. Without a "
+     "compiler there are more of them. Conditional parts of the source are read as if all of them were there.",
      "check tune"},
     {"check",
      "`--arch` decides whose limits hold in constraints: sm_80 is an A100, sm_86 an A40, sm_89 an L40S and sm_90 an "
