@@ -495,6 +495,15 @@ static json_t *ceilings(void)
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
+// Before a request that runs a candidate, as the GPU worker does.
+static void say_begun(const json_t *request, const char *op)
+{
+    if (strcmp(op, "trial") && strcmp(op, "guide") && strcmp(op, "count") && strcmp(op, "final")) return;
+    json_t *line = json_pack("{s:O, s:f}", "id", json_object_get(request, "id"), "progress", 0.0);
+    json_write_line(STDOUT_FILENO, line, NULL);
+    json_decref(line);
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
@@ -506,6 +515,7 @@ int main(int argc, char **argv)
         struct error err;
         json_t *request = json_parse(line, &err), *answer;
         const char *op = json_get_string(request, "op", "");
+        say_begun(request, op);
         suffer(json_object_get(request, "text") ? "helper" : op);
         answer = !strcmp(op, "hello")      ? hello()
                  : !strcmp(op, "compile")  ? compile(request)
@@ -524,6 +534,7 @@ int main(int argc, char **argv)
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             if (answers_others(op, request)) json_object_set_new(answer, "id", json_integer(4711));
             json_write_line(STDOUT_FILENO, answer, &err);
+            if (!strcmp(op, "trial")) suffer("answered");
         }
         bool ends = json_get_bool(answer, "restart", false) || json_object_get(answer, "baseline");
         json_decref(answer);
