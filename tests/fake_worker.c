@@ -44,13 +44,13 @@ static json_t *hello(void)
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
-// How many lines of $FAKE_LOG begin with "helper".
-static int helpers_noted(void)
+// How many lines of $FAKE_LOG begin with this.
+static int times_noted(const char *text)
 {
     char line[256];
     int n = 0;
     FILE *file = fopen(getenv("FAKE_LOG"), "r");
-    while (file && fgets(line, sizeof line, file)) n += !strncmp(line, "helper", 6);
+    while (file && fgets(line, sizeof line, file)) n += !strncmp(line, text, strlen(text));
     if (file) fclose(file);
     return n;
 }
@@ -70,7 +70,7 @@ static json_t *compile_helper(const json_t *request)
     if (getenv("FAKE_HELPERS")) {
         int wait = 1000;
         note_text(text);
-        while (helpers_noted() < atoi(getenv("FAKE_HELPERS")) && --wait) usleep(10000);
+        while (times_noted("helper") < atoi(getenv("FAKE_HELPERS")) && --wait) usleep(10000);
         if (!wait) note_text("alone");
     }
     if (getenv("FAKE_HELPER_CRASH") && !strcmp(getenv("FAKE_HELPER_CRASH"), name)) abort();
@@ -270,6 +270,7 @@ static json_t *trial(const json_t *request)
         free(best);
     }
     if (mode_is(request, "abort")) abort();
+    if (mode_is(request, "abort_once") && times_noted(json_get_string(request, "config", "")) == 1) abort();
     if (mode_is(request, "killed")) raise(SIGKILL);
     if (mode_is(request, "exit")) exit(0);
     if (mode_is(request, "hang")) pause();

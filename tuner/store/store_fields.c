@@ -62,11 +62,12 @@ char *store_column_definitions(enum field_level level)
     return b.text;
 }
 
+// Rows of a trial that is tried again take the place of those that it has.
 static char *insert_text(enum field_level level, const char *owner)
 {
     struct builder b = {0};
     size_t i = 0, count = 0;
-    append(&b, "INSERT INTO ");
+    append(&b, strchr(owner, ',') ? "INSERT OR REPLACE INTO " : "INSERT INTO ");
     append(&b, tables[level]);
     append(&b, " (");
     append(&b, owner);
@@ -103,6 +104,8 @@ char *store_field_statement(const struct store *store, enum statement which)
     switch (which) {
     case STATEMENT_ADD_TRIAL:
         return insert_text(FIELD_TRIAL, "environment");
+    case STATEMENT_RETRY_TRIAL:
+        return insert_text(FIELD_TRIAL, "id, environment");
     case STATEMENT_ADD_PROBLEM:
         return insert_text(FIELD_PROBLEM, "trial, position");
     case STATEMENT_ADD_STAGE:
