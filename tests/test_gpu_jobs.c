@@ -63,14 +63,12 @@ static int look_at(void *user, const struct trial *trial)
 
 static struct told what_is_stored(const char *folder)
 {
-    char *path = text_format("%s/g.db", folder);
-    struct store *store = opened_store(path);
+    struct store *store = opened_store("%s/g.db", folder);
     struct told told = {.best = INFINITY};
     struct error err;
     assert_int_equal(store_counts(store, told.counts, &err), 0);
     assert_int_equal(store_each(store, false, 0, look_at, &told, &err), 0);
     store_close(store);
-    free(path);
     return told;
 }
 
