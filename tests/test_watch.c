@@ -246,15 +246,13 @@ static char *timed_folder(const char *name)
 
 static json_t *workers_of(const char *folder)
 {
-    char *path = text_format("%s/store.db", folder);
-    struct store *store = opened_store(path);
+    struct store *store = opened_store("%s/store.db", folder);
     const char *text;
     struct error err;
     if (store_get_document(store, "workers", &text, NULL, &err)) fail_msg("no document: %s", err.message);
     json_t *document = json_parse(text, &err);
     assert_non_null(document);
     store_close(store);
-    free(path);
     return document;
 }
 
