@@ -175,6 +175,21 @@ static void names_with_markup_stay_text(void **state)
     e2e_done(&r);
 }
 
+// A status of earlier versions: read as slow, without a time.
+static void a_store_with_screened_trials_is_shown_exported_and_tuned_on(void **state)
+{
+    (void)state;
+    change_store("out/golden.db", "UPDATE trials SET status = 'screened', objective = NULL WHERE id = 2; "
+                                  "DELETE FROM trial_problems WHERE trial = 2;");
+    struct outcome_of_command r = RUN(
+        "$S status job.cfg && $S compare job.cfg && $S report job.cfg -f csv && $S export job.cfg -o space2.json && "
+        "$S tune job.cfg --device replay:space.json -q && $S tune job.cfg --store again.db "
+        "--device replay:space2.json -q");
+    e2e_expect(r.out, " 2 slow,");
+    e2e_expect(r.err, "0 new trials");
+    expect(&r, 0, "winner: trial 6", "7 new trials");
+}
+
 static void three_devices_are_three_rows(void **state)
 {
     (void)state;
@@ -218,6 +233,7 @@ int main(void)
         CASE(nothing_is_written_where_it_may_not_be),
         CASE(without_the_charting_library_all_but_the_page_works),
         CASE(names_with_markup_stay_text),
+        CASE(a_store_with_screened_trials_is_shown_exported_and_tuned_on),
         CASE(three_devices_are_three_rows),
         CASE(a_page_says_whether_a_tuner_is_at_work),
     };
