@@ -389,7 +389,10 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     *out = NULL;
     struct mistakes notes = {0};
     struct reader *r = reader_open(path, mistakes, &notes);
-    if (!r) return -1;
+    if (!r) {
+        mistakes_release(&notes);
+        return -1;
+    }
     struct job *job = memory_new(1, sizeof *job);
     job->notes = notes;
     struct error err;
