@@ -222,8 +222,14 @@ void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
 void run_fail(struct run *, int exit_status, const struct error *);                   // ends the run
 
+// run_retry.c: after the search, candidates that crashed once and may belong into the final. Adds their tasks, at most
+// RUN_RETRIES; returns how many.
+enum { RUN_RETRIES = 3 };
+size_t run_retry_begin(struct run *);
+
 // final.c: the final.
-int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
+size_t run_final_places(const struct run *); // how many candidates take part, spares included
+int run_final_begin(struct run *);           // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.

@@ -186,14 +186,20 @@ void run_tell_committed(struct run *r, struct task *t, const struct trial_record
     t->trial = trial->id;
     t->objective = trial->objective;
     struct run_statistics *s = &r->statistics;
-    s->new_trials++;
+    if (!t->queued.retry)
+        s->new_trials++;
+    else if (s->counts[STATUS_CRASHED]) // an earlier run may have had it
+        s->counts[STATUS_CRASHED]--;
     s->compile_seconds += t->compiled.cached ? 0 : t->compiled.seconds;
     s->cache_hits += t->compiled.cached;
     if (isfinite(trial->gpu_busy)) s->gpu_busy += trial->gpu_busy;
     if (isfinite(trial->gpu_seconds)) s->gpu_wall += trial->gpu_seconds;
     if (isfinite(trial->clock_mhz)) s->clock_mhz = trial->clock_mhz;
     if (isfinite(trial->temperature)) s->temperature = trial->temperature;
-    tell(r, t->config, trial->status, trial->objective, record->times);
+    if (t->queued.retry)
+        s->counts[trial->status]++; // the search is over: there is no strategy to tell
+    else
+        tell(r, t->config, trial->status, trial->objective, record->times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) {
         note_best(r, trial->objective, record->times, t->text, trial->id, false);

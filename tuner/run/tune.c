@@ -197,6 +197,7 @@ static void search(struct run *r)
     policy_begin(&r->policy, r->statistics.search_started);
     run_watch_phase(r, WATCH_SEARCH);
     follow_policy(r);
+    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) follow_policy(r);
 }
 
 // Of the finalists' tasks that there are; in all processes.
