@@ -44,17 +44,17 @@ setup: base search kernels trial store job source pool
 policy: base search job
 watch: base pool run
 run: base search trial store recorded job pool setup policy watch
-final: base search trial store job pool setup run output
+final: base search trial store job pool setup run
 explain: base search trial job pool setup final
 simulate: base search trial recorded policy
-output: base kernels trial store job final
+header: base kernels trial store job final
 check: base kernels job source pool setup
 init: base search kernels job source pool setup check
-report: base search trial store job setup output final
-cli: base search kernels trial store recorded job init pool setup run watch final explain simulate output report check
+report: base search trial store job setup header final
+cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
 '
 # These pairs still include each other.
-open='watch:run final:output'
+open='watch:run'
 folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | tr '\n' ' ')
 seen=''
 for folder in $folders; do
@@ -77,6 +77,8 @@ for place in tuner/*/; do
 done
 
 refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock" 'search/ knows no CUDA, no files, no clock'
+refuse search/space 'search/(model|strategies)/' 'the space knows no models and no strategies'
+refuse search/model 'search/strategies/' 'models know no strategies'
 # The GPU worker's counting requests may use tuner/counting; code that times or verifies must not.
 for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
     case $file in

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "search/random.h"
-#include "search/strategy.h"
-#include "search/trust.h"
+#include "search/model/trust.h"
+#include "search/space/random.h"
+#include "search/strategies/strategy.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/prior_file.h"
 
@@ -194,25 +194,6 @@ static void names_and_values_are_matched(void **state)
     symbols_free(symbols);
 }
 
-// It has no time, but neither has it failed.
-static void a_prior_leaves_out_what_a_guide_screened_out(void **state)
-{
-    (void)state;
-    struct symbols *symbols = symbols_new();
-    struct space *space = small_space(symbols);
-    struct transfer t;
-    transfer_init(&t, space);
-    transfer_add(&t, "B=16,R=shuffle", STATUS_OK, 1e-3);
-    transfer_add(&t, "B=32,R=shuffle", STATUS_SCREENED, NAN);
-    transfer_add(&t, "B=64,R=shuffle", STATUS_WRONG, NAN);
-    assert_int_equal(t.count, 2);
-    assert_true(t.objectives[0] == 1e-3 && isnan(t.objectives[1]));
-    assert_int_equal(t.configs[space_parameter_count(space)], 2);
-    transfer_release(&t);
-    space_free(space);
-    symbols_free(symbols);
-}
-
 static void a_prior_that_says_nothing_is_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -306,17 +287,18 @@ static void a_replayed_file_is_not_a_prior_for_itself(void **state)
 {
     (void)state;
     char *folder = e2e_folder("prior-replay");
-    static const char command[] = "$BIN/sweetspot replay %s -n 2 -b 10,20 --no-score -f csv %s%s | cut -d, -f1-8";
+    static const char command[] = "$BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score -f csv %s%s | cut -d, -f1-8";
     struct outcome_of_command plain = e2e_run(folder, command, recorded_path, "", "");
     struct outcome_of_command itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
     assert_int_equal(plain.status + itself.status, 0);
     assert_string_equal(plain.out, itself.out);
     e2e_done(&plain);
     e2e_done(&itself);
-    struct outcome_of_command copy = e2e_run(folder,
-                                             "cp %s %s/copy.json.gz; $BIN/sweetspot replay %s -n 2 -b 10,20 --no-score "
-                                             "-f csv --prior %s/copy.json.gz --prior tests/jobs | cut -d, -f3",
-                                             recorded_path, folder, recorded_path, folder);
+    struct outcome_of_command copy =
+        e2e_run(folder,
+                "cp %s %s/copy.json.gz; $BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score "
+                "-f csv --prior %s/copy.json.gz --prior tests/jobs | cut -d, -f3",
+                recorded_path, folder, recorded_path, folder);
     e2e_expect(copy.out, "1.0000"); // its best is measured first
     e2e_expect(copy.err, "no prior for it: ");
     e2e_done(&copy);
@@ -378,7 +360,6 @@ int main(void)
         cmocka_unit_test(results_that_are_chance_are_no_prior),
         cmocka_unit_test(a_prior_expects_what_was_measured_and_lists_the_best),
         cmocka_unit_test(names_and_values_are_matched),
-        cmocka_unit_test(a_prior_leaves_out_what_a_guide_screened_out),
         cmocka_unit_test(a_prior_that_says_nothing_is_refused_with_the_reason),
         cmocka_unit_test(trust_follows_what_is_measured),
         cmocka_unit_test(a_file_that_is_not_a_prior_is_named_with_the_reason),

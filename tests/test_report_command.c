@@ -178,20 +178,6 @@ static void names_with_markup_stay_text(void **state)
     e2e_done(&r);
 }
 
-static void a_store_of_an_older_version_is_read_and_left_as_it_is(void **state)
-{
-    (void)state;
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "for store in operation counted empty; do gzip -dc tests/stores/$store.db.gz >%s/$store.db; done; "
-                "cd %s && md5sum *.db >sums && $BIN/sweetspot report counted.db operation.db empty.db -f csv; "
-                "status=$?; md5sum -c sums >&2 || exit 9; exit $status",
-                folder, folder);
-    e2e_expect(r.out, "\noperation,");
-    e2e_expect(r.out, "\ncounted,");
-    expect(&r, 0, "\nempty.db,", NULL);
-}
-
 static void three_devices_are_three_rows(void **state)
 {
     (void)state;
@@ -206,20 +192,6 @@ static void three_devices_are_three_rows(void **state)
     e2e_expect(r.out, ",Golden GPU,\n");
     e2e_expect(r.out, ",Second,\n");
     expect(&r, 0, ",Third,\n", NULL);
-}
-
-static void a_browser_is_started_or_missed(void **state)
-{
-    (void)state;
-    struct outcome_of_command r =
-        RUN("printf '#!/bin/sh\\necho \"$1\" >shown.new; mv shown.new shown\\n' >browser && chmod +x browser && "
-            "BROWSER=./browser $S report job.cfg --open; for i in $(seq 100); do [ -f shown ] && break; sleep 0.1; "
-            "done; cat shown");
-    expect(&r, 0, "/report.html", NULL);
-    r = RUN("BROWSER=./missing $S report job.cfg --open; sleep 1");
-    expect(&r, 0, NULL, "cannot start a browser (./missing:");
-    r = RUN("$S report job.cfg --open -o -");
-    expect(&r, 2, NULL, "--open and --every need a page in a file");
 }
 
 // Forty configurations, measured by a scripted worker that takes its time, take seconds; meanwhile the page says that
@@ -278,9 +250,7 @@ int main(void)
         CASE(nothing_is_written_where_it_may_not_be),
         CASE(without_the_charting_library_all_but_the_page_works),
         CASE(names_with_markup_stay_text),
-        CASE(a_store_of_an_older_version_is_read_and_left_as_it_is),
         CASE(three_devices_are_three_rows),
-        CASE(a_browser_is_started_or_missed),
         CASE(a_run_is_followed_by_a_page),
         CASE(a_suite_has_one_page),
         CASE(the_page_of_a_killed_tuner_says_that_no_tuner_runs),

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-#include "search/kernel_set.h"
-#include "search/random.h"
+#include "search/model/kernel_set.h"
+#include "search/space/random.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
-#include "tuner/output/header.h"
+#include "tuner/header/header.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/setup/wave_model.h"
 
@@ -219,11 +219,11 @@ static void the_header_selects_what_the_driver_expects(void **state)
     struct outcome_of_command r =
         e2e_run(folder,
                 "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--start-from tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
+                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
                 "$BIN/sweetspot header %s/configs/job.cfg --store %s/s.db --output %s/s.h && "
                 "sed 's/^name .*/name = \"other\";/' %s/configs/job.cfg >%s/configs/other.cfg && "
                 "$BIN/sweetspot tune %s/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--start-from tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
+                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
                 "$BIN/sweetspot header %s/configs/other.cfg --store %s/o.db --output %s/o.h",
                 folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);

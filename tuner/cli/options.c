@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 
@@ -133,6 +134,14 @@ static int usage_error(const char *command)
     return EXIT_USAGE;
 }
 
+// Options of earlier versions. The hint says what to use instead.
+static const struct {
+    const char *command, *option, *hint;
+} removed[] = {
+    {"tune", "patience", "use --until, as in --until 1%"},
+    {"tune", "noise", "use --until, as in --until 1%"},
+};
+
 static int unknown_option(const struct option_spec *specs, const char *command, const char *word, size_t length)
 {
     const char *names[OPTIONS_MAX + 1] = {"help"};
@@ -140,6 +149,11 @@ static int unknown_option(const struct option_spec *specs, const char *command, 
     for (size_t count = 1; specs->name && count < OPTIONS_MAX; specs++)
         if (!specs->positional) names[count++] = specs->name;
     snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
+        if (strcmp(removed[i].command, command) != 0 || strcmp(removed[i].option, name) != 0) continue;
+        fprintf(stderr, "sweetspot %s: the option '--%s' was removed: %s\n", command, name, removed[i].hint);
+        return EXIT_USAGE;
+    }
     const char *nearest = text_nearest(name, names);
     fprintf(stderr, "sweetspot %s: unknown option '--%s'", command, name);
     if (nearest) fprintf(stderr, "; did you mean '--%s'?", nearest);
@@ -209,29 +223,33 @@ static int parse_positional(const struct option_spec **next, const char *command
     return -1;
 }
 
-// Commands keep their tables private; a visitor set here sees a table instead of a parse.
 static struct {
-    options_visitor *visit;
-    void *user;
-} waiting;
+    int count;
+    char **words;
+} parsed;
 
-void options_visit(int (*run)(int argc, char **argv), const char *command, options_visitor *visit, void *user)
+char *options_command_line(void)
 {
-    char *name = text_copy(command);
-    waiting.visit = visit;
-    waiting.user = user;
-    run(1, (char *[]){name, NULL});
-    free(name);
+    const char **words = memory_new((size_t)parsed.count + 2, sizeof *words);
+    words[0] = "sweetspot";
+    for (int i = 0; i < parsed.count; i++) words[i + 1] = parsed.words[i];
+    char *line = text_command(words);
+    free(words);
+    return line;
+}
+
+char *option_help(const struct option_spec *spec)
+{
+    if (!spec->words) return text_copy(spec->help);
+    char *words = spec->words(), *help = text_format("%s: %s", spec->help, words);
+    free(words);
+    return help;
 }
 
 int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
 {
-    if (waiting.visit) {
-        options_visitor *visit = waiting.visit;
-        waiting.visit = NULL;
-        visit(waiting.user, specs, description);
-        return EXIT_DONE;
-    }
+    parsed.count = argc;
+    parsed.words = argv;
     const struct option_spec *next = specs; // positional argument awaited
     bool only_positional = false;
     for (int i = 1; i < argc; i++) {
@@ -257,7 +275,9 @@ int options_parse(const struct option_spec *specs, const char *description, int 
     }
     for (; next->name; next++) {
         if (!next->positional || next->optional || (next->list && next->list->count)) continue;
-        fprintf(stderr, "sweetspot %s: %s is missing: %s\n", argv[0], next->name, next->help);
+        char *help = option_help(next);
+        fprintf(stderr, "sweetspot %s: %s is missing: %s\n", argv[0], next->name, help);
+        free(help);
         return usage_error(argv[0]);
     }
     return -1;
@@ -318,7 +338,9 @@ static void print_option(const struct option_spec *spec)
         column = 0;
     }
     printf("%*s", HELP_COLUMN - column, "");
-    print_wrapped(spec->help, HELP_COLUMN, HELP_COLUMN);
+    char *help = option_help(spec);
+    print_wrapped(help, HELP_COLUMN, HELP_COLUMN);
+    free(help);
 }
 
 void options_help(const struct option_spec *specs, const char *command, const char *description)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/expr.h"
+#include "search/space/expr.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/init/draft_parts.h"

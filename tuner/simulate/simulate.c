@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/stats.h"
 #include "tuner/base/text.h"
 #include "tuner/policy/simulation.h"
 
@@ -63,7 +64,7 @@ int simulate_parse(const char *text, struct simulate_settings *settings, struct 
     }
     for (size_t i = 0; i < 3 && !status; i++)
         if (!given[i]) status = error_set(err, "%s is missing: compilers, compile and gpu are needed", names[i]);
-    return status ? error_prefix(err, "--simulate") : 0;
+    return status ? error_prefix(err, "--timeline") : 0;
 }
 
 // Times of a recording ------------------------------------------------------------------------------------------------
@@ -72,12 +73,6 @@ struct durations {
     double *compile, *gpu; // s, a trial
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Fills in unknown times. -1 if all are unknown.
 static int complete(double *seconds, size_t count)
 {
@@ -85,7 +80,7 @@ static int complete(double *seconds, size_t count)
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(seconds[i]) && seconds[i] >= 0) known[n++] = seconds[i];
-    qsort(known, n, sizeof *known, compare_doubles);
+    stats_sort(known, n);
     double median = n ? known[n / 2] : NAN;
     free(known);
     for (size_t i = 0; i < count; i++)
