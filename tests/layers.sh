@@ -130,8 +130,8 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
 # Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
 # a template with another hash `header` and `status` say that it is not the one that was measured. So these stay as they
 # are until their spaces are recorded again.
-recorded='axpy branch coarsening copy_order gemm_simt smith_waterman softmax windowed_sum'
-templates=$(for file in templates/*.cu; do
+recorded='axpy branch coarsening copy_order smith_waterman softmax windowed_sum'
+templates=$(for file in templates/*.cu templates/*/*.cuh; do
     case " $recorded " in *" $(basename "$file" .cu) "*) ;; *) echo "$file" ;; esac
 done)
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')

@@ -16,8 +16,8 @@ static int setup(void **state)
     struct outcome_of_command r =
         e2e_run(folder,
                 "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
-                "mkdir -p charts/dist && echo 'var a = \"</script>\";' >charts/dist/echarts.min.js && "
-                "echo 'Apache <License>' >charts/LICENSE && echo 'a notice' >charts/NOTICE && "
+                "mkdir charts && echo 'var a = \"</script>\";' >charts/libraries.js && "
+                "echo 'Apache <License>, a notice' >charts/LICENSES && "
                 "$BIN/sweetspot tune job.cfg --device replay:space.json --quiet",
                 folder, folder);
     if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
@@ -33,8 +33,8 @@ static int teardown(void **state)
 }
 
 // In the test's folder; $S is the program.
-#define RUN(format, ...)                                                                                      \
-    e2e_run(folder, "cd '%s' && S=$BIN/sweetspot && export SWEETSPOT_ECHARTS=$PWD/charts && " format, folder, \
+#define RUN(format, ...)                                                                                     \
+    e2e_run(folder, "cd '%s' && S=$BIN/sweetspot && export SWEETSPOT_CHARTS=$PWD/charts && " format, folder, \
             ##__VA_ARGS__)
 
 static void expect(struct outcome_of_command *r, int status, const char *out, const char *err)
@@ -154,15 +154,15 @@ static void nothing_is_written_where_it_may_not_be(void **state)
 static void without_the_charting_library_all_but_the_page_works(void **state)
 {
     (void)state;
-    struct outcome_of_command r = RUN("rm charts/NOTICE; $S report job.cfg; status=$?; ls report.html; exit $status");
+    struct outcome_of_command r = RUN("rm charts/LICENSES; $S report job.cfg; status=$?; ls report.html; exit $status");
     assert_null(strstr(r.out, "report.html"));
-    e2e_expect(r.err, "charts/NOTICE");
-    expect(&r, 3, NULL, "`make` in the source tree fetches it with npm");
+    e2e_expect(r.err, "charts/LICENSES");
+    expect(&r, 3, NULL, "`make` in the source tree fetches them with npm");
     r = RUN("$S report job.cfg -f json | head -c 10; $S report job.cfg -f table");
     expect(&r, 0, "golden", NULL);
     r = RUN("$S tune job.cfg --device replay:space.json -q --report page.html; status=$?; ls page.html; exit $status");
     assert_null(strstr(r.out, "winner"));
-    expect(&r, 3, NULL, "needs Apache ECharts"); // before the night, not after it
+    expect(&r, 3, NULL, "the page needs the libraries"); // before the night, not after it
 }
 
 static void names_with_markup_stay_text(void **state)

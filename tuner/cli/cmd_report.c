@@ -83,8 +83,9 @@ const struct command cmd_report = {
         "prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
     .options = specs,
     .run = run,
-    .more = "Jobs of a folder that were never tuned are left out. The page's charts need Apache ECharts, which the "
-            "set-up of the source tree fetches with npm. A page that `--every` writes loads itself again while a tuner "
-            "is at work.",
+    .more =
+        "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, which the "
+        "set-up of the source tree fetches with npm. A page that `--every` writes loads itself again while a tuner "
+        "is at work.",
     .see = "compare status tune",
 };

@@ -194,8 +194,6 @@ const struct command cmd_tune = {
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
             "that the store already knows are not measured again. After Ctrl-C the trial in flight is finished and "
             "kept; a second Ctrl-C stops at once. Either way the command line that goes on is printed.\n\n"
-            "A job may have a guide, a cheaper problem that candidates are timed on first. Those that are certainly "
-            "too slow there are `screened`: neither verified nor measured, and never winners.\n\n"
             "The budget of several jobs is the sum of their own, or `--time`. Half of it is shared equally; the rest "
             "is given slice by slice to the job whose last slice gained most. The finals come after that.\n\n"
             "A recording of another job is refused: one with other parameters, or of a job of another name with other "
