@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const names[STATUS_COUNT] = {
+static const char *const names[STATUS_COUNT + 1] = {
     "ok",    "slow",          "screened",         "pruned",  "compile_error", "compile_timeout", "launch_error",
     "wrong", "out_of_bounds", "nondeterministic", "crashed", "timeout",       "implausible",
 };
@@ -11,6 +11,11 @@ static const char *const names[STATUS_COUNT] = {
 const char *status_name(enum trial_status status)
 {
     return (unsigned)status < STATUS_COUNT ? names[status] : "?";
+}
+
+const char *const *status_words(void)
+{
+    return names;
 }
 
 int status_find(const char *name)

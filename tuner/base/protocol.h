@@ -221,6 +221,8 @@ enum trial_status {
 
 // The word that stands for a status in the store, the protocol and in reports.
 const char *status_name(enum trial_status status);
+// All of them in their order, and NULL.
+const char *const *status_words(void);
 // The status of a word, or -1.
 int status_find(const char *name);
 
