@@ -30,27 +30,28 @@ base:
 search: base
 kernels: base
 trial: base
+protocol: base trial
 node: base
 libraries: base kernels
 counting: base libraries trial
-gpu: base kernels libraries counting trial
+gpu: base kernels libraries counting trial protocol
 job: base search kernels trial
 init: base kernels job
 store: base trial
 recorded: base search trial job store
-compile: base trial
-pool: base trial node job compile
-setup: base search kernels trial store job compile pool
+compile: base trial protocol
+pool: base trial protocol node job compile
+setup: base search kernels trial protocol store job compile pool
 policy: base search job
 watch: base pool run
-run: base search trial store recorded job pool setup policy watch
-final: base search trial store job pool setup run output
-explain: base search trial job pool setup final
-simulate: base search trial recorded policy
+run: base search trial protocol store recorded job pool setup policy watch
+final: base search trial protocol store job pool setup run output
+explain: base search trial protocol job pool setup final
+simulate: base search trial protocol recorded policy
 output: base kernels trial store job final
-check: base kernels job pool setup
+check: base protocol kernels job pool setup
 report: base search trial store job setup output final
-cli: base search kernels trial store recorded job init pool setup run watch final explain simulate output report check
+cli: base search kernels trial protocol store recorded job init pool setup run watch final explain simulate output report check
 '
 # These pairs still include each other.
 open='watch:run final:output'

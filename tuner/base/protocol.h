@@ -221,8 +221,8 @@ enum trial_status {
 
 // The word that stands for a status in the store, the protocol and in reports.
 const char *status_name(enum trial_status status);
-// All of them in their order, and NULL.
-const char *const *status_words(void);
+// All words in their order, and NULL.
+extern const char *const status_names[STATUS_COUNT + 1];
 // The status of a word, or -1.
 int status_find(const char *name);
 

@@ -26,7 +26,7 @@ static size_t element_size(const struct record_field *f)
     static const size_t sizes[] = {[RECORD_BOOL] = sizeof(bool),       [RECORD_INT] = sizeof(int),
                                    [RECORD_INTEGER] = sizeof(int64_t), [RECORD_SIZE] = sizeof(size_t),
                                    [RECORD_REAL] = sizeof(double),     [RECORD_TEXT] = sizeof(const char *),
-                                   [RECORD_WORD] = sizeof(int),        [RECORD_JSON] = sizeof(const json_t *)};
+                                   [RECORD_NUMBER] = sizeof(struct record_number), [RECORD_WORD] = sizeof(int),        [RECORD_JSON] = sizeof(const json_t *)};
     size_t size = f->kind == RECORD_OBJECT ? inner(f)->size : sizes[f->kind];
     return f->shape == RECORD_NAMED ? sizeof(const char *) + (size < sizeof(void *) ? sizeof(void *) : size) : size;
 }
@@ -50,6 +50,9 @@ static void clear_value(const struct record_field *f, void *value)
         break;
     case RECORD_REAL:
         *(double *)value = NAN;
+        break;
+    case RECORD_NUMBER:
+        *(struct record_number *)value = (struct record_number){.real = NAN};
         break;
     case RECORD_TEXT:
         *(const char **)value = "";
@@ -75,11 +78,8 @@ void record_clear(const struct record *r, void *to)
     }
 }
 
-bool record_knows(const struct record_field *f, const void *from)
+static bool knows_value(const struct record_field *f, const void *value)
 {
-    const void *value = at(f, from);
-    if (f->shape == RECORD_ARRAY) return true;
-    if (f->shape != RECORD_ONE) return *(const void *const *)value != NULL;
     switch (f->kind) {
     case RECORD_BOOL:
         return *(const bool *)value != (f->fallback != 0);
@@ -92,11 +92,23 @@ bool record_knows(const struct record_field *f, const void *from)
         return *(const size_t *)value != (size_t)f->fallback;
     case RECORD_REAL:
         return !isnan(*(const double *)value);
+    case RECORD_NUMBER:
+        return ((const struct record_number *)value)->whole || !isnan(((const struct record_number *)value)->real);
     case RECORD_TEXT:
         return *(const char *const *)value && **(const char *const *)value;
     default:
         return *(const void *const *)value != NULL;
     }
+}
+
+bool record_knows(const struct record_field *f, const void *from)
+{
+    const char *value = at(f, from);
+    if (f->shape == RECORD_ONE) return knows_value(f, value);
+    if (f->shape != RECORD_ARRAY) return *(const void *const *)(const void *)value != NULL;
+    for (size_t i = 0; i < f->length; i++)
+        if (knows_value(f, value + i * element_size(f))) return true;
+    return false;
 }
 
 // `value` is the value itself, and of an object the struct.
@@ -113,6 +125,10 @@ static json_t *write_value(const struct record_field *f, const void *value)
         return json_integer((int64_t) * (const size_t *)value);
     case RECORD_REAL:
         return json_real(*(const double *)value);
+    case RECORD_NUMBER: {
+        const struct record_number *number = value;
+        return number->whole ? json_integer(number->integer) : json_real(number->real);
+    }
     case RECORD_TEXT:
         return json_string(*(const char *const *)value ? *(const char *const *)value : "");
     case RECORD_WORD:
@@ -150,13 +166,13 @@ json_t *record_get(const struct record_field *f, const void *from)
 
 void record_write_into(const struct record *r, const void *from, json_t *object)
 {
-    for (const struct record_field *f = r->fields; f->name; f++)
-        if (f->flags & RECORD_SILENT)
-            continue;
-        else if (f->kind == RECORD_PART)
+    for (const struct record_field *f = r->fields; f->name; f++) {
+        if (f->flags & RECORD_SILENT) continue;
+        if (f->kind == RECORD_PART)
             record_write_into(inner(f), at(f, from), object);
-        else if (f->flags & RECORD_ALWAYS || record_knows(f, from))
+        else if (f->flags & (RECORD_ALWAYS | RECORD_NULL) || record_knows(f, from))
             json_object_set_new(object, f->name, record_get(f, from));
+    }
 }
 
 json_t *record_write(const struct record *r, const void *from)
@@ -177,14 +193,15 @@ static const struct {
 } limits[] = {[RECORD_INT] = {INT_MIN, INT_MAX},
               [RECORD_INTEGER] = {(double)INT64_MIN, (double)INT64_MAX},
               [RECORD_SIZE] = {0, (double)INT64_MAX},
-              [RECORD_REAL] = {-DBL_MAX, DBL_MAX}};
+              [RECORD_REAL] = {-DBL_MAX, DBL_MAX},
+              [RECORD_NUMBER] = {-DBL_MAX, DBL_MAX}};
 
 static int take_number(const struct record_field *f, const char *what, const json_t *value, void *to, struct error *err)
 {
-    bool positive = f->flags & RECORD_POSITIVE;
+    bool positive = f->flags & RECORD_POSITIVE, real = f->kind == RECORD_REAL || f->kind == RECORD_NUMBER;
     double number = json_number_value(value);
-    if (f->kind == RECORD_REAL ? !json_is_number(value) : !json_is_integer(value))
-        return refuse(f, what, f->kind == RECORD_REAL ? "not a number" : "not an integer", err);
+    if (real ? !json_is_number(value) : !json_is_integer(value))
+        return refuse(f, what, real ? "not a number" : "not an integer", err);
     bool bounded = f->high > f->low;
     double low = bounded ? f->low : limits[f->kind].low, high = bounded ? f->high : limits[f->kind].high;
     int64_t whole = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
@@ -193,6 +210,8 @@ static int take_number(const struct record_field *f, const char *what, const jso
                          positive ? "more than " : "", positive && low < 0 ? 0 : low, high);
     if (f->kind == RECORD_REAL)
         *(double *)to = number;
+    else if (f->kind == RECORD_NUMBER)
+        *(struct record_number *)to = (struct record_number){number, json_is_integer(value), whole};
     else if (f->kind == RECORD_INT)
         *(int *)to = (int)whole;
     else if (f->kind == RECORD_SIZE)

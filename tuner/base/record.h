@@ -29,6 +29,7 @@ enum record_kind {
     RECORD_INTEGER, // int64_t
     RECORD_SIZE,    // size_t
     RECORD_REAL,    // double, finite or NaN
+    RECORD_NUMBER,  // struct record_number: an integer or a real, kept exactly
     RECORD_TEXT,    // const char *
     RECORD_WORD,    // enum: an index in `words`
     RECORD_JSON,    // const json_t *: anything. Borrowed, when read from the value that was read
@@ -50,9 +51,16 @@ enum record_flags {
     RECORD_POSITIVE = 4, // a number above 0
     RECORD_HOLES = 8,    // a list of numbers keeps its nulls, as NaN; otherwise they are dropped
     RECORD_SILENT = 16,  // in no JSON: cleared only
+    RECORD_NULL = 32,    // written as null if unknown
 };
 
 struct record;
+
+struct record_number {
+    double real;  // NaN where it is unknown
+    bool whole;   // it is an integer
+    int64_t integer;
+};
 
 struct record_field {
     const char *name; // in JSON; NULL ends a table
@@ -88,6 +96,10 @@ struct record_named_integer {
     const char *name;
     int64_t value;
 };
+struct record_named_number {
+    const char *name;
+    struct record_number value;
+};
 
 #define RECORD_KIND_OF(value) \
     _Generic((value),                \
@@ -96,6 +108,7 @@ struct record_named_integer {
         int64_t: RECORD_INTEGER,     \
         size_t: RECORD_SIZE,         \
         double: RECORD_REAL,         \
+        struct record_number: RECORD_NUMBER, \
         char *: RECORD_TEXT,         \
         const char *: RECORD_TEXT,   \
         json_t *: RECORD_JSON,       \
@@ -116,7 +129,8 @@ struct record_named_integer {
 #define RECORD_RECORDS(type, member, number, table)                                                \
     .kind = RECORD_OBJECT, .shape = RECORD_LIST, .of = &(table), .offset = offsetof(type, member), \
     .count = offsetof(type, number)
-// The row's name is in no JSON. `table` is a function that returns the record.
+// The row's name is in no JSON. `table` is a record, or a function that returns it.
+#define RECORD_IN_PLACE(type, member, table) .kind = RECORD_PART, .of = &(table), .offset = offsetof(type, member)
 #define RECORD_INCLUDE(type, member, table) .kind = RECORD_PART, .made = table, .offset = offsetof(type, member)
 
 // Sets every member to unknown, and what the table does not have to zero.

@@ -131,7 +131,7 @@ static struct record_field as_record(const struct trial_field *f, const char *na
                              .offset = f->place,
                              .count = f->count_place,
                              .fallback = f->kind == FIELD_INTEGER ? -1 : 0,
-                             .words = status_words()};
+                             .words = status_names};
     size_t i = 0;
     if (!checked) return r;
     while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
