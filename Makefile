@@ -57,7 +57,7 @@ MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded output report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
-LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) \
+LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*/*.c) \
   $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
   $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
   $(filter-out $(REPLAY_SOURCES),$(wildcard $(DRIVER_FOLDERS:%=tuner/%/*.c))) \
@@ -118,8 +118,10 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
 # everywhere.
-$(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
-$(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
+$(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
+  EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
+$(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu \
+  search/space/fn_arithmetic.h search/space/fn_selector.h \
   $(wildcard tuner/output/launch/*.in tuner/report/page/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
@@ -481,8 +483,8 @@ demo: setup
 
 .PHONY: format
 format:
-	@clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] tests/*/*.[ch] \
-	  tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/*/*.c examples/*/*.cu)
+	@clang-format -i $(wildcard tuner/*/*.[ch] search/*/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] \
+	  tests/*/*.[ch] tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/*/*.c examples/*/*.cu)
 
 .PHONY: clean
 clean:

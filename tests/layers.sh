@@ -77,6 +77,8 @@ for place in tuner/*/; do
 done
 
 refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock" 'search/ knows no CUDA, no files, no clock'
+refuse search/space 'search/(model|strategies)/' 'the space knows no models and no strategies'
+refuse search/model 'search/strategies/' 'models know no strategies'
 # The GPU worker's counting requests may use tuner/counting; code that times or verifies must not.
 for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
     case $file in

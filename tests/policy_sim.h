@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tuner/base/memory.h"
 #include "tuner/policy/simulation.h"
 

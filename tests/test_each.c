@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "search/fn.h"
-#include "search/kernel_set.h"
-#include "search/random.h"
-#include "search/strategy.h"
+#include "search/model/kernel_set.h"
+#include "search/space/fn.h"
+#include "search/space/random.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/policy/incumbent.h"

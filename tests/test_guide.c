@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tests/sanitized.h"
 #include "tuner/run/guide.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tests/sanitized.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"

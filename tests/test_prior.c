@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "search/random.h"
-#include "search/strategy.h"
-#include "search/trust.h"
+#include "search/model/trust.h"
+#include "search/space/random.h"
+#include "search/strategies/strategy.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/prior_file.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <signal.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"

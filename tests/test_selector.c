@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "search/kernel_set.h"
-#include "search/random.h"
+#include "search/model/kernel_set.h"
+#include "search/space/random.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/output/header.h"

@@ -5,7 +5,7 @@
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tuner/base/protocol.h"
 #include "tuner/policy/policy.h"
 #include "tuner/run/gpu_times.h"

@@ -367,7 +367,7 @@ static void a_space_of_one_is_a_space(void **state)
     space_get(f.space, 0, config);
     assert_int_equal(config[0], 0);
     assert_int_equal(config[1], 1);
-    assert_int_equal(space_neighbours(f.space, config, false, out, 4), 0);
+    assert_int_equal(space_neighbours(f.space, config, out, 4), 0);
     config[1] = 0;
     struct random r;
     random_seed(&r, 1);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "search/stop.h"
+#include "search/model/stop.h"
 
 static void without_rules_a_search_never_stops(void **state)
 {

@@ -12,8 +12,8 @@
 
 EMBED(support, "kernels/support.cu")
 EMBED(ceilings, "kernels/ceilings.cu")
-EMBED(fn_arithmetic, "search/fn_arithmetic.h")
-EMBED(fn_selector, "search/fn_selector.h")
+EMBED(fn_arithmetic, "search/space/fn_arithmetic.h")
+EMBED(fn_selector, "search/space/fn_selector.h")
 EMBED(launch_types, "tuner/output/launch/types.in")
 EMBED(launch_driver, "tuner/output/launch/driver.in")
 EMBED(launch_driver_constants, "tuner/output/launch/driver_constants.in")

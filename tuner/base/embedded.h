@@ -4,8 +4,8 @@
 
 const char *embedded_support(void);       // kernels/support.cu
 const char *embedded_ceilings(void);      // kernels/ceilings.cu
-const char *embedded_fn_arithmetic(void); // search/fn_arithmetic.h
-const char *embedded_fn_selector(void);   // search/fn_selector.h
+const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
+const char *embedded_fn_selector(void);   // search/space/fn_selector.h
 // tuner/output/launch/: a header's functions that launch
 const char *embedded_launch_types(void);
 const char *embedded_launch_driver(void);

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "kernels/element.h"
-#include "search/expr.h"
-#include "search/space.h"
-#include "search/stop.h"
+#include "search/model/stop.h"
+#include "search/space/expr.h"
+#include "search/space/space.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
 #include "tuner/base/image.h"

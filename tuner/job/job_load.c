@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"

@@ -95,7 +95,7 @@ static void put_times(struct renderer *r)
     fprintf(r->file, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
 }
 
-// The kernel for any sizes: the one that search/fn_selector.h expects to be the fastest, with which the driver
+// The kernel for any sizes: the one that search/space/fn_selector.h expects to be the fastest, with which the driver
 // judges problems that are held back.
 static void put_select(struct renderer *r)
 {

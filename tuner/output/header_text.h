@@ -44,8 +44,8 @@ void header_put_sizes(struct renderer *, const char *first);
 // In a function of a repeated stage: the values of its loops in this run as variables, and `there`, whether there is
 // such a run.
 void header_put_loops(struct renderer *);
-// Writes functions that the driver also has (search/fn.h), from their text in the program: all after its first empty
-// line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
+// Writes functions that the driver also has (search/space/fn.h), from their text in the program: all after its first
+// empty line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
 void header_put_shared(struct renderer *, const char *text);
 // Writes a text of tuner/output/launch, all after its first empty line, with the job's name for name_ and NAME_.
 void header_put_template(struct renderer *, const char *text);

@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/stop.h"
+#include "search/model/stop.h"
 #include "tuner/policy/look_ahead.h"
 #include "tuner/policy/task_queue.h"
 
@@ -56,7 +56,7 @@ enum search_end {
     SEARCH_EVALUATIONS_USED,
     SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
     SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
-    SEARCH_TARGET,       // this and the rest: search/stop.h
+    SEARCH_TARGET,       // this and the rest: search/model/stop.h
     SEARCH_PATIENCE,
     SEARCH_NOISE,
     SEARCH_UNTIL,

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tuner/base/memory.h"
 #include "tuner/report/report_parts.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 
 // How many times the best a candidate must take at least to be screened out.
 static const double margin = 1.25;

@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/policy/incumbent.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
