@@ -139,14 +139,6 @@ static json_t *compile(const json_t *request)
                      nvcc ? "nvcc 13.1.2" : NULL);
 }
 
-// How the guide behaves, in $FAKE_GUIDE: as a tenth of the problem, unless it is "refused" with the job, "shuffled",
-// as "dear" as the problem, or makes every candidate "crash", "hang" or "fail".
-static bool guide_is(const char *how)
-{
-    const char *given = getenv("FAKE_GUIDE");
-    return given && !strcmp(given, how);
-}
-
 // With the set `full`: the metrics named besides it, which have values too.
 static json_t *named;
 
@@ -248,10 +240,6 @@ static json_t *job(const json_t *request)
         json_decref(answer);
         return json_pack("{s:s, s:s, s:s}", "status", "crashed", "baseline", crashed, "reason", "it crashed: scripted");
     }
-    if (json_object_get(request, "guide"))
-        json_object_set_new(answer, "guide",
-                            guide_is("refused") ? json_pack("{s:s, s:s}", "status", "error", "reason", "no memory")
-                                                : json_pack("{s:s}", "status", "ok"));
     return answer;
 }
 
@@ -308,24 +296,6 @@ static json_t *trial(const json_t *request)
                      "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
 }
 
-// Noted as "guide CONFIG".
-static json_t *guide(const json_t *request)
-{
-    int x = x_of(request);
-    double t = guide_is("shuffled") ? 1e-6 * (1 + x * 37 % 61)
-               : guide_is("dear")   ? time_of(request)
-                                    : 0.1 * time_of(request);
-    char *text = text_format("guide %s", json_get_string(request, "config", ""));
-    note_text(text);
-    free(text);
-    if (guide_is("crash") || mode_is(request, "guide_crash")) abort();
-    if (guide_is("hang")) pause();
-    if (guide_is("fail"))
-        return json_pack("{s:s, s:s, s:[]}", "status", "launch_error", "reason", "scripted", "problems");
-    return json_pack("{s:s, s:[{s:i, s:f}], s:f, s:f}", "status", "ok", "problems", "problem", 0, "time", t, "busy",
-                     0.001, "wall", 0.002);
-}
-
 static json_t *count(const json_t *request)
 {
     json_t *trials = json_array(), *one;
@@ -379,8 +349,6 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
     for (size_t p = 0; p < count; p++) {
         json_t *times = json_array();
         double time = time_on(candidate, p);
-        const char *odd = getenv("FAKE_ODD_FINAL"); // the GPU whose final finds X=5 twice as fast
-        if (odd && own_device && !strcmp(odd, own_device) && x_of(candidate) == 5) time *= 0.5;
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time * factor * (1 + 0.001 * (double)(k % 5))));
         json_array_append_new(problems, json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times,
@@ -513,7 +481,6 @@ int main(int argc, char **argv)
                  : !strcmp(op, "build")    ? build(request)
                  : !strcmp(op, "job")      ? job(request)
                  : !strcmp(op, "trial")    ? trial(request)
-                 : !strcmp(op, "guide")    ? guide(request)
                  : !strcmp(op, "count")    ? count(request)
                  : !strcmp(op, "final")    ? final(request)
                  : !strcmp(op, "profile")  ? profile(request)

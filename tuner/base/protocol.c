@@ -4,8 +4,8 @@
 #include <string.h>
 
 const char *const status_names[STATUS_COUNT + 1] = {
-    "ok",    "slow",          "screened",         "pruned",  "compile_error", "compile_timeout", "launch_error",
-    "wrong", "out_of_bounds", "nondeterministic", "crashed", "timeout",       "implausible",
+    "ok",    "slow",          "pruned",           "compile_error", "compile_timeout", "launch_error",
+    "wrong", "out_of_bounds", "nondeterministic", "crashed",       "timeout",         "implausible",
 };
 
 const char *status_name(enum trial_status status)

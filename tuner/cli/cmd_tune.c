@@ -41,12 +41,9 @@ int cmd_tune(int argc, char **argv)
     struct event_stream events = {.file = stdout};
     const char *report = NULL;
     double report_every = 300;
-    struct tune_request request = {.options = {.device = first_device,
-                                               .time = -1,
-                                               .evaluations = -1,
-                                               .seed = -1,
-                                               .stop = {.target = -1, .noise = -1, .until = -1}},
-                                   .patience = -1};
+    struct tune_request request = {
+        .options = {
+            .device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .until = -1}}};
     struct tune_options *o = &request.options;
     char *names = strategy_names(), *help = text_format("search strategy (the job's, or default): %s", names);
     const struct option_spec specs[] = {
@@ -64,20 +61,10 @@ int cmd_tune(int argc, char **argv)
          .integer = &o->evaluations,
          .shown = "N",
          .help = "stop after N configurations, including earlier runs (the job's budget)"},
-        {.name = "patience",
-         .integer = &request.patience,
-         .shown = "N",
-         .help = "stop after N configurations without improvement (the job's, or never)"},
         {.name = "target",
          .seconds = &o->stop.target,
          .shown = "TIME",
          .help = "stop when a candidate is as fast as this: 330us (the job's, or never)"},
-        {.name = "noise",
-         .real = &o->stop.noise,
-         .low = 0,
-         .high = 1,
-         .shown = "SHARE",
-         .help = "stop when the second half of the search gained less than this share (the job's, or never)"},
         {.name = "until",
          .share = &o->stop.until,
          .shown = "SHARE",

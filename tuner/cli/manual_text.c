@@ -20,8 +20,6 @@ const struct manual_page manual_pages[] = {
      "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations that the "
      "store already knows are not measured again. After Ctrl-C the trial in flight is finished and kept; a second "
      "Ctrl-C stops at once. Either way the command line that goes on is printed.\n\n"
-     "A job may have a guide, a cheaper problem that candidates are timed on first. Those that are certainly too slow "
-     "there are `screened`: neither verified nor measured, and never winners.\n\n"
      "The budget of several jobs is the sum of their own, or `--time`. Half of it is shared equally; the rest is given "
      "slice by slice to the job whose last slice gained most. The finals come after that.\n\n"
      "A recording of another job is refused: one with other parameters, or of a job of another name with other "
@@ -178,8 +176,6 @@ const struct manual_fact manual_files[] = {
     {"out/NAME.db", TUNED,
      "Its store: a SQLite database, with `NAME.db-wal` and `NAME.db-shm` beside it while it is in use, and "
      "`NAME.db.lock`, which keeps a second tuner out. `docs/store.md` describes it."},
-    {"out/NAME.db.v1", "tune",
-     "The store as it was when `tune` found it to be of an older version (here 1) and migrated it."},
     {"out/NAME.log", "tune status",
      "The story of its runs. Of a store with another name (`x.db`) it is beside it under that name (`x.log`)."},
     {"out/NAME.db.status.json", "tune status",

@@ -36,8 +36,6 @@ struct gpu_worker {
     struct workload workload;
     struct baselines baselines;
     bool has_job;
-    struct workload guide; // a cheaper problem, where the job has one
-    bool has_guide;
     const json_t *id; // of the request being answered
 };
 
@@ -90,25 +88,7 @@ static void forget_job(struct gpu_worker *w)
 {
     baselines_release(&w->baselines);
     workload_release(&w->workload);
-    if (w->has_guide) workload_release(&w->guide);
-    w->has_job = w->has_guide = false;
-}
-
-// If the guide cannot be set up, the job goes on without it, and the answer says so.
-static int set_guide(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
-{
-    struct error why = {""};
-    int failed = workload_open(&w->guide, &w->machine, request, &why);
-    if (failed == CUDA_CRASHED) {
-        *err = why;
-        return failed;
-    }
-    w->has_guide = !failed;
-    if (failed) workload_release(&w->guide);
-    json_object_set_new(
-        answer, "guide",
-        json_pack("{s:s, s:s}", "status", failed ? PROTOCOL_ERROR : status_name(STATUS_OK), "reason", why.message));
-    return 0;
+    w->has_job = false;
 }
 
 static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
@@ -125,8 +105,6 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     w->has_job = true;
     failed = workload_open(&w->workload, &w->machine, request, err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
-    if (!failed && json_object_get(request, "guide"))
-        failed = set_guide(w, json_object_get(request, "guide"), answer, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.
     struct baseline_answer *measured = failed ? NULL : baselines_measure(&w->baselines, err);
@@ -173,14 +151,6 @@ static int serve_trial(struct gpu_worker *w, const void *request, void *answer, 
     return gpu_trial_run(&w->workload, request, answer, memory, err);
 }
 
-// A stray write on the guide may have hit the job's own data.
-static int serve_guide(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
-{
-    if (!w->has_guide) return error_set(err, "the job has no guide");
-    int failed = gpu_trial_run(&w->guide, request, answer, memory, err);
-    return failed ? failed : workload_sound(&w->workload, err);
-}
-
 static int serve_count(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
     if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
@@ -211,7 +181,6 @@ static const struct {
     int (*serve)(struct gpu_worker *, const void *request, void *answer, struct arena *, struct error *);
 } requests[] = {
     {"trial", &trial_request_record, &trial_answer_record, serve_trial},
-    {"guide", &trial_request_record, &trial_answer_record, serve_guide},
     {"count", &count_request_record, &count_answer_record, serve_count},
     {"final", &final_request_record, &final_answer_record, serve_final},
     {"profile", &profile_request_record, &profile_answer_record, serve_profile},

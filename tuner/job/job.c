@@ -215,7 +215,7 @@ void job_free(struct job *job)
     free(job->constraint_files);
     for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
     free(job->derived);
-    for (size_t i = 0; i < job->problem_count + job->has_guide; i++) {
+    for (size_t i = 0; i < job->problem_count; i++) {
         free(job->problems[i].name);
         free(job->problems[i].sizes);
     }

@@ -319,9 +319,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     reader_check_group(r, g, "'budget'", "budget", NULL);
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
-    job->stop.patience = (uint64_t)reader_integer(r, g, "budget.patience");
     job->stop.target = reader_duration(r, g, "budget.target");
-    job->stop.noise = reader_number(r, g, "budget.noise");
     job->stop.until = reader_number(r, g, "budget.until");
     g = reader_group(r, root, "search");
     reader_check_group(r, g, "'search'", "search", NULL);
@@ -414,7 +412,6 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);
-    load_guide(r, job, root);
     load_fallback(r, job, root);
     load_current(r, job, root);
     load_baselines(r, job, root);

@@ -7,25 +7,38 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/job/foreign_settings.h"
 #include "tuner/job/reader.h"
+#include "tuner/job/setting_hints.h"
 
-void reader_check_members(struct reader *r, const struct node *group, const char *what, const char *const *known)
+static void refuse_member(struct reader *r, const struct node *member, const char *what, const char *path,
+                          const char *const *known)
+{
+    const char *name = node_name(member), *removed = path ? setting_removed(path, name) : NULL,
+               *ours = setting_foreign(name), *nearest = text_nearest(name, known);
+    if (removed)
+        reader_mistake(r, member, "setting '%s' in %s was removed: %s", name, what, removed);
+    else if (ours)
+        reader_mistake(r, member, "unknown setting '%s' in %s: %s", name, what, ours);
+    else if (nearest)
+        reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
+    else
+        reader_mistake(r, member, "unknown setting '%s' in %s", name, what);
+}
+
+static void check_members(struct reader *r, const struct node *group, const char *what, const char *path,
+                          const char *const *known)
 {
     for (size_t i = 0; i < node_count(group); i++) {
         const struct node *member = node_at(group, i);
-        const char *name = node_name(member);
         size_t k = 0;
-        while (known[k] && strcmp(known[k], name)) k++;
-        if (known[k]) continue;
-        const char *nearest = text_nearest(name, known), *ours = foreign_setting(name);
-        if (ours)
-            reader_mistake(r, member, "unknown setting '%s' in %s: %s", name, what, ours);
-        else if (nearest)
-            reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
-        else
-            reader_mistake(r, member, "unknown setting '%s' in %s", name, what);
+        while (known[k] && strcmp(known[k], node_name(member))) k++;
+        if (!known[k]) refuse_member(r, member, what, path, known);
     }
+}
+
+void reader_check_members(struct reader *r, const struct node *group, const char *what, const char *const *known)
+{
+    check_members(r, group, what, NULL, known);
 }
 
 void reader_check_group(struct reader *r, const struct node *group, const char *what, const char *path,
@@ -33,7 +46,7 @@ void reader_check_group(struct reader *r, const struct node *group, const char *
 {
     const char **known = job_setting_names(path, form);
     assert(*known);
-    if (group) reader_check_members(r, group, what, known);
+    if (group) check_members(r, group, what, path, known);
     free(known);
 }
 

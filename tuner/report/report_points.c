@@ -156,7 +156,7 @@ int report_points(const struct result *r, json_t **points, struct error *err)
         struct trial trial;
         status = store_get(r->store, t->ids[chosen[k]], &trial, err);
         if (status < 0) break;
-        assert(!status); // only screened trials are ever deleted, and they have no time
+        assert(!status); // trials are never deleted
         add_point(c, &trial);
         json_t *indices = json_array();
         for (size_t p = 0; p < t->parameter_count; p++)
@@ -180,9 +180,9 @@ int report_machine(const struct result *r, json_t **machine, struct error *err)
     for (size_t k = 0; k < count && !status; k++) {
         struct trial trial;
         double power = NAN;
-        int found = store_get(r->store, r->table.ids[chosen[k]], &trial, err);
-        if (found < 0) status = -1;
-        if (found) continue; // a screened trial may have been measured since, under another number
+        status = store_get(r->store, r->table.ids[chosen[k]], &trial, err);
+        if (status < 0) break;
+        assert(!status);
         for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
         if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
         json_array_append_new(rows, json_pack("[o, o, o, o]", json_real_or_null(trial.finished),

@@ -31,7 +31,7 @@ struct trial_table {
     uint32_t *devices;       // index into `uuids`
     struct dictionary uuids; // of GPUs; "": unknown, or the trial never reached one
     uint16_t *values;        // parameter_count a trial
-    uint32_t *reasons;       // of trials that are neither ok, slow nor screened: index into `words`
+    uint32_t *reasons;       // of trials that are neither ok nor slow: index into `words`
     struct dictionary words; // reasons, every number in them replaced by #
     struct tried_parameter *parameters;
     size_t timed;  // trials with a time
@@ -50,7 +50,7 @@ static inline uint16_t trial_value(const struct trial_table *t, size_t trial, si
 // Whether this status means that a candidate cannot be used.
 static inline bool trial_failed(enum trial_status status)
 {
-    return status != STATUS_OK && status != STATUS_SLOW && status != STATUS_SCREENED;
+    return status != STATUS_OK && status != STATUS_SLOW;
 }
 
 #endif

@@ -19,11 +19,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
                                             .launches = t->launches,
                                             .launch_count = t->launch_count,
                                             .answer = answer,
-                                            .counts = r->metric_count > 0,
-                                            .guide = t->guide_seconds > 0 ? job_guide(r->job)->name : NULL,
-                                            .guide_seconds = t->guide_seconds,
-                                            .guide_busy = t->guide_busy,
-                                            .guide_gpu = t->guide_gpu},
+                                            .counts = r->metric_count > 0},
                       status, reason);
     r->finished = memory_grow(r->finished, r->finished_count + 1, sizeof(struct finished_trial *));
     r->finished[r->finished_count++] = f;

@@ -249,6 +249,11 @@ static void read_samples(const char *text, const double **samples, size_t *count
     *samples = values;
 }
 
+int store_status(const char *text)
+{
+    return text && !strcmp(text, "screened") ? STATUS_SLOW : status_find(text);
+}
+
 int store_read_fields(struct store *store, sqlite3_stmt *query, int *column, enum field_level level, void *record,
                       struct arena *memory, struct error *err)
 {
@@ -265,7 +270,7 @@ int store_read_fields(struct store *store, sqlite3_stmt *query, int *column, enu
             *(const char **)place = text && *text ? arena_copy(memory, text) : "";
             break;
         case FIELD_STATUS: {
-            int status = status_find(text);
+            int status = store_status(text);
             if (status < 0) return error_set(err, "store '%s': a trial has the unknown status '%s'", store->path, text);
             *(enum trial_status *)place = (enum trial_status)status;
             break;

@@ -68,26 +68,11 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     return step == SQLITE_DONE ? 0 : step == SQLITE_CONSTRAINT ? 1 : -1;
 }
 
-// A screened trial is replaced by the trial that measures it after all.
-static int drop_screened(struct store *store, const char *config, struct error *err)
-{
-    static const enum statement both[] = {STATEMENT_DROP_SCREENED_STAGES, STATEMENT_DROP_SCREENED};
-    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
-        sqlite3_stmt *drop = store_statement(store, both[i], err);
-        if (!drop) return -1;
-        sqlite3_bind_int64(drop, 1, store->environment);
-        bind_text(drop, 2, config);
-        if (store_run(store, drop, err)) return -1;
-    }
-    return 0;
-}
-
 // With all that belongs to it, within a transaction.
 static int add_whole(struct store *store, struct trial *trial, struct error *err)
 {
     if (!(trial->finished > 0)) trial->finished = clock_wall();
     int status = add_trial(store, trial, &trial->id, err);
-    if (status > 0 && !drop_screened(store, trial->config, err)) status = add_trial(store, trial, &trial->id, err);
     for (size_t i = 0; !status && i < trial->problem_count; i++)
         status = add_part(store, STATEMENT_ADD_PROBLEM, FIELD_PROBLEM, trial->id, i, &trial->problems[i], err);
     for (size_t i = 0; !status && i < trial->stage_count; i++)
@@ -349,8 +334,8 @@ int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error
     sqlite3_bind_int64(query, 1, store->environment);
     int step;
     while ((step = sqlite3_step(query)) == SQLITE_ROW) {
-        int status = status_find((const char *)sqlite3_column_text(query, 0));
-        if (status >= 0) counts[status] = sqlite3_column_int64(query, 1);
+        int status = store_status((const char *)sqlite3_column_text(query, 0));
+        if (status >= 0) counts[status] += sqlite3_column_int64(query, 1);
     }
     int result = step == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(query);

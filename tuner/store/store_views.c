@@ -155,7 +155,8 @@ static const struct store_view views[] = {
      .level = FIELD_LEVELS,
      .tail = "environments e"},
     {.name = "v1_trials",
-     .head = "t.id AS trial, t.environment AS environment, " IS_CURRENT("t.environment"),
+     .head = "t.id AS trial, t.environment AS environment, " IS_CURRENT(
+         "t.environment") ", CAST(NULL AS TEXT) AS guide, CAST(NULL AS DOUBLE) AS guide_seconds", // no longer measured
      .level = FIELD_TRIAL,
      .tail = "trials t"},
     {.name = "v1_problems",

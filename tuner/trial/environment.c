@@ -130,7 +130,6 @@ static const struct environment_setting *find(const char *path)
 struct setting_lines {
     char **line;
     size_t count, room;
-    bool strict;
     struct error *err;
 };
 
@@ -171,10 +170,10 @@ static int collect(struct setting_lines *l, const char *path, const json_t *valu
         return result;
     }
     const struct environment_setting *setting = find(path);
-    if (!setting && l->strict)
+    if (!setting)
         return error_set(
             l->err, "'%s' is not in the table of tuner/trial/environment.c: add whether it matters for a trial", path);
-    if (setting && !setting->matters) return 0;
+    if (!setting->matters) return 0;
     char *text = value_text(value);
     if (!text) return error_set(l->err, "'%s' is not UTF-8", path);
     if (l->count == l->room) {
@@ -191,9 +190,9 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char *environment_text(const json_t *facts, bool strict, struct error *err)
+char *environment_text(const json_t *facts, struct error *err)
 {
-    struct setting_lines l = {.strict = strict, .err = err};
+    struct setting_lines l = {.err = err};
     char *text = NULL;
     int failed = facts ? collect(&l, "", facts) : error_set(err, "what the trials depend on is not UTF-8");
     if (l.count) qsort(l.line, l.count, sizeof *l.line, compare_lines);

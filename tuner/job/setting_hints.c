@@ -1,15 +1,28 @@
-// See foreign_settings.h. The names are those of Kernel Tuner, KTT, CLTune, the T1 format, OpenTuner and Triton.
-#include "tuner/job/foreign_settings.h"
+// See setting_hints.h. Foreign names are those of Kernel Tuner, KTT, CLTune, the T1 format, OpenTuner and Triton.
+#include "tuner/job/setting_hints.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <strings.h>
+
+// Settings of earlier versions, by their path as in the table of settings: "budget.noise", "arguments[].box". The hint
+// says what to use instead.
+static const struct {
+    const char *path, *hint;
+} removed[] = {
+    {"budget.patience", "use 'until', as in until = 0.01"},
+    {"budget.noise", "use 'until', as in until = 0.01"},
+    {"guide", "every candidate is timed on all tuned problems, so delete it"},
+    {NULL, NULL},
+};
 
 static const char block[] = "a block's size is a parameter, and 'launch = { block = [ \"NAME\" ]; }' uses it",
                   grid[] = "the grid is an expression: 'launch = { grid = [ \"ceil_div(N, NAME)\" ]; }'";
 
 static const struct {
     const char *theirs, *ours;
-} table[] = {
+} foreign[] = {
     {"restrictions", "it is 'constraints' here"},
     {"restriction", "it is 'constraints' here"},
     {"conditions", "it is 'constraints' here"},
@@ -69,9 +82,26 @@ static const struct {
     {"metrics", "it is 'metrics' in 'counters' here"},
 };
 
-const char *foreign_setting(const char *name)
+// Whether a path is that of a member `name` of a group; the group of the job file itself is "".
+static bool is_member(const char *path, const char *group, const char *name)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (!strcasecmp(table[i].theirs, name)) return table[i].ours;
+    size_t length = strlen(group);
+    if (strncmp(path, group, length) != 0) return false;
+    path += length;
+    if (length && *path++ != '.') return false;
+    return !strcmp(path, name);
+}
+
+const char *setting_removed(const char *group, const char *name)
+{
+    for (size_t i = 0; removed[i].path; i++)
+        if (is_member(removed[i].path, group, name)) return removed[i].hint;
+    return NULL;
+}
+
+const char *setting_foreign(const char *name)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (!strcasecmp(foreign[i].theirs, name)) return foreign[i].ours;
     return NULL;
 }
