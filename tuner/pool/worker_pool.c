@@ -339,7 +339,7 @@ bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct p
     return lose_compiler(p, i, event);
 }
 
-static bool has_compiler(const struct worker_pool *p)
+bool pool_has_compiler(const struct worker_pool *p)
 {
     for (size_t i = 0; i < p->compiler_count; i++) {
         size_t node = p->compilers[i].node;
@@ -352,22 +352,20 @@ static bool has_compiler(const struct worker_pool *p)
 // Whether there has been nobody to measure, or to compile, for so long that the run has to end.
 static bool is_deserted(struct worker_pool *p, double now, struct pool_event *event)
 {
-    bool gpu = !p->node_count, compiler = !p->node_count || has_compiler(p);
-    double patience = pool_patience();
+    bool gpu = !p->node_count, compiler = !p->node_count || pool_has_compiler(p);
     for (size_t i = 0; i < p->gpu_count && !gpu; i++) gpu = pool_gpu_usable(p, i);
     if (gpu && compiler) {
         p->deserted = 0;
         return false;
     }
+    const char *missing = gpu ? "compiler" : "GPU";
     if (p->deserted <= 0) {
         p->deserted = now;
-        pool_say(p, "no %s is left; waiting %.3g s for one", gpu ? "compiler" : "GPU", patience);
+        pool_say(p, "no %s is left; waiting %.3g s for one", missing, pool_patience());
     }
-    if (now - p->deserted < patience) return false;
+    if (now - p->deserted < pool_patience() || !pool_nodes_give_up(p, missing, &p->deserted, &event->why)) return false;
     event->kind = POOL_FAILED;
     event->exit_status = EXIT_ENVIRONMENT;
-    if (!pool_nodes_hopeless(p, &event->why))
-        error_set(&event->why, "no node with a %s came within %.3g s", gpu ? "compiler" : "GPU", patience);
     return true;
 }
 
