@@ -23,10 +23,15 @@ static const struct record *inner(const struct record_field *f)
 
 static size_t element_size(const struct record_field *f)
 {
-    static const size_t sizes[] = {[RECORD_BOOL] = sizeof(bool),       [RECORD_INT] = sizeof(int),
-                                   [RECORD_INTEGER] = sizeof(int64_t), [RECORD_SIZE] = sizeof(size_t),
-                                   [RECORD_REAL] = sizeof(double),     [RECORD_TEXT] = sizeof(const char *),
-                                   [RECORD_NUMBER] = sizeof(struct record_number), [RECORD_WORD] = sizeof(int),        [RECORD_JSON] = sizeof(const json_t *)};
+    static const size_t sizes[] = {[RECORD_BOOL] = sizeof(bool),
+                                   [RECORD_INT] = sizeof(int),
+                                   [RECORD_INTEGER] = sizeof(int64_t),
+                                   [RECORD_SIZE] = sizeof(size_t),
+                                   [RECORD_REAL] = sizeof(double),
+                                   [RECORD_TEXT] = sizeof(const char *),
+                                   [RECORD_NUMBER] = sizeof(struct record_number),
+                                   [RECORD_WORD] = sizeof(int),
+                                   [RECORD_JSON] = sizeof(const json_t *)};
     size_t size = f->kind == RECORD_OBJECT || f->kind == RECORD_PART ? inner(f)->size : sizes[f->kind];
     return f->shape == RECORD_NAMED ? sizeof(const char *) + (size < sizeof(void *) ? sizeof(void *) : size) : size;
 }

@@ -57,8 +57,8 @@ enum record_flags {
 struct record;
 
 struct record_number {
-    double real;  // NaN where it is unknown
-    bool whole;   // it is an integer
+    double real; // NaN where it is unknown
+    bool whole;  // it is an integer
     int64_t integer;
 };
 

@@ -21,12 +21,12 @@ struct baseline {
     const char *name;                       // of the request
     const struct operation_baseline *about; // NULL: unknown, or a kernel
     const struct candidate *kernel;         // of the request: the present kernel, or a program; or NULL
-    bool program;             // a function of the user's
-    bool deterministic;       // of the job, while baseline_allow_differences() holds
-    struct pipeline pipeline; // of the kernel
-    char reason[ERROR_MESSAGE_MAX];    // why it is not available; "" if it is
-    char detail[OPERATION_DETAIL_MAX]; // of a library
-    struct baseline_part *parts;       // by problem
+    bool program;                           // a function of the user's
+    bool deterministic;                     // of the job, while baseline_allow_differences() holds
+    struct pipeline pipeline;               // of the kernel
+    char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
+    char detail[OPERATION_DETAIL_MAX];      // of a library
+    struct baseline_part *parts;            // by problem
 };
 
 struct baselines {

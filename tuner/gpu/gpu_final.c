@@ -23,17 +23,17 @@ _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
                "room for all candidates of a job, the libraries and programs");
 
 struct race_entry {
-    int64_t trial;             // -1: a baseline
+    int64_t trial;                  // -1: a baseline
     const struct candidate *kernel; // or the present kernel, or a program; NULL: a library's
-    const char *binary;        // whose build it is; borrowed from the request
-    struct pipeline pipeline;  // of the kernel, opened when it is its turn
-    struct baseline *baseline; // NULL: a candidate
+    const char *binary;             // whose build it is; borrowed from the request
+    struct pipeline pipeline;       // of the kernel, opened when it is its turn
+    struct baseline *baseline;      // NULL: a candidate
     enum trial_status status;
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan plan;
-    bool enters;   // has been proved, and races
-    double *times; // [round] of the problem being measured
+    bool enters;                  // has been proved, and races
+    double *times;                // [round] of the problem being measured
     struct final_times *problems; // in the answer's memory, room for all
     size_t problem_count;
 };
@@ -384,17 +384,17 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
             if (!(e->results[k].error <= worst)) worst = e->results[k].error;
         char name[32];
         snprintf(name, sizeof name, "%lld", (long long)e->trial);
-        list[answer->entry_count++] = (struct final_entry_answer){
-            .name = arena_copy(f->memory, e->baseline ? e->baseline->name : name),
-            .trial = e->baseline ? 0 : e->trial,
-            .binary = e->baseline ? "" : e->binary,
-            .status = e->status,
-            .reason = arena_copy(f->memory, e->reason.message),
-            .detail = e->baseline ? baseline_detail(e->baseline) : "",
-            .error = worst,
-            .cubin_hash = arena_copy(f->memory, e->baseline ? "" : e->pipeline.image_hash),
-            .problems = e->problems,
-            .problem_count = e->problem_count};
+        list[answer->entry_count++] =
+            (struct final_entry_answer){.name = arena_copy(f->memory, e->baseline ? e->baseline->name : name),
+                                        .trial = e->baseline ? 0 : e->trial,
+                                        .binary = e->baseline ? "" : e->binary,
+                                        .status = e->status,
+                                        .reason = arena_copy(f->memory, e->reason.message),
+                                        .detail = e->baseline ? baseline_detail(e->baseline) : "",
+                                        .error = worst,
+                                        .cubin_hash = arena_copy(f->memory, e->baseline ? "" : e->pipeline.image_hash),
+                                        .problems = e->problems,
+                                        .problem_count = e->problem_count};
     }
 }
 
@@ -423,8 +423,8 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const struct 
     uint64_t old_seed = w->seed, seed = (uint64_t)request->seed;
     struct gpu_final f = {.w = w,
                           .rounds = (size_t)request->rounds,
-                          .places = request->places < 0 || (size_t)request->places > most ? most
-                                                                                          : (size_t)request->places,
+                          .places =
+                              request->places < 0 || (size_t)request->places > most ? most : (size_t)request->places,
                           .memory = memory,
                           .random = seed + ((uint64_t)request->process << 32), // each has its own order
                           .progress = progress,

@@ -42,7 +42,7 @@ struct stage_run {
 };
 
 // A request at work.
-struct profiling {
+struct profile_run {
     struct workload *w;
     const struct candidate *candidate;
     struct arena *memory;
@@ -54,7 +54,7 @@ struct profiling {
     size_t reason_count;
 };
 
-static void add_reason(struct profiling *p, const struct error *why)
+static void add_reason(struct profile_run *p, const struct error *why)
 {
     p->reasons[p->reason_count++] = arena_copy(p->memory, why->message);
 }
@@ -194,7 +194,7 @@ static int plan_sampling(struct stage_run *r, unsigned *period, struct error *er
 }
 
 static int count_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                       struct sass_listing *listing, struct profiling *reasons, struct error *err)
+                       struct sass_listing *listing, struct profile_run *reasons, struct error *err)
 {
     struct cuda_info info;
     struct error why = {""};
@@ -209,7 +209,7 @@ static int count_stage(struct stage_run *r, struct device_problem *problem, cons
 }
 
 static int sample_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                        struct sass_listing *listing, struct profiling *reasons, struct error *err)
+                        struct sass_listing *listing, struct profile_run *reasons, struct error *err)
 {
     struct error why = {""};
     unsigned period = 5;
@@ -224,7 +224,7 @@ static int sample_stage(struct stage_run *r, struct device_problem *problem, con
 
 // One of the two phases over all stages of a problem. The candidate's module is loaded for each phase, because CUPTI
 // must be active when that happens.
-static int phase(struct profiling *p, bool sample, struct error *err)
+static int phase(struct profile_run *p, bool sample, struct error *err)
 {
     struct pipeline pipeline;
     int failed = pipeline_open(&pipeline, p->w, p->candidate, err);
@@ -232,15 +232,15 @@ static int phase(struct profiling *p, bool sample, struct error *err)
         struct stage_run run = {.w = p->w, .part = &pipeline.parts[p->problem], .stage = s};
         const char *symbol = p->stages[s]->symbol;
         if (!*symbol) continue; // a library's call: its kernels have no source lines
-        failed = (sample ? sample_stage : count_stage)(&run, &p->w->problems[p->problem], symbol, &p->listings[s], p,
-                                                       err);
+        failed =
+            (sample ? sample_stage : count_stage)(&run, &p->w->problems[p->problem], symbol, &p->listings[s], p, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
     return failed;
 }
 
 // The candidate's stages on its one problem, with their line tables.
-static int read_stages(struct profiling *p, struct error *err)
+static int read_stages(struct profile_run *p, struct error *err)
 {
     const struct candidate *c = p->candidate;
     const struct candidate_problem *part = c->problem_count ? &c->problems[0] : NULL;
@@ -250,8 +250,7 @@ static int read_stages(struct profiling *p, struct error *err)
     p->problem = (size_t)part->problem;
     for (size_t i = 0; i < part->stage_count; i++) { // the first run of each
         if (i && part->stages[i].again) continue;
-        if (p->count == PIPELINE_STAGES_MAX)
-            return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+        if (p->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
         p->stages[p->count++] = &part->stages[i];
     }
     char *cubin = text_read_file(c->cubin, &size);
@@ -268,7 +267,7 @@ static int read_stages(struct profiling *p, struct error *err)
     return failed;
 }
 
-static int sample_all(struct profiling *p, struct error *err)
+static int sample_all(struct profile_run *p, struct error *err)
 {
     struct error why = {""};
     if (sampling_open(cuda_context(p->w->cuda), &why)) {
@@ -284,7 +283,7 @@ int gpu_profile_run(struct workload *w, const struct profile_request *request, s
                     struct arena *memory, struct error *err)
 {
     double begin = clock_now();
-    struct profiling p = {.w = w, .candidate = &request->candidate, .memory = memory};
+    struct profile_run p = {.w = w, .candidate = &request->candidate, .memory = memory};
     struct record_named_real *phases = arena_new(memory, 2 * sizeof *phases);
     struct profile_stage *list = arena_new(memory, PIPELINE_STAGES_MAX * sizeof *list);
     int failed = read_stages(&p, err);

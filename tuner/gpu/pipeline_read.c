@@ -11,7 +11,8 @@
 // -1: it is missing. A zero size is refused at launch.
 static void read_triple(const int64_t from[3], unsigned out[3])
 {
-    for (size_t i = 0; i < 3; i++) out[i] = from[i] == -1 ? 1 : from[i] < 0 || from[i] > UINT32_MAX ? 0 : (unsigned)from[i];
+    for (size_t i = 0; i < 3; i++)
+        out[i] = from[i] == -1 ? 1 : from[i] < 0 || from[i] > UINT32_MAX ? 0 : (unsigned)from[i];
 }
 
 // Encoded here, moved at launches that use copies of the memory.

@@ -59,6 +59,7 @@ static const struct record_field candidate_fields[] = {
     {"config", RECORD_MEMBER(struct candidate, config)},
     {"cubin", RECORD_MEMBER(struct candidate, cubin)},
     {"problems", RECORD_RECORDS(struct candidate, problems, problem_count, problem_record)},
+    {"problems", RECORD_MEMBER(struct candidate, written)},
     {0}};
 const struct record candidate_record = {"a candidate", sizeof(struct candidate), candidate_fields, NULL};
 

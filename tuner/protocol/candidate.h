@@ -60,6 +60,7 @@ struct candidate {
     const char *cubin;  // path
     const struct candidate_problem *problems;
     size_t problem_count;
+    const json_t *written; // the problems as they were written before, which stands for them
 };
 
 extern const struct record candidate_record;

@@ -57,4 +57,7 @@ struct final_answer {
 
 extern const struct record final_request_record, final_answer_record;
 
+// The times of a problem as a list, null where there is none. New reference.
+json_t *final_times_json(const struct final_times *);
+
 #endif

@@ -25,4 +25,22 @@ struct baseline_answer {
 };
 extern const struct record baseline_answer_record;
 
+// What any kernel needs by the device's data sheet.
+struct least_time {
+    int problem;
+    double seconds;  // NaN: the sheet is not known
+    const char *why; // "moving 201 MB takes at 4.4 TB/s"
+};
+
+// <- {"id":2,"status":"ok","baselines":[..],"least":[{"problem":0,"seconds":4.5e-5,"why":".."}, ..],
+//     "metrics":["the keys that "count" will answer, in order"],"missing":[".."]}
+struct job_answer {
+    struct answer_head head;
+    const struct baseline_answer *baselines;
+    const struct least_time *least; // empty where the reference is no operation
+    const char *const *metrics, *const *missing;
+    size_t baseline_count, least_count, metric_count, missing_count;
+};
+extern const struct record job_answer_record;
+
 #endif

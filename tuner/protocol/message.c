@@ -4,12 +4,9 @@
 #include "tuner/base/protocol.h"
 
 static const struct record_field head_fields[] = {
-    {"status", RECORD_MEMBER(struct answer_head, status)},
-    {"reason", RECORD_MEMBER(struct answer_head, reason)},
-    {"restart", RECORD_MEMBER(struct answer_head, restart)},
-    {"trial", RECORD_MEMBER(struct answer_head, trial)},
-    {"baseline", RECORD_MEMBER(struct answer_head, baseline)},
-    {0}};
+    {"status", RECORD_MEMBER(struct answer_head, status)},     {"reason", RECORD_MEMBER(struct answer_head, reason)},
+    {"restart", RECORD_MEMBER(struct answer_head, restart)},   {"trial", RECORD_MEMBER(struct answer_head, trial)},
+    {"baseline", RECORD_MEMBER(struct answer_head, baseline)}, {0}};
 const struct record answer_head_record = {"an answer", sizeof(struct answer_head), head_fields, NULL};
 
 json_t *request_write(const char *op, const struct record *r, const void *request)

@@ -8,9 +8,9 @@
 // A status is a trial's word, or one of protocol.h.
 struct answer_head {
     const char *status;
-    const char *reason; // why it is not "ok"
-    bool restart;       // the worker ends after this answer
-    int64_t trial;      // the candidate that is to blame for a lost context; 0: none
+    const char *reason;   // why it is not "ok"
+    bool restart;         // the worker ends after this answer
+    int64_t trial;        // the candidate that is to blame for a lost context; 0: none
     const char *baseline; // likewise a baseline
 };
 extern const struct record answer_head_record;

@@ -28,11 +28,11 @@ static const struct record_field stage_fields[] = {
     {"lines", RECORD_RECORDS(struct profile_stage, lines, line_count, line_record), .flags = RECORD_ALWAYS},
     {0}};
 #undef MEMBER
-static const struct record stage_record = {"a stage", sizeof(struct profile_stage), stage_fields, NULL};
+const struct record profile_stage_record = {"a stage", sizeof(struct profile_stage), stage_fields, NULL};
 
 static const struct record_field answer_fields[] = {
     {"head", RECORD_IN_PLACE(struct profile_answer, head, answer_head_record)},
-    {"stages", RECORD_RECORDS(struct profile_answer, stages, stage_count, stage_record)},
+    {"stages", RECORD_RECORDS(struct profile_answer, stages, stage_count, profile_stage_record)},
     {"reasons", RECORD_VALUES(struct profile_answer, reasons, reason_count)},
     {"phases", RECORD_PAIRS(struct profile_answer, phases, phase_count)},
     {"wall", RECORD_MEMBER(struct profile_answer, wall)},

@@ -25,8 +25,8 @@ struct profile_request {
 struct profile_line {
     const char *directory, *file; // "", and line 0: not in the line table
     int line;
-    const struct record_named_real *self;  // the line's own instructions, which add up to the stage's totals
-    const struct record_named_real *total; // and those of the functions inlined there
+    const struct record_named_real *self;      // the line's own instructions, which add up to the stage's totals
+    const struct record_named_real *total;     // and those of the functions inlined there
     const struct record_named_integer *stalls; // the total's samples by reason; "selected" is a warp that issued
     size_t self_count, total_count, stall_count;
 };
@@ -48,7 +48,7 @@ struct profile_answer {
     double wall; // s
 };
 
-extern const struct record profile_request_record, profile_answer_record;
+extern const struct record profile_request_record, profile_answer_record, profile_stage_record;
 
 struct sanitize_request {
     struct candidate candidate;

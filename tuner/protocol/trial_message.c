@@ -49,6 +49,13 @@ int problem_answers_check(const struct problem_answer *problems, size_t count, s
     return 0;
 }
 
+const struct problem_answer *trial_answer_problem(const struct trial_answer *answer, int problem)
+{
+    for (size_t i = 0; answer && i < answer->problem_count; i++)
+        if (answer->problems[i].problem == problem) return &answer->problems[i];
+    return NULL;
+}
+
 static int check_answer(const void *record, struct error *err)
 {
     const struct trial_answer *a = record;

@@ -28,10 +28,10 @@ struct problem_answer {
     struct trial_problem figures;
     const int64_t *worst; // row and column of the element with the largest error; NULL: there is none
     size_t worst_count;
-    int64_t bad;      // elements outside the bound; -1: it was not verified
-    double got, want; // values of the worst element
-    const char *status, *reason;  // of a baseline
-    double error_max, error_rms;  // against FP64, relative to the scale of the bound
+    int64_t bad;                 // elements outside the bound; -1: it was not verified
+    double got, want;            // values of the worst element
+    const char *status, *reason; // of a baseline
+    double error_max, error_rms; // against FP64, relative to the scale of the bound
 };
 extern const struct record problem_answer_record;
 
@@ -53,6 +53,8 @@ struct trial_answer {
 
 extern const struct record trial_request_record, trial_answer_record;
 
+// The answer's problem of that number, or NULL. The answer may be NULL.
+const struct problem_answer *trial_answer_problem(const struct trial_answer *, int problem);
 // Refuses problems that are there twice.
 int problem_answers_check(const struct problem_answer *, size_t count, struct error *);
 
