@@ -47,6 +47,8 @@ LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 BASE_SOURCES := $(wildcard tuner/base/*.c)
 # A trial and its figures: what workers and driver tell each other.
 TRIAL_SOURCES := $(wildcard tuner/trial/*.c tuner/protocol/*.c)
+# What the driver and the compiler know of a source: its tokens, includes and hash.
+READER_SOURCES := $(wildcard tuner/source/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
@@ -54,11 +56,11 @@ KERNEL_SOURCES := $(wildcard kernels/*.c)
 NODE_SOURCES := $(wildcard tuner/node/*.c)
 # Of the driver alone; with the commit, so that another one compiles and links no more than this.
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
-DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded output report check
+DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*/*.c) \
-  $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
+  $(READER_SOURCES) \
   $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
   $(filter-out $(REPLAY_SOURCES),$(wildcard $(DRIVER_FOLDERS:%=tuner/%/*.c))) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
@@ -121,8 +123,8 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
 $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu \
-  search/space/fn_arithmetic.h search/space/fn_selector.h \
-  $(wildcard tuner/output/launch/*.in tuner/report/page/*)
+  search/space/fn_arithmetic.h search/space/fn_selector.h tuner/header/launch.in $(wildcard tuner/report/page/*)
+$(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
 COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
@@ -174,7 +176,7 @@ $(BIN)/sweetspot-node: $(call objects,$(NODE_SOURCES)) $(BASE_LIBRARY)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -ljansson -lm
 
-$(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES)) $(BASE_LIBRARY)
+$(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES) $(READER_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lnvrtc -ljansson -lm

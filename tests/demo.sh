@@ -5,7 +5,7 @@ set -e
 sweetspot=${BIN:?}/sweetspot
 job=configs/sgemm_2048.cfg
 device=0
-if ! $sweetspot devices >/dev/null 2>&1; then
+if ! $sweetspot doctor >/dev/null 2>&1; then
     device=replay:${SPACE:?}
     echo "No GPU can be used here ($sweetspot doctor says why). The demo replays a space recorded on an H200."
 fi

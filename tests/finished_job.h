@@ -13,13 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/source.h"
+#include "tuner/cli/commands.h"
+#include "tuner/source/source.h"
 #include "tuner/store/store.h"
 #include "tuner/trial/trial_field.h"
 
@@ -199,9 +201,25 @@ static inline void finished_final(const struct finished *f)
     json_decref(document);
 }
 
+// Runs a command in a process of its own, because commands keep their options in static variables.
+static inline int finished_child(const struct command *command, int argc, char **argv)
+{
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        status = command_run(command, argc, argv);
+        fflush(stdout);
+        fflush(stderr);
+        _exit(status);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status)) fail_msg("%s ended with signal %d", command->name, WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
 // Runs a command with up to six arguments after its name; *out and *err get what it printed (malloc'ed; may be NULL).
 // Returns its exit status.
-static inline int finished_run(int (*command)(int, char **), char **out, char **err, const char *name, ...)
+static inline int finished_run(const struct command *command, char **out, char **err, const char *name, ...)
 {
     char *argv[8] = {(char *)name}, paths[2][64] = {"/tmp/sweetspot-out-XXXXXX", "/tmp/sweetspot-err-XXXXXX"};
     int argc = 1, saved[2], status;
@@ -219,7 +237,7 @@ static inline int finished_run(int (*command)(int, char **), char **out, char **
         assert_int_equal(dup2(fd, i + 1), i + 1);
         close(fd);
     }
-    status = command(argc, argv);
+    status = finished_child(command, argc, argv);
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 2; i++) {

@@ -11,7 +11,7 @@ static inline bool have_gpu(void)
 {
     static int known = -1;
     if (known < 0) {
-        char *command = text_format("'%s/sweetspot' devices >/dev/null 2>&1", e2e_bin());
+        char *command = text_format("'%s/sweetspot' doctor >/dev/null 2>&1", e2e_bin());
         known = system(command) == 0;
         free(command);
     }

@@ -36,25 +36,26 @@ libraries: base kernels
 counting: base libraries trial
 gpu: base kernels libraries counting trial protocol
 job: base search kernels trial
-init: base kernels job
+source: base
+init: base kernels job source
 store: base trial
 recorded: base search trial job store
-compile: base trial protocol
-pool: base trial protocol node job compile
-setup: base search kernels trial protocol store job compile pool
+compile: base trial protocol source
+pool: base trial protocol node job source
+setup: base search kernels trial protocol store job source pool
 policy: base search job
 watch: base protocol pool run
 run: base search trial protocol store recorded job pool setup policy watch
-final: base search trial protocol store job pool setup run output
+final: base search trial protocol store job pool setup run
 explain: base search trial protocol job pool setup final
 simulate: base search trial protocol recorded policy
-output: base kernels trial store job final
-check: base protocol kernels job pool setup
-report: base search trial store job setup output final
-cli: base search kernels trial store recorded job init pool setup run watch final explain simulate output report check
+header: base kernels trial store job final
+check: base protocol kernels job source pool setup
+report: base search trial store job setup header final
+cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
 '
 # These pairs still include each other.
-open='watch:run final:output'
+open='watch:run'
 folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | tr '\n' ' ')
 seen=''
 for folder in $folders; do
@@ -124,7 +125,8 @@ $(grep -rnE "(struct|union|enum) $name \{" tuner search kernels --include='*.[ch
 done
 
 # One file for each base name.
-twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | uniq -d)
+twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch]' -exec basename {} \; |
+    sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
 # Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
@@ -136,7 +138,7 @@ templates=$(for file in templates/*.cu; do
 done)
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
-    \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
+    -path tuner/source/host -prune -o \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
 pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
 scripts="$pages .ci/run Makefile examples/Makefile $(echo examples/foreign/*.sh)"
 # shellcheck disable=SC2086

@@ -25,7 +25,7 @@ make programs out/bin/test_gpu_hostile >"$work/build.log" 2>&1 || {
     cat "$work/build.log"
     exit 1
 }
-if [ -z "${BUILD_ONLY:-}" ] && ! out/bin/sweetspot devices >/dev/null 2>&1; then
+if [ -z "${BUILD_ONLY:-}" ] && ! out/bin/sweetspot doctor >/dev/null 2>&1; then
     echo "skipped: no GPU can be used here"
     [ -z "${SWEETSPOT_GPU_REQUIRED:-}" ]
     exit

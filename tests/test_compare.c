@@ -29,18 +29,18 @@ static void without_a_store_or_a_final_it_says_how_to_get_one(void **state)
 {
     (void)state;
     char *err;
-    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "there is no store");
     assert_contains(err, "sweetspot tune");
     free(err);
     struct store *store;
     assert_int_equal(store_open(&store, job.store, true, NULL), 0);
     store_close(store);
-    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "no run yet");
     free(err);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "has decided a winner yet");
     assert_contains(err, "sweetspot tune");
     free(err);
@@ -52,7 +52,7 @@ static void the_table_has_times_ratios_and_their_intervals(void **state)
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    assert_int_equal(finished_run(cmd_compare, &out, &err, "compare", job.job, "--store", job.store, NULL), 0);
+    assert_int_equal(finished_run(&cmd_compare, &out, &err, "compare", job.job, "--store", job.store, NULL), 0);
     static const char *const parts[] = {
         "mini-gemm on NVIDIA H200 (driver 580.1, nvrtc 13.0)",
         "40 rounds",
@@ -82,7 +82,7 @@ static void csv_has_one_line_a_problem_and_entry(void **state)
     char *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=csv", "-s", job.store, NULL),
+    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=csv", "-s", job.store, NULL),
                      0);
     int lines = 0;
     for (const char *p = out; (p = strchr(p, '\n')); p++) lines++;
@@ -127,7 +127,7 @@ static void work_beyond_the_ceilings_is_doubted(void **state)
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
         assert_int_equal(store_put_document(store, "ceilings", cases[i].ceilings, &err), 0);
         store_close(store);
-        assert_int_equal(finished_run(cmd_compare, NULL, &errors, "compare", job.job, "--store", job.store, NULL), 0);
+        assert_int_equal(finished_run(&cmd_compare, NULL, &errors, "compare", job.job, "--store", job.store, NULL), 0);
         if (!!strstr(errors, "'work' says") != cases[i].doubted) fail_msg("case %zu: %s", i, errors);
         free(errors);
     }
@@ -150,7 +150,7 @@ static void json_is_json_with_the_same_figures(void **state)
         0);
     store_close(store);
     assert_int_equal(
-        finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
+        finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
     json_t *root = json_parse(out, &err), *problem, *entry;
     assert_non_null(root);
     assert_string_equal(json_get_string(root, "device", ""), "NVIDIA H200");
@@ -210,11 +210,11 @@ static void the_class_of_a_product_is_named(void **state)
             text_format("%sreference = { operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"y\"; K = \"N\"; %s };\n%s",
                         begin, cases[i].compute, end);
         finished_write(job.job, changed);
-        assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--store", job.store, NULL), 0);
+        assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--store", job.store, NULL), 0);
         assert_contains(out, cases[i].text);
         free(out);
         assert_int_equal(
-            finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
+            finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
         assert_contains(out, cases[i].json);
         free(out);
         free(changed);
@@ -231,11 +231,12 @@ static void a_final_about_other_problems_is_not_compared(void **state)
     memcpy(strstr(changed, "N = 77"), "N = 78", 6);
     finished_write(job.job, changed);
     free(changed);
-    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "did not have the problem");
     free(err);
     assert_int_equal(
-        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 2);
+        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
+        2);
     assert_contains(err, "the job file has changed since");
     free(err);
 }
@@ -245,7 +246,7 @@ static void status_shows_what_was_done_and_how_to_go_on(void **state)
     (void)state;
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(cmd_status, &out, &err, "status", job.job, "--store", job.store, NULL), 0);
+    assert_int_equal(finished_run(&cmd_status, &out, &err, "status", job.job, "--store", job.store, NULL), 0);
     static const char *const parts[] = {
         "3 of 18 configurations (16.7%): 2 ok, 1 wrong",
         "trial 2",
@@ -263,7 +264,7 @@ static void status_shows_what_was_done_and_how_to_go_on(void **state)
     free(err);
     finished_write(job.template, "// another kernel\n");
     assert_int_equal(
-        finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "json", NULL), 0);
+        finished_run(&cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "json", NULL), 0);
     json_t *root = json_parse(out, NULL);
     assert_true(json_get_bool(root, "source_changed", false));
     assert_int_equal(json_get_integer(root, "tuned_by_process", -1), 0);
@@ -271,7 +272,7 @@ static void status_shows_what_was_done_and_how_to_go_on(void **state)
     json_decref(root);
     free(out);
     assert_int_equal(
-        finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "csv", NULL), 0);
+        finished_run(&cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "csv", NULL), 0);
     assert_contains(out, "\nmini-gemm,NVIDIA H200,trials_total,3\n");
     free(out);
 }
@@ -292,7 +293,7 @@ static void status_names_the_process_that_tunes(void **state)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(byte, 'y');
-    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, NULL), 0);
+    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "--store", job.store, NULL), 0);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(ready[0]);
@@ -309,15 +310,15 @@ static void what_is_not_this_jobs_store_is_refused(void **state)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     memcpy(strstr(changed, "mini-gemm"), "mini-conv", 9);
     finished_write(other, changed);
-    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", other, "--store", job.store, NULL), 2);
+    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", other, "--store", job.store, NULL), 2);
     assert_contains(err, "belongs to the job 'mini-gemm', not to 'mini-conv'");
     free(err);
     finished_write(job.store, "this is a text");
-    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 3);
+    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 3);
     assert_contains(err, "is not a sweetspot store");
     free(err);
     finished_write(job.job, "name = 1;\n");
-    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 2);
+    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 2);
     assert_contains(err, "mini.cfg:1: ");
     free(err);
     free(changed);

@@ -140,27 +140,19 @@ static void every_link_leads_to_a_file_and_a_heading(void **state)
 
 static size_t commands_seen, options_seen;
 
-struct wanted {
-    const char *name; // of an option, without dashes; or NULL
-    char letter;
-    bool found;
-};
-
-static void find_option(void *user, const struct option_spec *specs, const char *description)
+// `name` of an option, without dashes, or NULL for the letter.
+static bool has_option(const struct command *command, const char *name, char letter)
 {
-    struct wanted *w = user;
-    (void)description;
-    for (const struct option_spec *spec = specs; spec->name; spec++)
-        if (!spec->positional) w->found |= w->name ? !strcmp(spec->name, w->name) : spec->letter == w->letter;
+    for (const struct option_spec *spec = command->options; spec->name; spec++)
+        if (!spec->positional && (name ? !strcmp(spec->name, name) : spec->letter == letter)) return true;
+    return name ? !strcmp(name, "help") || !strcmp(name, "version") : letter == 'h';
 }
 
 static void check_option(const struct command *command, const char *word)
 {
     char *name = text_format("%.*s", (int)strspn(word + 2, "abcdefghijklmnopqrstuvwxyz-"), word + 2);
-    struct wanted w = {.name = word[1] == '-' ? name : NULL, .letter = word[1]};
-    w.found = w.name ? !strcmp(name, "help") || !strcmp(name, "version") : w.letter == 'h';
-    options_visit(command->run, command->name, find_option, &w);
-    if (!w.found) fail_msg("%s: sweetspot %s has no option %s", reading, command->name, word);
+    if (!has_option(command, word[1] == '-' ? name : NULL, word[1]))
+        fail_msg("%s: sweetspot %s has no option %s", reading, command->name, word);
     options_seen++;
     free(name);
 }
@@ -207,7 +199,7 @@ static void check_code(const char *code)
         if (*rest == ' ') continue; // a column of a table
         if (!strncmp(rest, "help ", 5)) rest += 5;
         char *name = first_word(rest);
-        const struct command *command = command_find(name);
+        const struct command *command = command_find(commands, name);
         if (*name && *name != '-' && !command && !adds_command(name))
             fail_msg("%s: there is no command sweetspot %s", reading, name);
         if (*name == '-' && strcmp(name, "--version") && strcmp(name, "--help") && strcmp(name, "-h"))
@@ -222,7 +214,7 @@ static void check_code(const char *code)
 static void check_span(const char *span)
 {
     char *name = first_word(span);
-    const struct command *command = command_find(name);
+    const struct command *command = command_find(commands, name);
     if (command && strstr(span, " -")) check_options(command, span + strlen(name));
     free(name);
     check_code(span);

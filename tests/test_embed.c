@@ -111,7 +111,7 @@ static void write_stages_job(void)
 static void embed(void)
 {
     char *err;
-    int status = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+    int status = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                               "--embed", NULL);
     if (status) fail_msg("status %d: %s", status, err);
     free(err);
@@ -164,6 +164,21 @@ static void a_launch_passes_what_was_verified_and_refuses_the_rest(void **state)
             free(compiler);
         }
     free(source);
+}
+
+static void a_header_of_an_older_version_launches_the_same_beside_it(void **state)
+{
+    (void)state;
+    tune_and_embed();
+    char *command = text_format("gzip -dc tests/headers/older_best.h.gz >%s/older_best.h", job.folder),
+         *source = text_format("tests/launch/older_and_new.c %s/include/mini_best_binary.c", job.folder);
+    assert_int_equal(system(command), 0);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        int status = build_and_run(compilers[i], source, "", "");
+        if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
+    }
+    free(source);
+    free(command);
 }
 
 // Against the real libraries: every function that is called exists, and without a GPU the status says that it failed.
@@ -240,7 +255,7 @@ static void constants_have_addresses_and_textures_and_surfaces_are_objects(void 
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     keep_binary("{\"mini\":\"mini\"}");
-    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      3);
     assert_contains(err, "the stored binary has no variable 'coef'");
@@ -304,7 +319,7 @@ static void the_bytes_are_those_of_the_store(void **state)
     free(bytes);
     char *alone = text_format("%s/winner.cubin", job.folder);
     assert_int_equal(
-        finished_run(cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 0);
+        finished_run(&cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 0);
     bytes = text_read_file(alone, &size);
     assert_int_equal(size, CUBIN_SIZE);
     assert_memory_equal(bytes, cubin, CUBIN_SIZE);
@@ -323,23 +338,23 @@ static void what_cannot_be_embedded_is_refused(void **state)
     write_stages_job();
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      1);
     assert_contains(err, "the store has no binary of trial 1");
     free(err);
     assert_int_equal(access(job.header, F_OK), -1);
     assert_int_equal(
-        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 1);
+        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 1);
     assert_contains(err, "the store has no binary of trial 1");
     free(err);
     assert_int_equal(access(alone, F_OK), -1);
     assert_int_equal(
-        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--embed", "-o", "-"), 2);
+        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--embed", "-o", "-"), 2);
     assert_contains(err, "two files");
     free(err);
     keep_binary("{\"second\":\"second\"}");
-    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      2);
     assert_contains(err, "no symbol for the entry 'mini<float, BLOCK_M>'");
@@ -348,7 +363,7 @@ static void what_cannot_be_embedded_is_refused(void **state)
     keep_binary(symbols_text);
     char *path = text_format("%s/include/mini_best_binary.c", job.folder);
     finished_write(path, "int precious;\n");
-    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      3);
     assert_contains(err, "was not written by sweetspot");
@@ -361,7 +376,7 @@ static void what_cannot_be_embedded_is_refused(void **state)
 static void expect(int status, const char *message, const char *one, const char *value, const char *other)
 {
     char *err;
-    int found = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, one,
+    int found = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, one,
                              value ? value : other, value ? other : NULL);
     if (found != status) fail_msg("%s %s %s: status %d: %s", one, value ? value : "", other ? other : "", found, err);
     assert_contains(err, message);
@@ -410,7 +425,7 @@ static void what_cannot_be_done_at_once_is_refused(void **state)
     assert_int_equal(access(alone, F_OK), -1);
     char *out;
     assert_int_equal(
-        finished_run(cmd_header, &out, NULL, "header", job.job, "--store", job.store, "--cubin", "-", NULL), 0);
+        finished_run(&cmd_header, &out, NULL, "header", job.job, "--store", job.store, "--cubin", "-", NULL), 0);
     assert_memory_equal(out, cubin, 10); // and nothing before it
     assert_int_equal(access("-", F_OK), -1);
     free(out);
@@ -459,7 +474,7 @@ static void binaries_of_two_devices_live_in_one_header(void **state)
     memcpy(digit, "126", 3);
     char *path = text_format("%s/include/mini_best_binary.c", job.folder), *err;
     finished_write(path, text);
-    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      3);
     assert_contains(err, "the file beside the header lacks the binary for NVIDIA H200");
@@ -581,6 +596,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_launch_passes_what_was_verified_and_refuses_the_rest),
+        CASE(a_header_of_an_older_version_launches_the_same_beside_it),
         CASE(it_links_with_the_real_libraries),
         CASE(constants_have_addresses_and_textures_and_surfaces_are_objects),
         CASE(the_bytes_are_those_of_the_store),

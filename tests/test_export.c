@@ -28,7 +28,7 @@ static void an_export_holds_everything_that_a_search_learns(void **state)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     assert_int_equal(
-        finished_run(cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+        finished_run(&cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_contains(message, "3 configurations in ");
     free(message);
     struct recorded *r = recorded_read(path, &err);
@@ -76,8 +76,8 @@ static void standard_output_gets_the_same_as_a_file(void **state)
     char *path = text_format("%s/mini.json", job.folder), *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(
-        finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
-    assert_int_equal(finished_run(cmd_export, &out, NULL, "export", job.job, "--store", job.store, NULL), 0);
+        finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_int_equal(finished_run(&cmd_export, &out, NULL, "export", job.job, "--store", job.store, NULL), 0);
     char *file = text_read_file(path, NULL);
     assert_string_equal(out, file);
     assert_contains(out, "\"sweetspot-space\"");
@@ -93,8 +93,8 @@ static void an_import_says_what_is_there_and_writes_our_format(void **state)
          *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(
-        finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
-    assert_int_equal(finished_run(cmd_import, &out, &err, "import", path, "--output", again, NULL), 0);
+        finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_int_equal(finished_run(&cmd_import, &out, &err, "import", path, "--output", again, NULL), 0);
     static const char *const parts[] = {
         "mini-gemm on NVIDIA H200", "3, 18 combinations", "configurations  3: 2 ok, 1 wrong\n", "failures        1\n",
         "best            100.0 us (median 150.0 us)\n                BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
@@ -121,7 +121,7 @@ static void a_column_that_is_not_known_is_left_out_with_a_note(void **state)
     finished_write(path, "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [{\"name\": \"B\", "
                          "\"values\": [1, 2]}], \"columns\": [\"B\", \"status\", \"time\", \"fashion\"],\n"
                          "\"trials\": [[1, \"ok\", 0.5, 7], [2, \"ok\", 0.25, null]]}");
-    assert_int_equal(finished_run(cmd_import, NULL, &err, "import", path, "--output", again, NULL), 0);
+    assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, "--output", again, NULL), 0);
     assert_contains(err, "newer.json: left out the unknown column 'fashion'\n");
     char *text = text_read_file(again, NULL);
     assert_null(strstr(text, "fashion"));
@@ -136,14 +136,14 @@ static void what_cannot_be_exported_or_imported_is_named(void **state)
     (void)state;
     char *err, *path = text_format("%s/bad.json", job.folder);
     finished_write(path, "{\"format\": ");
-    assert_int_equal(finished_run(cmd_import, NULL, &err, "import", path, NULL), 2);
+    assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, NULL), 2);
     assert_contains(err, "bad.json");
     free(err);
-    assert_int_equal(finished_run(cmd_import, NULL, &err, "import", "/no/such/file", NULL), 2);
+    assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", "/no/such/file", NULL), 2);
     assert_contains(err, "/no/such/file");
     free(err);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output",
+    assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output",
                                   "/dev/null/x.json", NULL),
                      3);
     assert_contains(err, "/dev/null/x.json");
@@ -153,7 +153,7 @@ static void what_cannot_be_exported_or_imported_is_named(void **state)
     assert_int_equal(store_open(&store, job.store, false, NULL), 0);
     assert_int_equal(store_use_environment(store, &fresh, NULL), 0);
     store_close(store);
-    assert_int_equal(finished_run(cmd_export, NULL, &err, "export", job.job, "--store", job.store, NULL), 1);
+    assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "there is no trial to export yet");
     free(err);
     free(path);

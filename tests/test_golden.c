@@ -14,7 +14,7 @@
     "SWEETSPOT_NVCC= FAKE_NVCC=1.02 SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
     "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define SIMULATE \
-    "replay -S random,default -n 3 -b 2,5 --times 1,4 --simulate compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
+    "simulate -S random,default -n 3 -b 2,5 --times 1,4 --timeline compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
 
 static const struct blot status_blots[] = {
@@ -107,13 +107,13 @@ static const struct {
     {"space_table", "space job.cfg", 0, NULL, NULL},
     {"space_csv", "space job.cfg --format csv", 0, NULL, NULL},
     {"space_json", "space job.cfg --format json", 0, NULL, NULL},
-    {"replay_table", "replay -S random,default -n 3 -b 2,5 space.json", 0, replay_blots, NULL},
-    {"replay_csv", "replay -S random,default -n 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
-    {"simulate_table", SIMULATE, 0, NULL, NULL},
-    {"simulate_csv", SIMULATE " -f csv", 0, NULL, NULL},
-    {"simulate_json", SIMULATE " -f json", 0, NULL, NULL},
-    {"simulate_mistake", "replay --simulate compilers=4,gpu=0.3 space.json 2>&1", 2, NULL, NULL},
-    {"replay_json", "replay -S random,default -n 3 -b 2,5 space.json -f json", 0, NULL, NULL},
+    {"simulate_table", "simulate -S random,default -n 3 -b 2,5 space.json", 0, replay_blots, NULL},
+    {"simulate_csv", "simulate -S random,default -n 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
+    {"timeline_table", SIMULATE, 0, NULL, NULL},
+    {"timeline_csv", SIMULATE " -f csv", 0, NULL, NULL},
+    {"timeline_json", SIMULATE " -f json", 0, NULL, NULL},
+    {"timeline_mistake", "simulate --timeline compilers=4,gpu=0.3 space.json 2>&1", 2, NULL, NULL},
+    {"simulate_json", "simulate -S random,default -n 3 -b 2,5 space.json -f json", 0, NULL, NULL},
     {"list_table", "list strategies", 0, NULL, NULL},
     {"list_strategies_table", "list strategies default", 0, NULL, NULL},
     {"list_operations_table", "list operations gemm", 0, NULL, NULL},
@@ -127,21 +127,23 @@ static const struct {
     {"profile_table", "profile job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
     {"profile_csv", "profile job.cfg --cache cache -t X=1,MODE=plain --format csv", 0, profile_csv_blots, NULL},
     {"profile_json", "profile job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
-    {"limiter_table", "limiter job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
-    {"limiter_csv", "limiter job.cfg --cache cache -t X=1,MODE=plain --format csv", 0, profile_csv_blots, NULL},
-    {"limiter_json", "limiter job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
+    {"profile_limits_table", "profile --limits job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
+    {"profile_limits_csv", "profile --limits job.cfg --cache cache -t X=1,MODE=plain --format csv", 0,
+     profile_csv_blots, NULL},
+    {"profile_limits_json", "profile --limits job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots,
+     NULL},
     {"judge_table", "judge judged.cfg --cache cache --set X=2", 0, judge_blots, NULL},
     {"judge_csv", "judge judged.cfg --cache cache --set X=2 --format csv", 0, judge_blots, NULL},
     {"judge_json", "judge judged.cfg --cache cache --set X=2 --format json", 0, judge_blots, NULL},
     {"doctor_table", "doctor", 0, doctor_blots, NULL},
     {"doctor_csv", "doctor --format csv", 0, doctor_blots, NULL},
     {"doctor_json", "doctor --format json", 0, doctor_blots, NULL},
-    {"devices_table", "devices", 0, NULL, NULL},
-    {"devices_csv", "devices --format csv", 0, NULL, NULL},
-    {"devices_json", "devices --format json", 0, NULL, NULL},
-    {"metrics_table", "metrics --chip GH100 'dram__bytes*'", 0, NULL, "metrics --chip GH100 'dram__bytes*'"},
-    {"metrics_csv", "metrics --chip GH100 'dram__bytes*' -f csv", 0, NULL, "metrics --chip GH100 'dram__bytes*'"},
-    {"metrics_json", "metrics --chip GH100 'dram__bytes*' -f json", 0, NULL, "metrics --chip GH100 'dram__bytes*'"},
+    {"list_counters_table", "list counters --chip GH100 'dram__bytes*'", 0, NULL,
+     "list counters --chip GH100 'dram__bytes*'"},
+    {"list_counters_csv", "list counters --chip GH100 'dram__bytes*' -f csv", 0, NULL,
+     "list counters --chip GH100 'dram__bytes*'"},
+    {"list_counters_json", "list counters --chip GH100 'dram__bytes*' -f json", 0, NULL,
+     "list counters --chip GH100 'dram__bytes*'"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -197,7 +199,7 @@ static void every_help_is_what_its_golden_file_says(void **state)
     (void)state;
     char *folder = make_folder();
     for (size_t i = 0; i <= command_count; i++) {
-        const char *name = i < command_count ? commands[i].name : "";
+        const char *name = i < command_count ? commands[i]->name : "";
         char *command = text_format("%s --help", name), *file = text_format("help%s%s", *name ? "_" : "", name);
         struct outcome_of_command r = run(folder, command, true);
         assert_int_equal(r.status, 0);
@@ -222,15 +224,15 @@ static void every_format_of_every_command_has_a_golden_file(void **state)
     char *folder = make_folder();
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
-        char *command = text_format("%s --help", commands[i].name);
+        char *command = text_format("%s --help", commands[i]->name);
         struct outcome_of_command r = run(folder, command, true);
         char *at = strstr(r.out, "--format ");
         if (at) {
             at += strlen("--format ");
             at[strcspn(at, " \n")] = 0;
             for (char *rest, *format = strtok_r(at, "|", &rest); format; format = strtok_r(NULL, "|", &rest)) {
-                char *name = text_format("%s_%s", commands[i].name, format);
-                if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i].name, format);
+                char *name = text_format("%s_%s", commands[i]->name, format);
+                if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i]->name, format);
                 free(name);
                 found++;
             }
@@ -253,7 +255,7 @@ static void no_golden_file_is_left_over(void **state)
         if (length < 4 || strcmp(e->d_name + length - 4, ".txt") != 0) continue;
         if (!strncmp(e->d_name, "messages-", 9)) continue; // those of test_messages
         snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
-        if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(name + 5))) continue;
+        if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(commands, name + 5))) continue;
         if (!is_case(name)) fail_msg("tests/golden/%s belongs to no case", e->d_name);
     }
     closedir(folder);

@@ -1,4 +1,4 @@
-// What `profile` and `limiter` say, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like
+// What `profile` says, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like
 // test_gpu.c.
 #include "tests/gpu.h"
 
@@ -223,7 +223,7 @@ static void limiters_are_what_everyone_knows(void **state)
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-limiter");
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        json_t *document = run_profile(folder, "limiter", limits[i].job, limits[i].config);
+        json_t *document = run_profile(folder, "profile --limits", limits[i].job, limits[i].config);
         for (size_t k = 0; k < json_array_size(json_object_get(document, "warnings")); k++)
             print_message("%s: %s\n", limits[i].job,
                           json_string_value(json_array_get(json_object_get(document, "warnings"), k)));

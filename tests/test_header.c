@@ -3,7 +3,7 @@
 #include "tests/finished_job.h"
 
 #include "tuner/cli/commands.h"
-#include "tuner/output/header.h"
+#include "tuner/header/header.h"
 
 static struct finished job;
 
@@ -25,7 +25,7 @@ static char *make_header(void)
 {
     char *out, *err;
     int status =
-        finished_run(cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
+        finished_run(&cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, err);
     assert_contains(out, job.header);
     free(out);
@@ -331,7 +331,7 @@ static void a_header_of_another_interface_is_not_merged(void **state)
         change_job(changes[i][0], changes[i][1]);
         if (!i) finished_trials(&job, "NVIDIA A100", "sm_80");
         assert_int_equal(
-            finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
+            finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
         assert_contains(err, "other entries or buffers than the job");
         free(err);
     }
@@ -443,16 +443,16 @@ static void a_file_that_is_not_a_header_of_this_job_is_left_alone(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *err;
         finished_write(job.header, cases[i].text);
-        assert_int_equal(
-            finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
-            2);
+        assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output",
+                                      job.header, NULL),
+                         2);
         assert_contains(err, cases[i].message);
         assert_contains(err, "--force");
         free(err);
         char *text = text_read_file(job.header, NULL);
         assert_string_equal(text, cases[i].text);
         free(text);
-        assert_int_equal(finished_run(cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--force", "-o",
+        assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--force", "-o",
                                       job.header, NULL),
                          0);
         text = text_read_file(job.header, NULL);
@@ -467,21 +467,21 @@ static void a_changed_template_is_noticed(void **state)
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     free(make_header());
-    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 0);
+    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 0);
     assert_contains(out, "is the one that was tuned");
     free(out);
     // The number that the build passes is the header's own as long as nothing has changed.
-    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
     out[strcspn(out, "\n")] = 0;
     char *same = text_format("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
     assert_int_equal(compile_and_run(same, "c", "#include \"include/mini_best.h\"\nint main(void) { return 0; }\n"), 0);
     free(same);
     free(out);
     finished_write(job.template, "// another kernel\n");
-    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 1);
+    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 1);
     assert_contains(out, "the template has changed");
     free(out);
-    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
     out[strcspn(out, "\n")] = 0;
     char *command = text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | "
                                 "grep -q '#error.*template has changed' && echo 1",
@@ -492,7 +492,8 @@ static void a_changed_template_is_noticed(void **state)
     free(command);
     free(out);
     assert_int_equal(
-        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 0);
+        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
+        0);
     assert_contains(err, "the template has changed since it was tuned");
     free(err);
 }

@@ -2,7 +2,7 @@
 // it, compiled, as it is or after what its comments say is left to do.
 #include "tests/e2e.h"
 
-#include "tuner/init/cuda_tokens.h"
+#include "tuner/source/cuda_tokens.h"
 
 enum { MOST_WORDS = 12 };
 

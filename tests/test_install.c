@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "tuner/base/hash.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 static char folder[] = "/tmp/sweetspot-install-XXXXXX", *project, *prefix;
 

@@ -1,4 +1,4 @@
-// What `profile` and `limiter` leave in the store (docs/findings.md), against a scripted worker.
+// What `profile` leaves in the store (docs/findings.md), against a scripted worker.
 #include "tests/e2e.h"
 
 #include <unistd.h>
@@ -95,7 +95,7 @@ static void what_was_found_is_kept_with_the_trial(void **state)
     json_t *document = kept(folder, "X=2,MODE=good", "profile");
     assert_true(json_get_number(json_object_get(document, "profile"), "time", 0) > 1);
     json_decref(document);
-    snprintf(command, sizeof command, "limiter %s/job.cfg -t X=2,MODE=good", folder);
+    snprintf(command, sizeof command, "profile --limits %s/job.cfg -t X=2,MODE=good", folder);
     run_kept(folder, command, "");
     document = kept(folder, "X=2,MODE=good", "limits");
     assert_true(json_get_number(document, "whole_time", 0) > 0 && json_get_number(document, "math_time", 0) > 0);

@@ -206,7 +206,7 @@ static void derived_names_may_be_macros_of_the_template_and_the_header(void **st
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     char *err;
-    int status = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL);
+    int status = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, err);
     free(err);
     char *header = text_read_file(job.header, NULL);

@@ -75,14 +75,13 @@ struct looked_at {
     size_t options;
 };
 
-static void look_at_options(void *user, const struct option_spec *specs, const char *description)
+static void look_at_options(struct looked_at *l, const struct command *command)
 {
-    struct looked_at *l = user;
     char *options = section(l->page, "OPTIONS"), *arguments = section(l->page, "ARGUMENTS"),
          *prose = section(l->page, "DESCRIPTION");
     size_t tags = 0;
-    expect_words(prose, description, l->command);
-    for (const struct option_spec *spec = specs; spec->name; spec++) {
+    expect_words(prose, command->description, l->command);
+    for (const struct option_spec *spec = command->options; spec->name; spec++) {
         char *tag, *dashed = text_copy("");
         for (const char *c = spec->name; *c; c++) {
             char *longer = text_format("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
@@ -114,23 +113,19 @@ static void look_at_options(void *user, const struct option_spec *specs, const c
 static void every_command_has_a_page_with_its_description_and_every_option(void **state)
 {
     (void)state;
-    for (const struct command *c = commands; c->name; c++) {
+    for (size_t i = 0; i < command_count; i++) {
+        const struct command *c = commands[i];
         char *page = source_of(c);
         struct looked_at l = {.command = c->name, .page = page};
-        options_visit(c->run, c->name, look_at_options, &l);
+        look_at_options(&l, c);
         expect_words(page, c->summary, c->name);
-        const struct manual_page *texts = manual_pages;
-        while (texts->command && strcmp(texts->command, c->name)) texts++;
-        if (!texts->command) fail_msg("manual_pages lacks %s", c->name);
-        for (char *more = text_copy(texts->more), *at = more, *next; at; at = next) { // paragraphs
+        for (char *more = text_copy(c->more ? c->more : ""), *at = more, *next; at; at = next) { // paragraphs
             if ((next = strstr(at, "\n\n"))) *next = 0, next += 2;
             expect_words(page, at, c->name);
             if (!next) free(more);
         }
         free(page);
     }
-    for (const struct manual_page *p = manual_pages; p->command; p++)
-        if (!command_find(p->command)) fail_msg("manual_pages has %s, which is no command", p->command);
 }
 
 static void the_overview_names_every_command_and_fact(void **state)
@@ -138,7 +133,8 @@ static void the_overview_names_every_command_and_fact(void **state)
     (void)state;
     char *page = source_of(NULL), *list = section(page, "COMMANDS"), *see = section(page, "SEE ALSO");
     size_t tags = 0;
-    for (const struct command *c = commands; c->name; c++) {
+    for (size_t i = 0; i < command_count; i++) {
+        const struct command *c = commands[i];
         char *reference = text_format(".BR sweetspot\\-%s (1)", c->name);
         assert_contains(list, reference);
         assert_contains(see, reference);
@@ -162,7 +158,7 @@ static void expect_commands(const char *names, const char *where)
 {
     for (const char *at = names; at && *at; at += strcspn(at, " "), at += *at == ' ') {
         char *name = text_format("%.*s", (int)strcspn(at, " "), at);
-        if (!command_find(name)) fail_msg("%s: there is no command '%s'", where, name);
+        if (!command_find(commands, name)) fail_msg("%s: there is no command '%s'", where, name);
         free(name);
     }
 }
@@ -172,7 +168,8 @@ static void facts_and_references_are_of_commands_that_exist(void **state)
     (void)state;
     const struct manual_fact *const tables[] = {manual_statuses, manual_environment, manual_files};
     const char *const titles[] = {"EXIT STATUS", "ENVIRONMENT", "FILES"};
-    for (const struct command *c = commands; c->name; c++) {
+    for (size_t i = 0; i < command_count; i++) {
+        const struct command *c = commands[i];
         char *page = source_of(c), *own = text_format(" %s ", c->name);
         for (size_t t = 0; t < 3; t++) {
             char *there = section(page, titles[t]), *text = words_of(there, true);
@@ -190,9 +187,9 @@ static void facts_and_references_are_of_commands_that_exist(void **state)
         free(page);
         free(own);
     }
-    for (const struct manual_page *p = manual_pages; p->command; p++) {
-        char *page = source_of(command_find(p->command)), *see = section(page, "SEE ALSO");
-        expect_commands(p->see, p->command);
+    for (size_t i = 0; i < command_count; i++) {
+        char *page = source_of(commands[i]), *see = section(page, "SEE ALSO");
+        expect_commands(commands[i]->see, commands[i]->name);
         assert_contains(see, ".BR sweetspot (1)");
         assert_contains(see, ".BR sweetspot\\-"); // one more at least
         assert_null(strstr(see, ",\n\n"));        // no comma behind the last
@@ -202,14 +199,12 @@ static void facts_and_references_are_of_commands_that_exist(void **state)
 }
 
 // Each command in an example exists, and so do its options.
-static void find_options(void *user, const struct option_spec *specs, const char *description)
+static void find_options(const struct command *command, char *line)
 {
-    char *line = user;
-    (void)description;
     for (char *word = strtok(line, " \n)"); word; word = strtok(NULL, " \n)")) {
         if (word[0] != '-' || !word[1]) continue;
         bool found = false;
-        for (const struct option_spec *spec = specs; spec->name; spec++)
+        for (const struct option_spec *spec = command->options; spec->name; spec++)
             found |= !spec->positional &&
                      (word[1] == '-' ? !strcmp(spec->name, word + 2) : spec->letter == word[1] && !word[2]);
         if (!found) fail_msg("an example has the option %s, which does not exist", word);
@@ -221,7 +216,7 @@ static void examples_use_commands_and_options_that_exist(void **state)
     (void)state;
     size_t seen = 0;
     for (const struct manual_example *e = manual_examples; e->command; e++) {
-        char *page = source_of(command_find(e->command));
+        char *page = source_of(command_find(commands, e->command));
         expect_words(page, e->purpose, e->command);
         expect_words(page, e->lines, e->command);
         free(page);
@@ -230,9 +225,9 @@ static void examples_use_commands_and_options_that_exist(void **state)
             const char *rest = at + strlen("sweetspot ");
             char *name = text_format("%.*s", (int)strspn(rest, "abcdefghijklmnopqrstuvwxyz"), rest),
                  *line = text_format("%.*s", (int)strcspn(rest, "|\n)"), rest);
-            const struct command *c = command_find(name);
+            const struct command *c = command_find(commands, name);
             if (!c) fail_msg("the example of %s has no command: %s", e->command, rest);
-            options_visit(c->run, c->name, find_options, line);
+            find_options(c, line);
             free(name);
             free(line);
         }

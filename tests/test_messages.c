@@ -118,7 +118,8 @@ static const struct mistake command_mistakes[] = {
     {"an option without its value", "tune job.cfg --time"},
     {"a removed option", "tune job.cfg --patience 500"},
     {"a wrong duration", "tune job.cfg --time 8hours"},
-    {"a wrong number", "replay space.json --seeds many"},
+    {"a command of an earlier version", "limiter job.cfg"},
+    {"a wrong number", "simulate space.json --seeds many"},
     {"a number out of range", "tune job.cfg --workers 0"},
     {"a wrong choice", "status job.cfg --format xml"},
     {"no job file", "tune"},
@@ -134,8 +135,8 @@ static const struct mistake command_mistakes[] = {
     {"a page on standard output with --every", "report job.cfg --every 5m --output -"},
     {"a list that does not exist", "list strategy"},
     {"a strategy that does not exist", "list strategies genetics"},
-    {"budgets that are not numbers", "replay space.json --budgets 10,many"},
-    {"a simulation without its parts", "replay space.json --simulate compilers=4"},
+    {"budgets that are not numbers", "simulate space.json --budgets 10,many"},
+    {"a simulation without its parts", "simulate space.json --timeline compilers=4"},
 };
 
 static const struct mistake result_mistakes[] = {

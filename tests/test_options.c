@@ -21,38 +21,43 @@ struct given {
 static struct given given;
 
 // A command that takes one of everything.
-static int try(int argc, char **argv)
-{
-    given = (struct given){.number = 7, .time = 1, .factor = 0.5};
-    const struct option_spec specs[] = {
-        OPTION_JOB(&given.job),
-        {.name = "MORE", .positional = true, .optional = true, .string = &given.more, .help = "another one"},
-        OPTION_STORE(&given.store),
-        OPTION_FORMAT(&given.format),
-        {.name = "flag", .letter = 'g', .flag = &given.flag, .help = "a flag"},
-        {.name = "quiet", .letter = 'q', .flag = &given.quiet, .help = "another flag"},
-        {.name = "number",
-         .letter = 'n',
-         .integer = &given.number,
-         .low = 1,
-         .high = 100,
-         .shown = "N",
-         .help = "a number (7)"},
-        {.name = "time", .letter = 't', .seconds = &given.time, .shown = "TIME", .help = "a duration (1s)"},
-        {.name = "share", .share = &given.share, .shown = "SHARE", .help = "a share (0)"},
-        {.name = "factor", .real = &given.factor, .shown = "X", .help = "a factor (0.5)"},
-        {.name = "add",
-         .list = &given.list,
-         .shown = "TEXT",
-         .help =
-             "may be repeated, and is explained by a text that is longer than what fits on one line of the terminal"},
-        OPTION_END,
-    };
-    return options_parse(specs, "Tries everything.\nA second paragraph.", argc, argv);
-}
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.job),
+    {.name = "MORE", .positional = true, .optional = true, .string = &given.more, .help = "another one"},
+    OPTION_STORE(&given.store),
+    OPTION_FORMAT(&given.format),
+    {.name = "flag", .letter = 'g', .flag = &given.flag, .help = "a flag"},
+    {.name = "quiet", .letter = 'q', .flag = &given.quiet, .help = "another flag"},
+    {.name = "number",
+     .letter = 'n',
+     .integer = &given.number,
+     .low = 1,
+     .high = 100,
+     .shown = "N",
+     .help = "a number (7)"},
+    {.name = "time", .letter = 't', .seconds = &given.time, .shown = "TIME", .help = "a duration (1s)"},
+    {.name = "share", .share = &given.share, .shown = "SHARE", .help = "a share (0)"},
+    {.name = "factor", .real = &given.factor, .shown = "X", .help = "a factor (0.5)"},
+    {.name = "add",
+     .list = &given.list,
+     .shown = "TEXT",
+     .help = "may be repeated, and is explained by a text that is longer than what fits on one line of the terminal"},
+    OPTION_END,
+};
 
-#define RUN(...) finished_run(try, &out, &err, "try", __VA_ARGS__, NULL)
-#define TRY(...) finished_run(try, NULL, NULL, "try", __VA_ARGS__, NULL)
+static const struct command try = {
+    .name = "try", .description = "Tries everything.\nA second paragraph.", .options = specs};
+
+#define RUN(...) finished_run(&try, &out, &err, "try", __VA_ARGS__, NULL)
+#define TRY(...) parse((const char *[]){"try", __VA_ARGS__, NULL})
+
+static int parse(const char **words)
+{
+    int count = 0;
+    given = (struct given){.number = 7, .time = 1, .factor = 0.5};
+    while (words[count]) count++;
+    return options_parse(specs, "", count, (char **)(uintptr_t)words);
+}
 
 static void every_form_of_an_option_is_read(void **state)
 {
@@ -179,9 +184,9 @@ static void the_table_of_commands_has_every_command(void **state)
     (void)state;
     char *document = text_read_file("docs/commands.md", NULL), *rest = document;
     assert_non_null(document);
-    for (const struct command *command = commands; command->name; command++) {
-        char *name = text_format("`%s`", command->name);
-        if (!strstr(document, name)) fail_msg("docs/commands.md lacks %s", command->name);
+    for (size_t i = 0; i < command_count; i++) {
+        char *name = text_format("`%s`", commands[i]->name);
+        if (!strstr(document, name)) fail_msg("docs/commands.md lacks %s", commands[i]->name);
         free(name);
     }
     // The first cells of its rows name commands alone.
@@ -191,8 +196,8 @@ static void the_table_of_commands_has_every_command(void **state)
         for (char *at = rest; end && (at = strchr(at, '`')) && at < end; at = strchr(at + 1, '`') + 1) {
             size_t length = strcspn(at + 1, "`");
             bool known = false;
-            for (const struct command *c = commands; c->name && !known; c++)
-                known = strlen(c->name) == length && !strncmp(c->name, at + 1, length);
+            for (size_t i = 0; i < command_count && !known; i++)
+                known = strlen(commands[i]->name) == length && !strncmp(commands[i]->name, at + 1, length);
             if (!known) fail_msg("docs/commands.md has a command that is none: %.*s", (int)length, at + 1);
         }
     }
@@ -202,9 +207,10 @@ static void the_table_of_commands_has_every_command(void **state)
 static void no_command_has_two_options_of_one_name_or_letter(void **state)
 {
     (void)state;
-    for (const struct command *command = commands; command->name; command++) {
+    for (size_t i = 0; i < command_count; i++) {
+        const struct command *command = commands[i];
         char *out, letters[64] = "";
-        assert_int_equal(finished_run(command->run, &out, NULL, command->name, "--help", NULL), 0);
+        assert_int_equal(finished_run(command, &out, NULL, command->name, "--help", NULL), 0);
         char *list = options_of_help(out);
         for (char *line = strtok(list, "\n"), seen[2048] = "\n"; line; line = strtok(NULL, "\n")) {
             char *name = text_format("\n%s\n", strstr(line, "--"));
@@ -220,13 +226,13 @@ static void no_command_has_two_options_of_one_name_or_letter(void **state)
 }
 
 // What a command prints on standard output, whose status must be 0 and whose standard error empty. malloc'ed.
-#define PRINTED(run, ...) printed(run, (const char *[]){__VA_ARGS__, NULL})
-static char *printed(int (*run)(int, char **), const char *const *words)
+#define PRINTED(command, ...) printed(command, (const char *[]){__VA_ARGS__, NULL})
+static char *printed(const struct command *command, const char *const *words)
 {
     const char *w[5] = {NULL};
     char *out, *err;
     for (size_t i = 0; words[i]; i++) w[i] = words[i];
-    assert_int_equal(finished_run(run, &out, &err, w[0], w[1], w[2], w[3], w[4], NULL), 0);
+    assert_int_equal(finished_run(command, &out, &err, w[0], w[1], w[2], w[3], w[4], NULL), 0);
     assert_string_equal(err, "");
     free(err);
     return out;
@@ -251,10 +257,11 @@ static void assert_line(const char *text, const char *first, const char *const *
 static void every_strategy_is_listed_with_its_summary_and_options(void **state)
 {
     (void)state;
-    char *all = PRINTED(cmd_list, "list", "strategies"), *csv = PRINTED(cmd_list, "list", "strategies", "--format=csv");
+    char *all = PRINTED(&cmd_list, "list", "strategies"),
+         *csv = PRINTED(&cmd_list, "list", "strategies", "--format=csv");
     for (size_t i = 0; strategy_classes[i]; i++) {
         const struct strategy_class *class = strategy_classes[i];
-        char *one = PRINTED(cmd_list, "list", "strategies", class->name);
+        char *one = PRINTED(&cmd_list, "list", "strategies", class->name);
         ASSERT_LINE(all, class->name, class->summary);
         ASSERT_LINE(csv, class->name, "");
         assert_contains(csv, class->summary);
@@ -280,10 +287,10 @@ static void every_strategy_is_listed_with_its_summary_and_options(void **state)
 static void every_operation_is_listed_with_its_roles_bound_and_baselines(void **state)
 {
     (void)state;
-    char *all = PRINTED(cmd_list, "list", "operations");
+    char *all = PRINTED(&cmd_list, "list", "operations");
     for (size_t i = 0; operations[i]; i++) {
         const struct operation *op = operations[i];
-        char *one = PRINTED(cmd_list, "list", "operations", op->name);
+        char *one = PRINTED(&cmd_list, "list", "operations", op->name);
         ASSERT_LINE(all, op->name, op->summary);
         assert_contains(one, op->summary);
         assert_contains(one, op->bound);
@@ -302,14 +309,14 @@ static void every_operation_is_listed_with_its_roles_bound_and_baselines(void **
 static void every_metric_is_listed_in_its_set_and_by_its_key(void **state)
 {
     (void)state;
-    char *all = PRINTED(cmd_list, "list", "metrics");
+    char *all = PRINTED(&cmd_list, "list", "metrics");
     for (size_t i = 0; metric_sets[i]; i++) {
         const struct metric_set *set = metric_sets[i];
-        char *one = PRINTED(cmd_list, "list", "metrics", set->name);
+        char *one = PRINTED(&cmd_list, "list", "metrics", set->name);
         ASSERT_LINE(all, set->name, set->summary);
         assert_contains(one, set->summary);
         for (const struct metric *m = set->metrics; m->key; m++) {
-            char *single = PRINTED(cmd_list, "list", "metrics", m->key);
+            char *single = PRINTED(&cmd_list, "list", "metrics", m->key);
             ASSERT_LINE(one, set->name, m->key, m->name, m->unit, m->description, m->chips ? m->chips : "");
             ASSERT_LINE(single, set->name, m->key, m->name, m->unit, m->description, m->chips ? m->chips : "");
             assert_null(metrics_find(m->key)); // a name is a set or a key
@@ -317,7 +324,7 @@ static void every_metric_is_listed_in_its_set_and_by_its_key(void **state)
         }
         free(one);
     }
-    char *full = PRINTED(cmd_list, "list", "metrics", "full");
+    char *full = PRINTED(&cmd_list, "list", "metrics", "full");
     ASSERT_LINE(full, "shared", "bank_conflicts_atomic"); // what `full` includes
     free(full);
     free(all);
@@ -328,10 +335,10 @@ static void every_field_of_a_trial_is_listed(void **state)
     (void)state;
     size_t count;
     const struct trial_field *fields = trial_fields(&count);
-    char *all = PRINTED(cmd_list, "list", "fields");
+    char *all = PRINTED(&cmd_list, "list", "fields");
     for (size_t i = 0; i < count; i++) {
         const char *level = field_level_name(fields[i].level);
-        char *one = PRINTED(cmd_list, "list", "fields", fields[i].name);
+        char *one = PRINTED(&cmd_list, "list", "fields", fields[i].name);
         ASSERT_LINE(all, level, fields[i].name, fields[i].unit, fields[i].meaning);
         ASSERT_LINE(one, level, fields[i].name, fields[i].unit, fields[i].meaning);
         free(one);
@@ -342,9 +349,9 @@ static void every_field_of_a_trial_is_listed(void **state)
 static void every_pipe_is_listed(void **state)
 {
     (void)state;
-    char *all = PRINTED(cmd_list, "list", "pipes");
+    char *all = PRINTED(&cmd_list, "list", "pipes");
     for (int i = 0; i < PIPE_COUNT; i++) {
-        char *one = PRINTED(cmd_list, "list", "pipes", pipes[i].name);
+        char *one = PRINTED(&cmd_list, "list", "pipes", pipes[i].name);
         ASSERT_LINE(all, pipes[i].name, pipes[i].unit, pipes[i].gloss, pipes[i].how);
         ASSERT_LINE(one, pipes[i].name, pipes[i].unit, pipes[i].gloss, pipes[i].how);
         free(one);
@@ -357,11 +364,11 @@ static void lists_are_json_too(void **state)
 {
     (void)state;
     struct error err;
-    char *text = PRINTED(cmd_list, "list", "strategies", "-fjson");
+    char *text = PRINTED(&cmd_list, "list", "strategies", "-fjson");
     json_t *list = json_parse(text, &err), *one;
     assert_string_equal(json_get_string(json_array_get(list, 0), "name", ""), "default");
     free(text);
-    text = PRINTED(cmd_list, "list", "strategies", "default", "-fjson");
+    text = PRINTED(&cmd_list, "list", "strategies", "default", "-fjson");
     one = json_parse(text, &err);
     assert_true(json_equal(json_array_get(list, 0), one));
     json_t *option = json_array_get(json_object_get(one, "options"), 0);
@@ -371,7 +378,7 @@ static void lists_are_json_too(void **state)
     json_decref(list);
     json_decref(one);
     free(text);
-    text = PRINTED(cmd_list, "list", "operations", "-fjson");
+    text = PRINTED(&cmd_list, "list", "operations", "-fjson");
     list = json_parse(text, &err);
     size_t count = 0;
     while (operations[count]) count++;
@@ -379,7 +386,7 @@ static void lists_are_json_too(void **state)
     assert_string_equal(json_get_string(json_array_get(list, 0), "bound", ""), operations[0]->bound);
     json_decref(list);
     free(text);
-    text = PRINTED(cmd_list, "list", "metrics", "stall_gmma", "-fjson");
+    text = PRINTED(&cmd_list, "list", "metrics", "stall_gmma", "-fjson");
     list = json_parse(text, &err);
     assert_string_equal(json_get_string(json_array_get(list, 0), "chips", ""), "GH");
     json_decref(list);
@@ -392,7 +399,7 @@ static void what_cannot_be_listed_is_a_usage_error_with_the_nearest(void **state
     static const struct {
         const char *kind, *name, *message;
     } cases[] = {
-        {NULL, NULL, "KIND is missing: what to list: strategies, operations, metrics, fields"},
+        {NULL, NULL, "KIND is missing: what to list: strategies, operations, metrics, counters, fields"},
         {"strategys", NULL, "unknown kind 'strategys'; did you mean 'strategies'? (known: strategies, operations, "},
         {"strategies", "genetik", "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, "},
         {"operations", "gemn", "unknown operation 'gemn'; did you mean 'gemm'? (known: gemm, "},
@@ -403,7 +410,7 @@ static void what_cannot_be_listed_is_a_usage_error_with_the_nearest(void **state
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out, *err;
-        assert_int_equal(finished_run(cmd_list, &out, &err, "list", cases[i].kind, cases[i].name, NULL), 2);
+        assert_int_equal(finished_run(&cmd_list, &out, &err, "list", cases[i].kind, cases[i].name, NULL), 2);
         assert_contains(err, cases[i].message);
         assert_string_equal(out, "");
         free(out);
@@ -412,15 +419,15 @@ static void what_cannot_be_listed_is_a_usage_error_with_the_nearest(void **state
 }
 
 // configs/example.cfg says so.
-static void the_help_of_tune_and_replay_names_every_strategy(void **state)
+static void the_help_of_tune_and_simulate_names_every_strategy(void **state)
 {
     (void)state;
     static const struct {
-        int (*run)(int, char **);
+        const struct command *command;
         const char *name;
-    } cases[] = {{cmd_tune, "tune"}, {cmd_replay, "replay"}};
+    } cases[] = {{&cmd_tune, "tune"}, {&cmd_simulate, "simulate"}};
     for (size_t k = 0; k < 2; k++) {
-        char *help = PRINTED(cases[k].run, cases[k].name, "--help");
+        char *help = PRINTED(cases[k].command, cases[k].name, "--help");
         const char *option = strstr(help, "--strategy ");
         assert_non_null(option);
         const char *end = strstr(option, "\n      --");
@@ -435,7 +442,7 @@ static void tune_refuses_a_strategy_that_is_not_there(void **state)
 {
     (void)state;
     char *out, *err;
-    assert_int_equal(finished_run(cmd_tune, &out, &err, "tune", "configs/example.cfg", "--strategy=genetik",
+    assert_int_equal(finished_run(&cmd_tune, &out, &err, "tune", "configs/example.cfg", "--strategy=genetik",
                                   "--store=/nowhere/x", NULL),
                      2);
     assert_contains(err, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, ");
@@ -444,7 +451,7 @@ static void tune_refuses_a_strategy_that_is_not_there(void **state)
     free(err);
 }
 
-static void replay_refuses_strategies_and_options_that_are_not_there(void **state)
+static void simulate_refuses_strategies_and_options_that_are_not_there(void **state)
 {
     (void)state;
     static const struct {
@@ -459,7 +466,7 @@ static void replay_refuses_strategies_and_options_that_are_not_there(void **stat
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out, *err;
-        assert_int_equal(finished_run(cmd_replay, &out, &err, "replay", "tests/spaces/branch_h200.json.gz",
+        assert_int_equal(finished_run(&cmd_simulate, &out, &err, "simulate", "tests/spaces/branch_h200.json.gz",
                                       cases[i].words[0], cases[i].words[1], NULL),
                          2);
         assert_contains(err, cases[i].message);
@@ -475,9 +482,11 @@ static void a_misspelt_command_has_a_nearest_one(void **state)
     assert_string_equal(command_nearest("tnue"), "tune");
     assert_string_equal(command_nearest("compair"), "compare");
     assert_null(command_nearest("zzzzzz"));
-    assert_ptr_equal(command_find("tune")->run, cmd_tune);
-    assert_null(command_find("tun"));
-    assert_null(commands[command_count].name);
+    assert_ptr_equal(command_find(commands, "tune"), &cmd_tune);
+    assert_null(command_find(commands, "tun"));
+    assert_string_equal(command_renamed("limiter"), "profile --limits");
+    assert_null(command_renamed("tune"));
+    assert_null(commands[command_count]);
 }
 
 int main(void)
@@ -495,9 +504,9 @@ int main(void)
         cmocka_unit_test(every_pipe_is_listed),
         cmocka_unit_test(lists_are_json_too),
         cmocka_unit_test(what_cannot_be_listed_is_a_usage_error_with_the_nearest),
-        cmocka_unit_test(the_help_of_tune_and_replay_names_every_strategy),
+        cmocka_unit_test(the_help_of_tune_and_simulate_names_every_strategy),
         cmocka_unit_test(tune_refuses_a_strategy_that_is_not_there),
-        cmocka_unit_test(replay_refuses_strategies_and_options_that_are_not_there),
+        cmocka_unit_test(simulate_refuses_strategies_and_options_that_are_not_there),
         cmocka_unit_test(a_misspelt_command_has_a_nearest_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

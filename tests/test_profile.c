@@ -327,8 +327,8 @@ static const struct {
     {"", "profile -t X=1,MODE=hang", 1, "", "the job's measure.timeout is too short"},
     {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
-    {"", "limiter -t X=1,MODE=good", 1, "", "has no variants"},
-    {"", "limiter -t cublas", 1, "", "has no variants"},
+    {"", "profile --limits -t X=1,MODE=good", 1, "", "has no variants"},
+    {"", "profile --limits -t cublas", 1, "", "has no variants"},
 };
 
 static void the_commands_say_what_is_wrong(void **state)
@@ -513,7 +513,7 @@ static void metrics_are_listed_without_a_gpu(void **state)
 {
     (void)state;
     char *folder = e2e_folder("metrics");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot metrics --chip GH100 icache");
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
     // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
     if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) {
         e2e_done(&r);
@@ -524,13 +524,13 @@ static void metrics_are_listed_without_a_gpu(void **state)
     e2e_expect(r.out, "sm__icc_requests_lookup_miss");
     e2e_expect(r.out, "icache_misses (.sum)");
     e2e_done(&r);
-    r = e2e_run(folder, "$BIN/sweetspot metrics --chip GH100 'dram__bytes*' -f csv");
+    r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 'dram__bytes*' -f csv");
     e2e_expect(r.out, "dram__bytes_read,counter,");
     e2e_done(&r);
-    r = e2e_run(folder, "$BIN/sweetspot metrics --chip GH100 nothing_like_it");
+    r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 nothing_like_it");
     assert_int_equal(r.status, EXIT_NOTHING);
     e2e_done(&r);
-    r = e2e_run(folder, "$BIN/sweetspot metrics --chip XX999");
+    r = e2e_run(folder, "$BIN/sweetspot list counters --chip XX999");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "install a newer CUPTI");
     e2e_done(&r);

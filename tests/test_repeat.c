@@ -270,7 +270,7 @@ static void write_header(void)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     keep_binary();
-    int status = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+    int status = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                               "--embed", NULL);
     if (status) fail_msg("status %d: %s", status, err);
     free(err);

@@ -194,20 +194,6 @@ static void three_devices_are_three_rows(void **state)
     expect(&r, 0, ",Third,\n", NULL);
 }
 
-static void a_browser_is_started_or_missed(void **state)
-{
-    (void)state;
-    struct outcome_of_command r =
-        RUN("printf '#!/bin/sh\\necho \"$1\" >shown.new; mv shown.new shown\\n' >browser && chmod +x browser && "
-            "BROWSER=./browser $S report job.cfg --open; for i in $(seq 100); do [ -f shown ] && break; sleep 0.1; "
-            "done; cat shown");
-    expect(&r, 0, "/report.html", NULL);
-    r = RUN("BROWSER=./missing $S report job.cfg --open; sleep 1");
-    expect(&r, 0, NULL, "cannot start a browser (./missing:");
-    r = RUN("$S report job.cfg --open -o -");
-    expect(&r, 2, NULL, "--open and --every need a page in a file");
-}
-
 // Forty configurations, measured by a scripted worker that takes its time, take seconds; meanwhile the page says that
 // it runs.
 static void a_run_is_followed_by_a_page(void **state)
@@ -265,7 +251,6 @@ int main(void)
         CASE(without_the_charting_library_all_but_the_page_works),
         CASE(names_with_markup_stay_text),
         CASE(three_devices_are_three_rows),
-        CASE(a_browser_is_started_or_missed),
         CASE(a_run_is_followed_by_a_page),
         CASE(a_suite_has_one_page),
         CASE(the_page_of_a_killed_tuner_says_that_no_tuner_runs),

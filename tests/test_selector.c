@@ -7,9 +7,11 @@
 #include "search/space/random.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
-#include "tuner/output/header.h"
+#include "tuner/header/header.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/setup/wave_model.h"
+
+#include "tests/config_text.h"
 
 // The text of a problem, to be followed by others.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)
@@ -76,7 +78,7 @@ static void the_wave_model_makes_a_better_selector(void **state)
         struct wave_model model;
         char config[1024];
         if (trial->status != STATUS_OK) continue;
-        space_format(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
+        config_text(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
         const struct trial_stage facts = {.name = "gemm_simt", .registers = (int64_t)trial->facts.registers};
         if (wave_model_find(job, &device_limits_h200,
                             &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err))
@@ -219,11 +221,11 @@ static void the_header_selects_what_the_driver_expects(void **state)
     struct outcome_of_command r =
         e2e_run(folder,
                 "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--start-from tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
+                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
                 "$BIN/sweetspot header %s/configs/job.cfg --store %s/s.db --output %s/s.h && "
                 "sed 's/^name .*/name = \"other\";/' %s/configs/job.cfg >%s/configs/other.cfg && "
                 "$BIN/sweetspot tune %s/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--start-from tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
+                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
                 "$BIN/sweetspot header %s/configs/other.cfg --store %s/o.db --output %s/o.h",
                 folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);

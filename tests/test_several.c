@@ -242,19 +242,19 @@ static void every_device_of_a_store_is_shown_the_newest_first(void **state)
     finished_final(&job);
     usleep(20000); // the environments' times of use differ
     finished_trials(&job, "NVIDIA A100", "sm_80");
-    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "-s", job.store, NULL), 0);
+    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, NULL), 0);
     const char *newest = strstr(out, "NVIDIA A100"), *other = strstr(out, "NVIDIA H200");
     assert_true(newest && other && newest < other);
     free(out);
     // The newest has no final: that is said, and the other is compared.
-    assert_int_equal(finished_run(cmd_compare, &out, &err, "compare", job.job, "-s", job.store, NULL), EXIT_NOTHING);
+    assert_int_equal(finished_run(&cmd_compare, &out, &err, "compare", job.job, "-s", job.store, NULL), EXIT_NOTHING);
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
     assert_contains(err, "has decided a winner yet");
     free(out);
     free(err);
     finished_final(&job); // on the one used last
-    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--format=json", NULL),
+    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--format=json", NULL),
                      0);
     json_t *all = json_parse(out, NULL), *others = json_object_get(all, "other_devices");
     assert_string_equal(json_get_string(all, "device", ""), "NVIDIA A100");
@@ -262,25 +262,25 @@ static void every_device_of_a_store_is_shown_the_newest_first(void **state)
     assert_string_equal(json_get_string(json_array_get(others, 0), "device", ""), "NVIDIA H200");
     json_decref(all);
     free(out);
-    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--device=h200", NULL),
+    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--device=h200", NULL),
                      0);
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
     free(out);
     char *store_option = text_format("--store=%s", job.store), *header = text_format("--output=%s", job.header);
-    assert_int_equal(finished_run(cmd_header, NULL, NULL, "header", job.job, store_option, "-dh200", header, NULL), 0);
+    assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, store_option, "-dh200", header, NULL), 0);
     free(store_option);
     free(header);
     out = text_read_file(job.header, NULL);
     assert_contains(out, "NVIDIA H200");
     assert_null(strstr(out, "A100"));
     free(out);
-    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=NVIDIA", NULL),
+    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=NVIDIA", NULL),
                      EXIT_USAGE);
     assert_contains(err, "more than one device");
     assert_contains(err, "NVIDIA A100, NVIDIA H200");
     free(err);
-    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=B200", NULL),
+    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=B200", NULL),
                      EXIT_USAGE);
     assert_contains(err, "no device of ");
     free(err);
@@ -301,19 +301,19 @@ static void the_gate_fails_below_the_figure_and_says_where(void **state)
     };
     char *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--fail-below=0", NULL),
-                     EXIT_GATE);
+    assert_int_equal(
+        finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--fail-below=0", NULL), EXIT_GATE);
     assert_contains(err, "mini.cfg: no final has decided a winner");
     free(err);
     finished_final(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int status = finished_run(cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, cases[i].figure, NULL);
+        int status = finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, cases[i].figure, NULL);
         assert_int_equal(status, cases[i].status);
         if (cases[i].message) assert_contains(err, cases[i].message);
         assert_int_equal(lines_with(err, "sweetspot: gate: "), (int)i);
         free(err);
     }
-    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--lower-bound", NULL),
+    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--lower-bound", NULL),
                      EXIT_USAGE);
     assert_contains(err, "--fail-below");
     free(err);
@@ -376,12 +376,12 @@ static void json_has_all_the_digits_of_a_time(void **state)
     bare = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     assert_int_equal(store_put_document(store, "final", bare, &err), 0);
     store_close(store);
-    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "-fjson", NULL), 0);
+    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "-fjson", NULL), 0);
     json_t *all = json_parse(out, &err);
     assert_true(json_get_number(all, "when", 0) == 1790000123.4567890);
     free(out);
     json_decref(all);
-    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "-s", job.store, "-fcsv", NULL), 0);
+    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, "-fcsv", NULL), 0);
     assert_contains(out, ",final.when,1790000123.456789\n");
     free(out);
     free(bare);

@@ -17,9 +17,9 @@ static void what_is_wrong_with_the_settings_is_said_by_name(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "--simulate: compilers is missing"},
-        {"compilers=16,gpu=1", "--simulate: compile is missing"},
-        {"compilers=16,compile=1", "--simulate: gpu is missing"},
+        {"", "--timeline: compilers is missing"},
+        {"compilers=16,gpu=1", "--timeline: compile is missing"},
+        {"compilers=16,compile=1", "--timeline: gpu is missing"},
         {"compilers=0,compile=1,gpu=1", "compilers must be a whole number from 1 to 1024, not '0'"},
         {"compilers=2x,compile=1,gpu=1", "compilers must be a whole number from 1 to 1024, not '2x'"},
         {"compilers=16,compile=1,gpu=1,gpus=5000", "gpus must be a whole number from 1 to 1024, not '5000'"},

@@ -227,7 +227,7 @@ static void a_header_loads_every_unit_and_launches_from_each(void **state)
     finished_final(&job);
     keep_binary(file, size);
     free(file);
-    int status = finished_run(cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header,
+    int status = finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header,
                               "--embed", NULL);
     if (status) fail_msg("status %d: %s", status, said);
     free(said);
@@ -249,7 +249,7 @@ static void a_header_loads_every_unit_and_launches_from_each(void **state)
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
     char *alone = text_format("%s/winner.cubin", job.folder);
-    status = finished_run(cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
+    status = finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
     assert_true(status > 0);
     assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
     free(said);
@@ -274,7 +274,8 @@ static void a_stage_may_have_another_value_of_a_parameter(void **state)
     job_free(j);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    int status = finished_run(cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
+    int status =
+        finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, said);
     free(said);
     char *main_c = text_format("%s/main.c", job.folder);

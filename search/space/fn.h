@@ -3,7 +3,7 @@
 //
 // Their text is fn_arithmetic.h and fn_selector.h: C99, C++ and CUDA at once, without includes. Here they are included
 // as functions that begin with fn_. tuner/base/embedded.c carries the same text in the program, and
-// tuner/output/header_text.c writes it into a header with the macros filled in: FN(name) is <job>_fn_name there, so
+// tuner/header/header_text.c writes it into a header with the macros filled in: FN(name) is <job>_fn_name there, so
 // that headers of several jobs can be included together. So the driver and a header cannot disagree about
 // the kernel to select. Both texts call no functions from outside.
 #ifndef SWEETSPOT_FN_H

@@ -11,7 +11,7 @@ sweetspot=$PWD/${BIN:-out/bin}/sweetspot
 [ $# -gt 0 ] || set -- configs/sgemm_2048.cfg configs/suite/fp32_512.cfg configs/suite/fp32_4096.cfg \
     configs/suite/bf16_512.cfg configs/suite/bf16_4096.cfg configs/gemv.cfg configs/column_sums.cfg \
     configs/row_sums.cfg configs/softmax.cfg configs/stencil_5.cfg
-"$sweetspot" devices >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
+"$sweetspot" doctor >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
 command -v nvcc >/dev/null || { echo "skipped: no nvcc here"; exit 0; }
 folder=out/test/embedded.$$
 mkdir -p "$folder"

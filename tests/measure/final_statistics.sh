@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
 finals=${FINALS:-100} loaded=${LOADED:-20}
 [ $# -gt 0 ] || set -- identical planted loaded
-"$sweetspot" devices >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
+"$sweetspot" doctor >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
 folder=out/test/final_statistics.$$
 mkdir -p "$folder"
 load=

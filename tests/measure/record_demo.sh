@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=${BIN:-out/bin}/sweetspot job=configs/sgemm_2048.cfg
 file=${1:-tests/spaces/sgemm_2048_h200.json.gz}
-"$sweetspot" devices >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
+"$sweetspot" doctor >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
 folder=out/test/record_demo.$$
 mkdir -p "$folder"
 trap 'rm -rf "$folder"' EXIT

@@ -42,7 +42,7 @@ END
     done
     nvcc -std=c++17 -O2 -I"$folder" -DLOWER="$lower" -DUPPER="$upper" -DHEADER='"best.h"' -D"${upper}_RUNTIME_API" \
         tests/launch/two_devices.cu "$folder/best_binary.c" -o "$folder/program"
-    "$sweetspot" devices >/dev/null 2>&1 || { echo "built; not run: no GPU can be used here"; exit 0; }
+    "$sweetspot" doctor >/dev/null 2>&1 || { echo "built; not run: no GPU can be used here"; exit 0; }
     "$folder/program"
 }
 

@@ -31,7 +31,7 @@ struct measure_settings {
     double max_time;    // s, a problem
     double graph_below; // s: kernels shorter than this are timed many at once, in a CUDA graph
     double rest;        // s the device idles before each sample that is timed alone; 0: samples follow each other
-    bool rest_given;    // the job sets it; `profile` and `limiter` have their own default
+    bool rest_given;    // the job sets it; `profile` has its own default
     double slow_factor; // a first launch slower than this times the best is cut off
     double race;        // what is certainly slower than this times the best ends after few launches
     // The driver's alone:

@@ -23,6 +23,27 @@
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"
 
+static struct {
+    const char *path, *arch, *cache;
+    int64_t compile;
+} given = {.arch = "sm_90a", .compile = -1};
+
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.path),
+    {.name = "compile",
+     .letter = 'c',
+     .integer = &given.compile,
+     .shown = "N",
+     .help = "compile the reference and present kernels and N configurations, all of a smaller space; 0: nothing "
+             "(the reference and the first)"},
+    {.name = "arch",
+     .string = &given.arch,
+     .shown = "ARCH",
+     .help = "architecture to compile for; its limits apply (sm_90a)"},
+    {.name = "cache", .string = &given.cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
+    OPTION_END,
+};
+
 enum { MAX_WORKERS = 64 };
 
 struct sample {
@@ -195,26 +216,26 @@ static int print_found(struct check *c)
 static int check_by_compiling(struct check *c, int64_t count, const char *arch, const char *cache)
 {
     struct error err = {""};
-    bool given = count >= 0;
+    bool wanted = count >= 0;
     char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    char *folder = given || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
+    char *folder = wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
     struct check_samples samples;
     int64_t failed = 0;
-    check_samples_choose(&samples, c->job, given ? (uint64_t)count : 1);
+    check_samples_choose(&samples, c->job, wanted ? (uint64_t)count : 1);
     int asked = check_signatures(c, argv, &err);
     if (!asked) asked = check_builds(c, argv, folder, &err);
     int status = print_found(c);
-    if (!status && (!asked || given)) {
-        failed = compile_samples(c->job, &samples, !given, arch, folder, &err);
+    if (!status && (!asked || wanted)) {
+        failed = compile_samples(c->job, &samples, !wanted, arch, folder, &err);
         check_samples_compare(&samples, c);
         if (failed > 0) check_needs(c);
         status = failed > 0 ? EXIT_NOTHING : 0;
         print_found(c);
     }
     if (failed < 0 || (asked && !failed)) {
-        fprintf(stderr, "sweetspot%s: %s\n", given ? "" : " check: nothing was compiled", err.message);
-        if (given && !status) status = EXIT_ENVIRONMENT;
-    } else if (!status && !given) {
+        fprintf(stderr, "sweetspot%s: %s\n", wanted ? "" : " check: nothing was compiled", err.message);
+        if (wanted && !status) status = EXIT_ENVIRONMENT;
+    } else if (!status && !wanted) {
         printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
                c->job->reference.kind == REFERENCE_KERNEL ? " and the reference" : "");
     }
@@ -224,46 +245,23 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     return status;
 }
 
-int cmd_check(int argc, char **argv)
+static int run(void)
 {
-    const char *path = NULL, *arch = "sm_90a", *cache = NULL;
-    int64_t compile = -1;
-    const struct option_spec specs[] = {
-        OPTION_JOB(&path),
-        {.name = "compile",
-         .letter = 'c',
-         .integer = &compile,
-         .shown = "N",
-         .help = "compile the reference and present kernels and N configurations, all of a smaller space; 0: nothing "
-                 "(the reference and the first)"},
-        {.name = "arch",
-         .string = &arch,
-         .shown = "ARCH",
-         .help = "architecture to compile for; its limits apply (sm_90a)"},
-        {.name = "cache", .string = &cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
-        OPTION_END,
-    };
-    int status = options_parse(
-        specs,
-        "Checks a job file: every mistake with file and line, the space, the memory its problems need, what the "
-        "kernels take. Needs no GPU.",
-        argc, argv);
-    if (status >= 0) return status;
     struct job *job;
     struct error err;
     struct device_limits limits;
     struct check check;
     const char *device;
-    if (device_limits_of(arch, &limits, &device))
-        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", arch, device);
-    status = session_load_job(path, &job);
+    if (device_limits_of(given.arch, &limits, &device))
+        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", given.arch, device);
+    int status = session_load_job(given.path, &job);
     if (status) return status;
     if (job_build_space(job, &limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         job_free(job);
         return EXIT_USAGE;
     }
-    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", path, job->name,
+    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", given.path, job->name,
            space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device);
     if (check_problems(job, &limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
@@ -274,17 +272,31 @@ int cmd_check(int argc, char **argv)
     if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     fflush(stdout);
-    check_open(&check, job, &limits, arch);
+    check_open(&check, job, &limits, given.arch);
     if (!status) {
         check_macros(&check);
         check_files(&check);
         check_launches(&check);
         check_images(&check);
         check_architecture(&check);
-        status = compile ? check_by_compiling(&check, compile, arch, cache) : print_found(&check);
+        status =
+            given.compile ? check_by_compiling(&check, given.compile, given.arch, given.cache) : print_found(&check);
     }
     check_release(&check);
     if (!status) printf("%sno mistakes found%s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout));
     job_free(job);
     return status;
 }
+
+const struct command cmd_check = {
+    .name = "check",
+    .summary = "report every mistake of a job file",
+    .description = "Checks a job file: every mistake with file and line, the space, the memory its problems need, what "
+                   "the kernels take. Needs no GPU.",
+    .options = specs,
+    .run = run,
+    .more = "`--arch` decides whose limits hold in constraints: sm_80 is an A100, sm_86 an A40, sm_89 an L40S and "
+            "sm_90 an H200; for others those of an H200 are assumed. `docs/job-file.md` explains every setting and the "
+            "usual mistakes.",
+    .see = "space list tune",
+};

@@ -117,6 +117,25 @@ struct comparing {
     struct table *csv;
 };
 
+static struct comparing given = {.gate = {.figure = NAN}};
+
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.several.named),
+    OPTION_STORE(&given.several.store),
+    OPTION_RESULTS_DEVICE(&given.several.device, "all of them"),
+    {.name = "fail-below",
+     .real = &given.gate.figure,
+     .low = 0,
+     .high = 1000,
+     .shown = "RATIO",
+     .help = "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
+             "decided (no gate)"},
+    {.name = "lower-bound",
+     .flag = &given.gate.lower,
+     .help = "with --fail-below: use the lower bound of the ratio's interval"},
+    OPTION_FORMAT(&given.format),
+    OPTION_END};
+
 static void hold_gate(struct comparing *all, const struct comparison *c)
 {
     char *where = c->session->device_count > 1
@@ -197,37 +216,31 @@ static int compare_all(struct comparing *all)
     return status;
 }
 
-int cmd_compare(int argc, char **argv)
+static int run(void)
 {
-    struct comparing all = {.gate = {.figure = NAN}};
-    const struct option_spec specs[] = {
-        OPTION_JOBS(&all.several.named),
-        OPTION_STORE(&all.several.store),
-        OPTION_RESULTS_DEVICE(&all.several.device, "all of them"),
-        {.name = "fail-below",
-         .real = &all.gate.figure,
-         .low = 0,
-         .high = 1000,
-         .shown = "RATIO",
-         .help = "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
-                 "decided (no gate)"},
-        {.name = "lower-bound",
-         .flag = &all.gate.lower,
-         .help = "with --fail-below: use the lower bound of the ratio's interval"},
-        OPTION_FORMAT(&all.format),
-        OPTION_END};
-    int status = options_parse(
-        specs,
-        "Compares the winner with the baselines that ran beside it in the newest final: times, ratios with their 95% "
-        "intervals, rates, and errors against a computation in double precision. Of several jobs, or a folder of "
-        "them, one table. Exit status 1 when there is no final yet.",
-        argc, argv);
-    if (status >= 0) return status;
-    if (all.gate.lower && isnan(all.gate.figure)) {
+    if (given.gate.lower && isnan(given.gate.figure)) {
         fprintf(stderr, "sweetspot compare: --lower-bound needs --fail-below\n");
         return EXIT_USAGE;
     }
-    status = compare_all(&all);
-    several_close(&all.several);
+    int status = compare_all(&given);
+    several_close(&given.several);
     return status;
 }
+
+const struct command cmd_compare = {
+    .name = "compare",
+    .summary = "the winner against the baselines, with confidence intervals",
+    .description = "Compares the winner with the baselines that ran beside it in the newest final: times, ratios with "
+                   "their 95% intervals, rates, and errors against a computation in double precision. Of several jobs, "
+                   "or a folder of them, one table. Exit status 1 when there is no final yet.",
+    .options = specs,
+    .run = run,
+    .more = "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned "
+            "kernel is faster. The percentage of the device's measured ceiling is shown where it is known: of memory, "
+            "and of the pipe of the job's arithmetic at the clock that lasts. Entries whose time depends on the "
+            "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
+            "mentioned on standard error.\n\n"
+            "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
+            "a library, fails. Times in csv and json are seconds; `docs/formats.md` describes both.",
+    .see = "tune report status",
+};

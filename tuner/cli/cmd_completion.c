@@ -7,47 +7,43 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/completion.h"
 
-static const struct completion_shell *const shells[] = {&completion_bash, &completion_zsh, &completion_fish};
-enum { SHELLS = sizeof shells / sizeof *shells };
+static const char *name;
 
-struct completion_writer {
-    const struct completion_shell *shell;
-    const char *command;
+#define SHELLS(x) x(bash) x(zsh) x(fish)
+#define NAME(shell) #shell,
+static const char *const names[] = {SHELLS(NAME) NULL};
+#define SHELL(shell) &completion_##shell,
+static const struct completion_shell *const shells[] = {SHELLS(SHELL) NULL};
+
+static const struct option_spec specs[] = {
+    {.name = "SHELL", .positional = true, .string = &name, .choices = names, .help = "bash, zsh or fish"},
+    OPTION_END,
 };
 
-static void write_command(void *user, const struct option_spec *specs, const char *description)
+static int run(void)
 {
-    const struct completion_writer *w = user;
-    (void)description;
-    w->shell->command(stdout, w->command, specs);
-}
-
-int cmd_completion(int argc, char **argv)
-{
-    const char *name = NULL, *names[SHELLS + 1] = {NULL};
-    for (size_t i = 0; i < SHELLS; i++) names[i] = shells[i]->name;
-    const struct option_spec specs[] = {
-        {.name = "SHELL", .positional = true, .string = &name, .choices = names, .help = "bash, zsh or fish"},
-        OPTION_END,
-    };
-    int status =
-        options_parse(specs,
-                      "Prints the completion script of a shell for sweetspot's command lines; `make install` puts it "
-                      "where the shells look. For one session of bash: source <(sweetspot completion bash)",
-                      argc, argv);
-    if (status >= 0) return status;
-    size_t i = 0;
-    while (i < SHELLS && strcmp(shells[i]->name, name) != 0) i++;
-    if (i == SHELLS) {
+    const struct completion_shell *const *shell = shells;
+    while (*shell && strcmp((*shell)->name, name) != 0) shell++;
+    if (!*shell) {
         char *text = text_unknown("shell", name, names);
         fprintf(stderr, "sweetspot completion: %s\n", text);
         free(text);
         return EXIT_USAGE;
     }
-    shells[i]->begin(stdout, commands_known());
-    for (const struct command *command = commands_known(); command->name; command++)
-        options_visit(command->run, command->name, write_command,
-                      &(struct completion_writer){shells[i], command->name});
-    shells[i]->end(stdout);
+    (*shell)->begin(stdout, commands_known());
+    for (const struct command *const *command = commands_known(); *command; command++)
+        (*shell)->command(stdout, (*command)->name, (*command)->options);
+    (*shell)->end(stdout);
     return EXIT_DONE;
 }
+
+const struct command cmd_completion = {
+    .name = "completion",
+    .summary = "print the completion script for bash, zsh or fish",
+    .description = "Prints the completion script of a shell for sweetspot's command lines; `make install` puts it "
+                   "where the shells look. For one session of bash: source <(sweetspot completion bash)",
+    .options = specs,
+    .run = run,
+    .more = "It is made from the same tables as `--help`.",
+    .see = "man",
+};

@@ -1,5 +1,6 @@
-// sweetspot doctor: what works on this machine, and how to fix the rest.
+// sweetspot doctor: the GPUs of this machine, what works on it, and how to fix the rest.
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,12 @@
 #include "tuner/setup/probe.h"
 #include "tuner/setup/sanitize.h"
 
+static struct {
+    int format;
+} given;
+
+static const struct option_spec specs[] = {OPTION_FORMAT(&given.format), OPTION_END};
+
 enum verdict { GOOD, PARTLY, BAD };
 
 static const char *const verdict_words[] = {"ok", "warn", "FAIL"};
@@ -26,9 +33,8 @@ static void add(json_t *all, enum verdict verdict, const char *what, const char 
 static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
 {
     va_list args;
-    char *text = NULL;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) text = text_copy("");
+    char *text = text_format_list(format, args);
     va_end(args);
     json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_words[verdict],
                                          "text", json_text(text, strlen(text)), "mend", mend));
@@ -75,12 +81,44 @@ static void print_findings_csv(const json_t *all)
     table_free(table);
 }
 
-static void check_gpu(json_t *all, const json_t *hello)
+// The answers of all GPUs to "hello", with their "index": empty with a message where the first cannot be used.
+static json_t *find_devices(struct error *err)
 {
-    const json_t *d = json_object_get(hello, "device"), *counters = json_object_get(hello, "counters");
-    add(all, GOOD, "GPU", "", "%s, %s, driver %s, CUDA %s, %.1f GiB free", json_get_string(d, "name", "?"),
-        json_get_string(d, "arch", "?"), json_get_string(d, "driver", "?"), json_get_string(d, "cuda", "?"),
-        (double)json_get_integer(d, "memory_free", 0) / (1 << 30));
+    json_t *devices = json_array();
+    int64_t count = 1;
+    for (int i = 0; i < count; i++) {
+        json_t *hello = probe_gpu(i, err);
+        if (!hello) break;
+        count = json_get_integer(hello, "device_count", 1);
+        json_object_set_new(hello, "index", json_integer(i));
+        json_array_append_new(devices, hello);
+    }
+    return devices;
+}
+
+static void check_devices(json_t *all, const json_t *devices, const struct error *err)
+{
+    size_t i;
+    json_t *hello;
+    json_array_foreach(devices, i, hello)
+    {
+        const json_t *d = json_object_get(hello, "device");
+        char *what = text_format("GPU %zu", i);
+        add(all, GOOD, what, "", "%s, %s, %" PRId64 " SMs, %.1f GiB (%.1f free), driver %s, CUDA %s, %s",
+            json_get_string(d, "name", "?"), json_get_string(d, "arch", "?"), json_get_integer(d, "sm_count", 0),
+            (double)json_get_integer(d, "memory_bytes", 0) / (1 << 30),
+            (double)json_get_integer(d, "memory_free", 0) / (1 << 30), json_get_string(d, "driver", "?"),
+            json_get_string(d, "cuda", "?"), json_get_string(d, "uuid", ""));
+        free(what);
+    }
+    if (!json_array_size(devices))
+        add(all, BAD, "GPU", "Without a GPU: sweetspot tune JOB --device replay:FILE on a recorded space", "%s",
+            err->message);
+}
+
+static void check_libraries(json_t *all, const json_t *hello)
+{
+    const json_t *counters = json_object_get(hello, "counters");
     if (json_get_bool(hello, "nvml", false))
         add(all, GOOD, "clocks", "", "NVML works: temperature, clock and throttling are watched");
     else
@@ -150,43 +188,44 @@ static int check_folder(json_t *all)
     return EXIT_DONE;
 }
 
-static int check_all(json_t *all)
+static int check_all(json_t *all, const json_t *devices, const struct error *err)
 {
-    struct error err = {""};
-    json_t *hello = probe_gpu(0, &err);
-    int status = hello ? EXIT_DONE : EXIT_ENVIRONMENT;
-    if (hello)
-        check_gpu(all, hello);
-    else
-        add(all, BAD, "GPU", "Without a GPU: sweetspot tune JOB --device replay:FILE on a recorded space", "%s",
-            err.message);
-    int compiler = check_compiler(all, json_get_string(json_object_get(hello, "device"), "arch", "sm_90a"));
+    const json_t *first = json_array_get(devices, 0);
+    check_devices(all, devices, err);
+    if (first) check_libraries(all, first);
+    int compiler = check_compiler(all, json_get_string(json_object_get(first, "device"), "arch", "sm_90a"));
     check_sanitizer(all);
     int folder = check_folder(all);
-    json_decref(hello);
-    return status ? status : compiler ? compiler : folder;
+    return !first ? EXIT_ENVIRONMENT : compiler ? compiler : folder;
 }
 
-int cmd_doctor(int argc, char **argv)
+static int run(void)
 {
-    int format = FORMAT_TABLE;
-    const struct option_spec specs[] = {OPTION_FORMAT(&format), OPTION_END};
-    int status = options_parse(specs,
-                               "Says what works on this machine (driver, GPU, counters, compiler, sanitizer, folders) "
-                               "and how to fix the rest.",
-                               argc, argv);
-    if (status >= 0) return status;
-    json_t *all = json_array();
-    status = check_all(all);
-    if (format == FORMAT_JSON) {
-        json_t *document = json_pack("{s:i, s:O}", "exit_status", status, "checks", all);
+    struct error err = {""};
+    json_t *all = json_array(), *devices = find_devices(&err);
+    int status = check_all(all, devices, &err);
+    if (given.format == FORMAT_JSON) {
+        json_t *document = json_pack("{s:i, s:O, s:O}", "exit_status", status, "devices", devices, "checks", all);
         json_print_document("sweetspot-doctor", 1, document, stdout);
         json_decref(document);
-    } else if (format == FORMAT_CSV) {
+    } else if (given.format == FORMAT_CSV) {
         print_findings_csv(all);
     } else {
         print_findings(all);
     }
+    json_decref(devices);
     json_decref(all);
     return status;
 }
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .summary = "the GPUs of this machine, what works on it, and how to fix the rest",
+    .description = "Lists the GPUs of this machine, and says what works on it (driver, counters, compiler, sanitizer, "
+                   "folders) and how to fix the rest. Exit status 3 if one cannot tune here.",
+    .options = specs,
+    .run = run,
+    .more = "The GPUs have the numbers that `tune --device` takes. The exit status is 3 where no GPU can be used, no "
+            "candidate compiles, or the folder cannot be written to.",
+    .see = "tune list",
+};

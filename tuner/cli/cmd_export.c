@@ -15,6 +15,21 @@ struct exporting {
     const char *output;
 };
 
+static struct exporting given = {.output = "-"};
+
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.several.named),
+    OPTION_STORE(&given.several.store),
+    OPTION_RESULTS_DEVICE(&given.several.device, "the one used last"),
+    {.name = "output",
+     .letter = 'o',
+     .string = &given.output,
+     .shown = "FILE",
+     .help = "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
+             "jobs need: <job name>.json.gz in it"},
+    OPTION_END,
+};
+
 static int write_space(const struct recorded *recorded, const struct session *session, const char *path)
 {
     struct error err = {""};
@@ -51,31 +66,23 @@ static int export(void *user, const char *job_path, struct session *session)
     return status;
 }
 
-int cmd_export(int argc, char **argv)
+static int run(void)
 {
-    struct exporting all = {.output = "-"};
-    const struct option_spec specs[] = {
-        OPTION_JOBS(&all.several.named),
-        OPTION_STORE(&all.several.store),
-        OPTION_RESULTS_DEVICE(&all.several.device, "the one used last"),
-        {.name = "output",
-         .letter = 'o',
-         .string = &all.output,
-         .shown = "FILE",
-         .help =
-             "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
-             "jobs need: <job name>.json.gz in it"},
-        OPTION_END,
-    };
-    int status = options_parse(specs,
-                               "Writes all trials of a job as a recorded space in JSON: configurations, statuses, "
-                               "times, the compiler's figures, counters, baselines "
-                               "and finals. `tune --device replay:FILE` and `replay` read it.",
-                               argc, argv);
-    if (status >= 0) return status;
-    if (!(status = several_open(&all.several)) &&
-        !(status = several_check_folder(&all.several, "--output", all.output, true)))
-        status = several_each(&all.several, NEWEST_DEVICE, export, &all);
-    several_close(&all.several);
+    int status;
+    if (!(status = several_open(&given.several)) &&
+        !(status = several_check_folder(&given.several, "--output", given.output, true)))
+        status = several_each(&given.several, NEWEST_DEVICE, export, &given);
+    several_close(&given.several);
     return status;
 }
+
+const struct command cmd_export = {
+    .name = "export",
+    .summary = "write all trials of a job as a recorded space",
+    .description =
+        "Writes all trials of a job as a recorded space in JSON: configurations, statuses, times, the compiler's "
+        "figures, counters, baselines and finals. `tune --device replay:FILE` and `simulate` read it.",
+    .options = specs,
+    .run = run,
+    .see = "import simulate tune",
+};

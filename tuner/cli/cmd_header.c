@@ -15,11 +15,11 @@
 #include "tuner/cli/several.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
-#include "tuner/output/header.h"
-#include "tuner/output/header_embed.h"
-#include "tuner/output/header_fallback.h"
-#include "tuner/output/header_section.h"
-#include "tuner/output/header_text.h"
+#include "tuner/header/header.h"
+#include "tuner/header/header_embed.h"
+#include "tuner/header/header_fallback.h"
+#include "tuner/header/header_section.h"
+#include "tuner/header/header_text.h"
 #include "tuner/setup/request.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/store/builds.h"
@@ -28,6 +28,36 @@ struct header_options {
     struct several several;
     const char *output, *check, *cubin;
     bool hash, force, embed;
+};
+
+static struct header_options given;
+
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.several.named),
+    OPTION_STORE(&given.several.store),
+    OPTION_RESULTS_DEVICE(&given.several.device, "the one used last"),
+    {.name = "output",
+     .letter = 'o',
+     .string = &given.output,
+     .shown = "FILE",
+     .help = "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"},
+    {.name = "check",
+     .string = &given.check,
+     .shown = "FILE",
+     .help = "only check whether the template is still the one FILE, or the header in that folder, was tuned on; exit "
+             "status 1 when it is not"},
+    {.name = "hash",
+     .flag = &given.hash,
+     .help = "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="},
+    {.name = "embed",
+     .flag = &given.embed,
+     .help = "also write the measured binary, as <header>_binary.c, and functions that load and launch it"},
+    {.name = "cubin",
+     .string = &given.cubin,
+     .shown = "FILE",
+     .help = "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"},
+    {.name = "force", .flag = &given.force, .help = "overwrite a file that is not a header of this job"},
+    OPTION_END,
 };
 
 static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
@@ -376,56 +406,39 @@ static int write_results(void *user, const char *job_path, struct session *sessi
     return status;
 }
 
-int cmd_header(int argc, char **argv)
+static int run(void)
 {
-    struct header_options o = {0};
-    const struct option_spec specs[] = {
-        OPTION_JOBS(&o.several.named),
-        OPTION_STORE(&o.several.store),
-        OPTION_RESULTS_DEVICE(&o.several.device, "the one used last"),
-        {.name = "output",
-         .letter = 'o',
-         .string = &o.output,
-         .shown = "FILE",
-         .help = "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"},
-        {.name = "check",
-         .string = &o.check,
-         .shown = "FILE",
-         .help =
-             "only check whether the template is still the one FILE, or the header in that folder, was tuned on; exit "
-             "status 1 when it is not"},
-        {.name = "hash",
-         .flag = &o.hash,
-         .help = "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="},
-        {.name = "embed",
-         .flag = &o.embed,
-         .help = "also write the measured binary, as <header>_binary.c, and functions that load and launch it"},
-        {.name = "cubin",
-         .string = &o.cubin,
-         .shown = "FILE",
-         .help = "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"},
-        {.name = "force", .flag = &o.force, .help = "overwrite a file that is not a header of this job"},
-        OPTION_END,
-    };
-    int status = options_parse(specs,
-                               "Writes the winner of the newest final as a C header that stands alone: parameters, "
-                               "launch geometry as functions of the problem's "
-                               "sizes, and how good the result is. Without a final the best of the search is "
-                               "written, and marked as such. What "
-                               "the file says about other devices is kept.",
-                               argc, argv);
-    if (status >= 0) return status;
-    if ((status = refuse_combination(&o)) || (status = several_open(&o.several))) goto out;
+    int status;
+    if ((status = refuse_combination(&given)) || (status = several_open(&given.several))) goto out;
     const struct {
         const char *name, *value;
         bool write;
-    } files[] = {{"--output", o.output, true}, {"--check", o.check, false}, {"--cubin", o.cubin, true}};
+    } files[] = {{"--output", given.output, true}, {"--check", given.check, false}, {"--cubin", given.cubin, true}};
     for (size_t i = 0; i < 3 && !status; i++)
-        status = several_check_folder(&o.several, files[i].name, files[i].value, files[i].write);
+        status = several_check_folder(&given.several, files[i].name, files[i].value, files[i].write);
     if (!status)
-        status = o.hash || o.check ? several_each_job(&o.several, look_at_job, &o)
-                                   : several_each(&o.several, NEWEST_DEVICE, write_results, &o);
+        status = given.hash || given.check ? several_each_job(&given.several, look_at_job, &given)
+                                           : several_each(&given.several, NEWEST_DEVICE, write_results, &given);
 out:
-    several_close(&o.several);
+    several_close(&given.several);
     return status;
 }
+
+const struct command cmd_header = {
+    .name = "header",
+    .summary = "write the winner as a C header",
+    .description = "Writes the winner of the newest final as a C header that stands alone: parameters, launch geometry "
+                   "as functions of the problem's sizes, and how good the result is. Without a final the best of the "
+                   "search is written, and marked as such. What the file says about other devices is kept.",
+    .options = specs,
+    .run = run,
+    .more = "The header compiles without warnings as C99, C++11 and CUDA; `docs/header.md` describes it. The paths of "
+            "the headers are printed. Several jobs have a header each; `--output`, `--check` and `--cubin` then name a "
+            "folder, and `--hash` prints the job's name in front of each hash. A header is written alone to standard "
+            "output or into a pipe.\n\n"
+            "`--check` cannot tell of a recording without the hash of its source, and ends with 1, too. A build that "
+            "passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. `--embed` "
+            "ends with 1 when the store has no binary: a final on a GPU keeps it. Of a replay, the header tells the "
+            "source, the device and the date that were recorded, and that nothing was measured here.",
+    .see = "tune compare",
+};

@@ -15,6 +15,21 @@
 #include "tuner/final/finals.h"
 #include "tuner/recorded/recorded.h"
 
+static const char *input, *output;
+
+static const struct option_spec specs[] = {
+    {.name = "FILE",
+     .positional = true,
+     .string = &input,
+     .help = "Kernel Tuner cache, T4 results, or our own JSON; may be gzipped"},
+    {.name = "output",
+     .letter = 'o',
+     .string = &output,
+     .shown = "FILE",
+     .help = "the file to write, compressed if its name ends in .gz; -: standard output (none)"},
+    OPTION_END,
+};
+
 static void print_configuration(FILE *f, const struct recorded *r, size_t trial)
 {
     const uint16_t *config = r->configs + trial * r->parameter_count;
@@ -69,24 +84,8 @@ static void print_summary(FILE *f, const struct recorded *r)
     print_configuration(f, r, (size_t)r->best);
 }
 
-int cmd_import(int argc, char **argv)
+static int run(void)
 {
-    const char *input = NULL, *output = NULL;
-    const struct option_spec specs[] = {
-        {.name = "FILE",
-         .positional = true,
-         .string = &input,
-         .help = "Kernel Tuner cache, T4 results, or our own JSON; may be gzipped"},
-        {.name = "output",
-         .letter = 'o',
-         .string = &output,
-         .shown = "FILE",
-         .help = "the file to write, compressed if its name ends in .gz; -: standard output (none)"},
-        OPTION_END,
-    };
-    int status = options_parse(
-        specs, "Converts a recorded space of another tuner into our JSON, and prints what is in it.", argc, argv);
-    if (status >= 0) return status;
     struct error err = {""};
     struct recorded *recorded = recorded_read(input, &err);
     if (!recorded) {
@@ -97,7 +96,7 @@ int cmd_import(int argc, char **argv)
         fprintf(stderr, "sweetspot: %s: left out the unknown column '%s'\n", input, recorded->unknown_columns[i]);
     print_summary(output && output_is_stdout(output) ? stderr : stdout,
                   recorded); // the space and the summary never share stdout
-    status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
+    int status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
     if (output && recorded_write(recorded, output, &err)) {
         fprintf(stderr, "sweetspot: %s\n", err.message);
         status = EXIT_ENVIRONMENT;
@@ -107,3 +106,14 @@ int cmd_import(int argc, char **argv)
     recorded_free(recorded);
     return status;
 }
+
+const struct command cmd_import = {
+    .name = "import",
+    .summary = "convert a recorded space of another tuner",
+    .description = "Converts a recorded space of another tuner into our JSON, and prints what is in it.",
+    .options = specs,
+    .run = run,
+    .more = "The summary has the number of configurations, the failures and the best. It goes to standard error when "
+            "the file is written to standard output. Without `--output` there is only the summary.",
+    .see = "export simulate",
+};

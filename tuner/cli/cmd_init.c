@@ -14,6 +14,27 @@
 #include "tuner/cli/options.h"
 #include "tuner/init/job_draft.h"
 
+static struct {
+    const char *path, *kernel, *output;
+    bool force;
+} given;
+
+static const struct option_spec specs[] = {
+    {.name = "SOURCE", .positional = true, .string = &given.path, .help = "CUDA C++ source with the kernel"},
+    {.name = "kernel",
+     .letter = 'k',
+     .string = &given.kernel,
+     .shown = "NAME",
+     .help = "the kernel to tune (the only one of the source)"},
+    {.name = "output",
+     .letter = 'o',
+     .string = &given.output,
+     .shown = "FILE",
+     .help = "the job file to write; -: standard output (SOURCE with .cfg for its ending)"},
+    {.name = "force", .flag = &given.force, .help = "replace a job file that is there"},
+    OPTION_END,
+};
+
 enum { MOST_INCLUDED = 64 };
 
 // The files that a source includes, and what they include, as far as they lie beside each other.
@@ -188,44 +209,40 @@ static int write_job(const struct cuda_file *file, const char *path, const struc
     return status ? EXIT_ENVIRONMENT : EXIT_DONE;
 }
 
-int cmd_init(int argc, char **argv)
+static int run(void)
 {
-    const char *path = NULL, *name = NULL, *output = NULL;
-    bool force = false;
-    const struct option_spec specs[] = {
-        {.name = "SOURCE", .positional = true, .string = &path, .help = "CUDA C++ source with the kernel"},
-        {.name = "kernel",
-         .letter = 'k',
-         .string = &name,
-         .shown = "NAME",
-         .help = "the kernel to tune (the only one of the source)"},
-        {.name = "output",
-         .letter = 'o',
-         .string = &output,
-         .shown = "FILE",
-         .help = "the job file to write; -: standard output (SOURCE with .cfg for its ending)"},
-        {.name = "force", .flag = &force, .help = "replace a job file that is there"},
-        OPTION_END,
-    };
-    int status = options_parse(specs, "Writes a job file for a kernel, as far as its source tells.", argc, argv);
-    if (status >= 0) return status;
-    char *text = text_read_file(path, NULL);
+    char *text = text_read_file(given.path, NULL);
     if (!text) {
-        fprintf(stderr, "sweetspot: cannot read '%s': %s\n", path, strerror(errno));
+        fprintf(stderr, "sweetspot: cannot read '%s': %s\n", given.path, strerror(errno));
         return EXIT_USAGE;
     }
-    const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
-    char *beside = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - path) : strlen(path)), path);
-    if (!output) output = beside;
+    const char *base = strrchr(given.path, '/'), *dot = strrchr(base ? base : given.path, '.');
+    char *beside = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - given.path) : strlen(given.path)), given.path);
+    if (!given.output) given.output = beside;
     struct cuda_file file;
     cuda_file_init(&file, text);
-    const struct cuda_kernel *kernel = find_kernel(&file, path, name);
-    status = EXIT_USAGE;
-    if (kernel && !force && !output_is_stream(output) && !access(output, F_OK))
-        fprintf(stderr, "sweetspot: '%s' is there already; --output names another file, --force replaces it\n", output);
+    const struct cuda_kernel *kernel = find_kernel(&file, given.path, given.kernel);
+    int status = EXIT_USAGE;
+    if (kernel && !given.force && !output_is_stream(given.output) && !access(given.output, F_OK))
+        fprintf(stderr, "sweetspot: '%s' is there already; --output names another file, --force replaces it\n",
+                given.output);
     else if (kernel)
-        status = write_job(&file, path, kernel, output);
+        status = write_job(&file, given.path, kernel, given.output);
     cuda_file_release(&file);
     free(beside);
     return status;
 }
+
+const struct command cmd_init = {
+    .name = "init",
+    .summary = "write a job file for a kernel, guessed from its source",
+    .description = "Writes a job file for a kernel, as far as its source tells.",
+    .options = specs,
+    .run = run,
+    .more = "What the program cannot know is marked in the file: `guess:` may be wrong (sizes, shapes, values, the "
+            "launch), `fill in:` is left to do. Tuned are macros that the source does not define, macros with a "
+            "default behind an `#ifndef`, the values of a template's parameters, and the block of a kernel that uses "
+            "blockDim. A kernel of the same arguments that is called naive or the like becomes the reference. No "
+            "compiler is run: conditional parts of the source are read as if all of them were there.",
+    .see = "check tune",
+};

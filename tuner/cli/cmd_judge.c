@@ -21,6 +21,45 @@ struct judge_options {
     int format;
 };
 
+static struct judge_options given = {.device = "0", .problem = 1};
+
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.job),
+    {.name = "template",
+     .letter = 't',
+     .string = &given.template,
+     .shown = "FILE",
+     .help = "the source to judge instead of the job's template"},
+    {.name = "entry",
+     .letter = 'e',
+     .string = &given.entry,
+     .shown = "NAME",
+     .help = "the kernel in it, instead of the job's"},
+    {.name = "set",
+     .letter = 's',
+     .list = &given.set,
+     .shown = "NAME=VALUE",
+     .help = "a parameter's value (repeatable); others are as in the first valid configuration"},
+    {.name = "problem",
+     .letter = 'p',
+     .integer = &given.problem,
+     .low = 1,
+     .high = JOB_MAX_PROBLEMS,
+     .shown = "N",
+     .help = "which of the job's problems to count on (1)"},
+    {.name = "device", .letter = 'd', .string = &given.device, .shown = "N", .help = "the GPU (0)"},
+    {.name = "no-counters",
+     .flag = &given.no_counters,
+     .help = "read no hardware counters, so there are no findings from them"},
+    {.name = "cache", .string = &given.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
+    {.name = "format",
+     .letter = 'f',
+     .choice = &given.format,
+     .choices = format_names,
+     .help = "how results are printed (table); docs/judge.md describes json"},
+    OPTION_END,
+};
+
 // Replaces the template by another source; a reference that is a kernel of the job's template is kept.
 static int replace_template(struct job *job, const char *path)
 {
@@ -148,49 +187,23 @@ static int open_and_judge(const struct judge_options *o)
     return status;
 }
 
-int cmd_judge(int argc, char **argv)
+static int run(void)
 {
-    struct judge_options o = {.device = "0", .problem = 1};
-    const struct option_spec specs[] = {
-        OPTION_JOB(&o.job),
-        {.name = "template",
-         .letter = 't',
-         .string = &o.template,
-         .shown = "FILE",
-         .help = "the source to judge instead of the job's template"},
-        {.name = "entry",
-         .letter = 'e',
-         .string = &o.entry,
-         .shown = "NAME",
-         .help = "the kernel in it, instead of the job's"},
-        {.name = "set",
-         .letter = 's',
-         .list = &o.set,
-         .shown = "NAME=VALUE",
-         .help = "a parameter's value (repeatable); others are as in the first valid configuration"},
-        {.name = "problem",
-         .letter = 'p',
-         .integer = &o.problem,
-         .low = 1,
-         .high = JOB_MAX_PROBLEMS,
-         .shown = "N",
-         .help = "which of the job's problems to count on (1)"},
-        {.name = "device", .letter = 'd', .string = &o.device, .shown = "N", .help = "the GPU (0)"},
-        {.name = "no-counters",
-         .flag = &o.no_counters,
-         .help = "read no hardware counters, so there are no findings from them"},
-        {.name = "cache", .string = &o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        {.name = "format",
-         .letter = 'f',
-         .choice = &o.format,
-         .choices = format_names,
-         .help = "how results are printed (table); docs/judge.md describes json"},
-        OPTION_END,
-    };
-    int status = options_parse(specs,
-                               "Judges one kernel as a search and its final would: status and reason, errors, "
-                               "sanitizers, times against the baselines, counters, findings. Exit status 0 when it is "
-                               "right, 1 when it is wrong, 2 and 3 when it could not be judged.",
-                               argc, argv);
-    return status >= 0 ? status : open_and_judge(&o);
+    return open_and_judge(&given);
 }
+
+const struct command cmd_judge = {
+    .name = "judge",
+    .summary = "check one kernel: right or wrong, and how fast",
+    .description = "Judges one kernel as a search and its final would: status and reason, errors, sanitizers, times "
+                   "against the baselines, counters, findings. Exit status 0 when it is right, 1 when it is wrong, 2 "
+                   "and 3 when it could not be judged.",
+    .options = specs,
+    .run = run,
+    .more = "The kernel is compiled, proved and timed as a trial is, run under compute-sanitizer where there is one, "
+            "raced against the baselines on data from a seed that nobody knows, and counted; all ends at the first "
+            "thing that is wrong. The job needs no parameters, but a reference. No database is read or written. A "
+            "reference that is a kernel of the job's template stays what it is with `--template`. Without permission "
+            "for counters a note says so, and the verdict is the same.",
+    .see = "profile check",
+};

@@ -1,5 +1,6 @@
 // sweetspot list: what a job file or a command line can name, with every option, role, bound and unit. Everything comes
 // from the tables that the program itself uses (list_*.c).
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,37 +10,73 @@
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 
-static const struct {
-    const char *name;
-    int (*list)(const char *name, int format);
-} kinds[] = {
-    {"strategies", list_strategies}, {"operations", list_operations}, {"metrics", list_metrics},
-    {"fields", list_fields},         {"pipes", list_pipes},           {"settings", list_settings},
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+static const char *kind, *name, *chip;
+static int format = FORMAT_TABLE;
 
-int cmd_list(int argc, char **argv)
+static int list_counters_of_chip(const char *pattern, int as)
 {
-    const char *kind = NULL, *name = NULL, *names[KINDS + 1] = {NULL};
-    int format = FORMAT_TABLE;
-    for (size_t i = 0; i < KINDS; i++) names[i] = kinds[i].name;
-    char *all = text_join(names, ", "), *help = text_format("what to list: %s", all);
-    const struct option_spec specs[] = {
-        {.name = "KIND", .positional = true, .string = &kind, .choices = names, .help = help},
-        {.name = "NAME", .positional = true, .optional = true, .string = &name, .help = "show one of them in detail"},
-        OPTION_FORMAT(&format),
-        OPTION_END,
-    };
-    int status = options_parse(specs,
-                               "Lists what can be chosen: search strategies with their options, operations with their "
-                               "roles, error bounds and baselines, metric sets with their hardware counters, the "
-                               "fields of a trial, the pipes that work is measured against, and the settings of a job "
-                               "file.",
-                               argc, argv);
-    free(all);
-    free(help);
-    if (status >= 0) return status;
-    for (size_t i = 0; i < KINDS; i++)
-        if (!strcmp(kinds[i].name, kind)) return kinds[i].list(name, format);
-    return list_unknown("kind", kind, names);
+    return list_counters(pattern, chip, as);
 }
+
+#define KINDS(x)                                                                           \
+    x(strategies, list_strategies) x(operations, list_operations) x(metrics, list_metrics) \
+        x(counters, list_counters_of_chip) x(fields, list_fields) x(pipes, list_pipes) x(settings, list_settings)
+#define NAME(kind, list) #kind,
+static const char *const names[] = {KINDS(NAME) NULL};
+#define FUNCTION(kind, list) list,
+static int (*const functions[])(const char *name, int format) = {KINDS(FUNCTION) NULL};
+
+static char *all_names(void)
+{
+    return text_join(names, ", ");
+}
+
+static const struct option_spec specs[] = {
+    {.name = "KIND", .positional = true, .string = &kind, .choices = names, .help = "what to list", .words = all_names},
+    {.name = "NAME",
+     .positional = true,
+     .optional = true,
+     .string = &name,
+     .help =
+         "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?"},
+    {.name = "chip",
+     .letter = 'c',
+     .string = &chip,
+     .shown = "NAME",
+     .help = "the chip whose counters are listed, e.g. GH100 (the GPU here)"},
+    OPTION_FORMAT(&format),
+    OPTION_END,
+};
+
+static int run(void)
+{
+    size_t i = 0;
+    while (names[i] && strcmp(names[i], kind) != 0) i++;
+    if (!names[i]) return list_unknown("kind", kind, names);
+    if (!chip || functions[i] == list_counters_of_chip) return functions[i](name, format);
+    fprintf(stderr, "sweetspot list: --chip goes with counters\n");
+    return EXIT_USAGE;
+}
+
+const struct command cmd_list = {
+    .name = "list",
+    .summary = "what can be chosen: strategies, operations, metric sets, counters, settings of a job file",
+    .description = "Lists what can be chosen: search strategies with their options, operations with their roles, error "
+                   "bounds and baselines, metric sets with their hardware counters, all counters of a chip, the fields "
+                   "of a trial, the pipes that work is measured against, and the settings of a job file.",
+    .options = specs,
+    .run = run,
+    .more = "`strategies`: search strategies; each option's default, range and meaning.\n\n"
+            "`operations`: operations that a kernel can be verified against; each one's roles, error bound, compute "
+            "classes and baselines.\n\n"
+            "`metrics`: the program's metric sets; each metric's key, hardware metric, unit, meaning and the chips "
+            "that it is restricted to. NAME is a set or a key.\n\n"
+            "`counters`: the hardware counters of a chip, and the keys under which the metric sets have them. Needs "
+            "CUPTI, but no GPU where `--chip` names the chip.\n\n"
+            "`fields`: the fields of a trial; each one's unit and meaning.\n\n"
+            "`pipes`: what the arithmetic of a job's work can be measured against (`work.pipe`); each pipe's unit, "
+            "architectures, data-sheet peak, and how its ceiling is measured.\n\n"
+            "`settings`: the settings of a job file; each one's type, default, range and meaning. NAME is a setting, a "
+            "group, or the last part of a name. `docs/job-file.md` has an example of each.",
+    .see = "profile check",
+};

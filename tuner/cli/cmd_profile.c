@@ -11,6 +11,7 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/profile_limits.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/trial_documents.h"
 #include "tuner/explain/explain.h"
@@ -20,7 +21,7 @@
 struct profile_options {
     const char *job, *store, *trial, *against, *device, *cache;
     int64_t problem;
-    bool no_counters;
+    bool no_counters, limits;
     int format;
 };
 
@@ -29,6 +30,42 @@ struct profiling {
     struct candidate_source source;
     struct candidate_spec spec, other;
     struct single_run *single;
+};
+
+static struct profiling given = {.o = {.device = "0", .problem = 1}};
+
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.o.job),
+    {.name = "trial",
+     .letter = 't',
+     .string = &given.o.trial,
+     .shown = "WHICH",
+     .help = "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
+             "(best)"},
+    {.name = "against",
+     .letter = 'a',
+     .string = &given.o.against,
+     .shown = "WHICH",
+     .help = "compare with another one, named in the same way"},
+    {.name = "problem",
+     .letter = 'p',
+     .integer = &given.o.problem,
+     .low = 1,
+     .high = JOB_MAX_PROBLEMS,
+     .shown = "N",
+     .help = "which of the job's problems (1)"},
+    {.name = "device", .letter = 'd', .string = &given.o.device, .shown = "N", .help = "the GPU (0)"},
+    {.name = "no-counters",
+     .flag = &given.o.no_counters,
+     .help = "read no hardware counters: only times, launch and occupancy"},
+    {.name = "limits",
+     .flag = &given.o.limits,
+     .help = "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
+             "and its arithmetic alone, at the same occupancy"},
+    OPTION_STORE(&given.o.store),
+    {.name = "cache", .string = &given.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
+    OPTION_FORMAT(&given.o.format),
+    OPTION_END,
 };
 
 static int make_profile(struct profiling *p, const struct candidate_spec *s, json_t *ceilings, json_t **out)
@@ -111,10 +148,21 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     return EXIT_ENVIRONMENT;
 }
 
+static int explain(struct profiling *p)
+{
+    json_t *ours = NULL, *theirs = NULL, *ceilings = candidate_spec_ceilings(&p->source, p->single);
+    int status = make_profile(p, &p->spec, ceilings, &ours);
+    if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
+    if (!status) status = show(p, ours, theirs);
+    json_decref(ours);
+    json_decref(theirs);
+    json_decref(ceilings);
+    return status;
+}
+
 static int profile(struct profiling *p)
 {
     struct error err = {""};
-    json_t *ours = NULL, *theirs = NULL, *ceilings = NULL;
     const struct job *job = p->source.session.job;
     if (p->o.problem > (int64_t)job->tuned_count) {
         fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", p->o.job, job->tuned_count);
@@ -122,6 +170,7 @@ static int profile(struct profiling *p)
     }
     int status = candidate_spec_read(&p->source, p->o.trial ? p->o.trial : "best", &p->spec);
     if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
+    if (!status && p->o.limits) status = profile_limits_check(job, &p->spec);
     if (status) return status;
     char *cache = results_cache(job, p->o.cache);
     struct single_run_options options = {.device = p->o.device,
@@ -133,58 +182,49 @@ static int profile(struct profiling *p)
     status = single_run_open(&p->single, p->source.session.job, &options, &err);
     free(cache);
     if (status) return session_complain(status, &err);
-    ceilings = candidate_spec_ceilings(&p->source, p->single);
-    status = make_profile(p, &p->spec, ceilings, &ours);
-    if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
-    if (!status) status = show(p, ours, theirs);
-    json_decref(ours);
-    json_decref(theirs);
-    json_decref(ceilings);
+    return p->o.limits ? profile_limits(&p->source, &p->spec, p->single, (size_t)p->o.problem - 1, p->o.format)
+                       : explain(p);
+}
+
+static int run(void)
+{
+    if (given.o.limits && (given.o.against || given.o.no_counters)) {
+        fprintf(stderr, "sweetspot profile: --limits excludes --against and --no-counters\n");
+        return EXIT_USAGE;
+    }
+    int status = candidate_spec_open(&given.source, given.o.job, given.o.store);
+    if (!status) status = profile(&given);
+    single_run_close(given.single);
+    free(given.spec.config);
+    free(given.other.config);
+    candidate_spec_close(&given.source);
     return status;
 }
 
-int cmd_profile(int argc, char **argv)
-{
-    struct profiling p = {.o = {.device = "0", .problem = 1}};
-    const struct option_spec specs[] = {
-        OPTION_JOB(&p.o.job),
-        {.name = "trial",
-         .letter = 't',
-         .string = &p.o.trial,
-         .shown = "WHICH",
-         .help = "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
-                 "(best)"},
-        {.name = "against",
-         .letter = 'a',
-         .string = &p.o.against,
-         .shown = "WHICH",
-         .help = "compare with another one, named in the same way"},
-        {.name = "problem",
-         .letter = 'p',
-         .integer = &p.o.problem,
-         .low = 1,
-         .high = JOB_MAX_PROBLEMS,
-         .shown = "N",
-         .help = "which of the job's problems (1)"},
-        {.name = "device", .letter = 'd', .string = &p.o.device, .shown = "N", .help = "the GPU (0)"},
-        {.name = "no-counters",
-         .flag = &p.o.no_counters,
-         .help = "read no hardware counters: only times, launch and occupancy"},
-        OPTION_STORE(&p.o.store),
-        {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        OPTION_FORMAT(&p.o.format),
-        OPTION_END,
-    };
-    int status = options_parse(specs,
-                               "Says why a candidate is fast or slow: hardware counters by section, the source "
-                               "lines that cost most, and findings in words.",
-                               argc, argv);
-    if (status >= 0) return status;
-    status = candidate_spec_open(&p.source, p.o.job, p.o.store);
-    if (!status) status = profile(&p);
-    single_run_close(p.single);
-    free(p.spec.config);
-    free(p.other.config);
-    candidate_spec_close(&p.source);
-    return status;
-}
+const struct command cmd_profile = {
+    .name = "profile",
+    .summary = "why a candidate is fast or slow: counters, source lines, limits, findings",
+    .description = "Says why a candidate is fast or slow: hardware counters by section, the source lines that cost "
+                   "most, and findings in words.",
+    .options = specs,
+    .run = run,
+    .more = "The candidate is compiled, verified, timed and counted anew, with the metric set `full` and what the "
+            "job's `counters.metrics` names besides. The profile and the findings are kept in the job's database with "
+            "the trial, where there is one (`docs/findings.md`). Without permission for hardware counters the rest is "
+            "printed and the exit status is 3.\n\n"
+            "Printed are, in this order: speed of light, pipes, launch, occupancy, instruction cache, shared memory, "
+            "global memory, divergence, registers and spills, the balance of the multiprocessors, stalls, the source "
+            "lines that cost most, and findings: what was seen, why it costs time, what to try among the job's "
+            "parameters, and how much it could gain at most. Percentages of a ceiling are of what this device was "
+            "measured to do at most, which the database keeps too. Notes tell of metrics that the chip lacks, of a "
+            "kernel that is not reproducible between passes, and of one so short that launching it dominates. A kernel "
+            "of seconds is announced with the minutes that counting it takes, since every pass launches it twice.\n\n"
+            "Of a trial that failed, the reason is told. Where nothing was measured yet, parameters that `--trial` "
+            "does not name are as in the first valid configuration. With `--against`, the profile says where the "
+            "difference of the times lies.\n\n"
+            "With `--limits`, all variants are timed and counted at the occupancy of the whole. Where the whole takes "
+            "as long as the longer part, that part is the limit; where it takes as long as both together, latency is. "
+            "The template must know the macro `SWEETSPOT_VARIANT` (0 whole, 1 memory, 2 arithmetic); for one that does "
+            "not, the exit status is 1. The result is kept like a profile.",
+    .see = "list judge",
+};

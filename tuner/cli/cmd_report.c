@@ -2,11 +2,7 @@
 //
 // With --every it goes on writing the page until a signal ends it, for a browser that follows a run; `tune --report`
 // has such a process beside it (report_follow.h).
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
@@ -16,90 +12,79 @@
 #include "tuner/cli/report_write.h"
 #include "tuner/cli/session.h"
 
-// $BROWSER, or what the desktop opens files with. It is not waited for.
-static void open_page(const char *path)
-{
-    const char *given = getenv("BROWSER"), *program = given && *given ? given : "xdg-open";
-    char *file = realpath(path, NULL);
-    pid_t child = file ? fork() : -1;
-    if (child == 0) {
-        if (fork()) _exit(0); // so that it needs no wait()
-        execlp(program, program, file, (char *)NULL);
-        fprintf(stderr, "sweetspot: cannot start a browser (%s: %s); open %s\n", program, strerror(errno), file);
-        _exit(1);
-    }
-    if (child > 0) waitpid(child, NULL, 0);
-    free(file);
-}
+static struct {
+    struct option_list arguments;
+    const char *store, *output;
+    double every;
+    int format;
+} given = {.format = FORMAT_PAGE};
 
-int cmd_report(int argc, char **argv)
+static const struct option_spec specs[] = {
+    {.name = "JOB",
+     .positional = true,
+     .optional = true,
+     .list = &given.arguments,
+     .help = "job files, stores (*.db), or folders of either (the stores of the folder out)"},
+    OPTION_STORE(&given.store),
+    {.name = "output",
+     .letter = 'o',
+     .string = &given.output,
+     .shown = "FILE",
+     .help = "the file to write; -: standard output (report.html; standard output for other formats)"},
+    {.name = "format",
+     .letter = 'f',
+     .choice = &given.format,
+     .choices = format_names,
+     .help = "instead of the page: only the index, or (json) the whole document"},
+    {.name = "every",
+     .seconds = &given.every,
+     .shown = "TIME",
+     .help = "rewrite the page every 30s, 5m, ... until interrupted, for a browser that follows a run (once)"},
+    OPTION_END,
+};
+
+static int run(void)
 {
-    struct option_list arguments = {0};
-    struct {
-        const char *store, *output;
-        double every;
-        bool open;
-        int format;
-    } o = {.format = FORMAT_PAGE};
-    const struct option_spec specs[] = {
-        {.name = "JOB",
-         .positional = true,
-         .optional = true,
-         .list = &arguments,
-         .help = "job files, stores (*.db), or folders of either (the stores of the folder out)"},
-        OPTION_STORE(&o.store),
-        {.name = "output",
-         .letter = 'o',
-         .string = &o.output,
-         .shown = "FILE",
-         .help = "the file to write; -: standard output (report.html; standard output for other formats)"},
-        {.name = "format",
-         .letter = 'f',
-         .choice = &o.format,
-         .choices = format_names,
-         .help = "instead of the page: only the index, or (json) the whole document"},
-        {.name = "open", .flag = &o.open, .help = "show the page in a browser"},
-        {.name = "every",
-         .seconds = &o.every,
-         .shown = "TIME",
-         .help = "rewrite the page every 30s, 5m, ... until interrupted, for a browser that follows a run (once)"},
-        OPTION_END,
-    };
-    int status = options_parse(
-        specs,
-        "Shows the results of jobs in one self-contained page: winners against the libraries, how the search "
-        "went, what each parameter does, failures, counters against time, finals, rooflines. Only reads the stores; "
-        "can be called while jobs are being tuned. docs/report.md describes the document in the page, which --format "
-        "json prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
-        argc, argv);
-    if (status >= 0) return status;
-    bool page = o.format == FORMAT_PAGE;
-    if (!o.output) o.output = page ? "report.html" : "-";
-    if ((o.open || o.every > 0) && (!page || output_is_stdout(o.output))) {
-        fprintf(
-            stderr,
-            "sweetspot report: --open and --every need a page in a file: drop --format, and give --output a file\n");
+    int status;
+    bool page = given.format == FORMAT_PAGE;
+    if (!given.output) given.output = page ? "report.html" : "-";
+    if (given.every > 0 && (!page || output_is_stdout(given.output))) {
+        fprintf(stderr, "sweetspot report: --every needs a page in a file: drop --format, and give --output a file\n");
         return EXIT_USAGE;
     }
     struct error err;
     struct report_files files = {0};
     struct report_charts charts = {0};
-    if ((status = report_files_find(&files, &arguments, o.store))) goto out;
+    if ((status = report_files_find(&files, &given.arguments, given.store))) goto out;
     if (page && report_charts_read(&charts, &err)) {
         status = session_complain(EXIT_ENVIRONMENT, &err);
         goto out;
     }
-    if (o.every > 0) {
-        status = report_write_every(&files, &charts, o.output, o.every);
+    if (given.every > 0) {
+        status = report_write_every(&files, &charts, given.output, given.every);
         goto out;
     }
-    status = report_write(&files, &charts, o.format, o.output, true);
-    if (page && status <= EXIT_NOTHING && !output_is_stdout(o.output) && !access(o.output, F_OK)) {
-        fprintf(stderr, "sweetspot: wrote %s\n", o.output);
-        if (o.open) open_page(o.output);
-    }
+    status = report_write(&files, &charts, given.format, given.output, true);
+    if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK))
+        fprintf(stderr, "sweetspot: wrote %s\n", given.output);
 out:
     report_charts_release(&charts);
     report_files_release(&files);
     return status;
 }
+
+const struct command cmd_report = {
+    .name = "report",
+    .summary = "write one page with all results: times, parameters, failures, counters",
+    .description =
+        "Shows the results of jobs in one self-contained page: winners against the libraries, how the search went, "
+        "what each parameter does, failures, counters against time, finals, rooflines. Only reads the stores; can be "
+        "called while jobs are being tuned. docs/report.md describes the document in the page, which --format json "
+        "prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
+    .options = specs,
+    .run = run,
+    .more = "Jobs of a folder that were never tuned are left out. The page's charts need Apache ECharts, which the "
+            "set-up of the source tree fetches with npm. A page that `--every` writes loads itself again while a tuner "
+            "is at work.",
+    .see = "compare status tune",
+};

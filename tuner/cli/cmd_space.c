@@ -10,6 +10,13 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
 
+static struct {
+    const char *path;
+    int format;
+} given;
+
+static const struct option_spec specs[] = {OPTION_JOB(&given.path), OPTION_FORMAT(&given.format), OPTION_END};
+
 static void print_value(const struct job *job, const struct parameter *p, size_t i)
 {
     if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL)
@@ -87,26 +94,18 @@ static void print_csv(const struct job *job)
     }
 }
 
-int cmd_space(int argc, char **argv)
+static int run(void)
 {
-    const char *path = NULL;
-    int format = FORMAT_TABLE;
-    const struct option_spec specs[] = {OPTION_JOB(&path), OPTION_FORMAT(&format), OPTION_END};
-    int status = options_parse(specs,
-                               "Prints a job's search space: parameters, raw and valid size, and how many "
-                               "configurations each constraint removes.",
-                               argc, argv);
-    if (status >= 0) return status;
     struct job *job;
     struct error err;
-    status = session_load_job(path, &job);
+    int status = session_load_job(given.path, &job);
     if (status) return status;
     if (job_build_space(job, &device_limits_h200, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
-    } else if (format == FORMAT_TABLE) {
+    } else if (given.format == FORMAT_TABLE) {
         print_table(job);
-    } else if (format == FORMAT_JSON) {
+    } else if (given.format == FORMAT_JSON) {
         print_json(job);
     } else {
         print_csv(job);
@@ -114,3 +113,13 @@ int cmd_space(int argc, char **argv)
     job_free(job);
     return status;
 }
+
+const struct command cmd_space = {
+    .name = "space",
+    .summary = "size of the search space, and what each constraint removes",
+    .description = "Prints a job's search space: parameters, raw and valid size, and how many configurations each "
+                   "constraint removes.",
+    .options = specs,
+    .run = run,
+    .see = "check tune",
+};

@@ -178,6 +178,21 @@ struct showing {
     size_t printed;
 };
 
+static struct showing given = {.every = 2};
+
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.several.named),
+    OPTION_STORE(&given.several.store),
+    OPTION_RESULTS_DEVICE(&given.several.device, "all of them"),
+    OPTION_FORMAT(&given.format),
+    {.name = "watch",
+     .letter = 'w',
+     .flag = &given.watch,
+     .help = "follow the run of one job until it ends, from any machine that sees "
+             "the store's folder"},
+    {.name = "every", .seconds = &given.every, .shown = "TIME", .help = "with --watch: how often, 1s, 5m (2s)"},
+    OPTION_END};
+
 static int show(void *user, const char *path, struct session *session)
 {
     struct showing *all = user;
@@ -261,44 +276,38 @@ static void print_csv(const json_t *documents)
     }
 }
 
-int cmd_status(int argc, char **argv)
+static int run(void)
 {
-    struct showing all = {.every = 2};
-    const struct option_spec specs[] = {
-        OPTION_JOBS(&all.several.named),
-        OPTION_STORE(&all.several.store),
-        OPTION_RESULTS_DEVICE(&all.several.device, "all of them"),
-        OPTION_FORMAT(&all.format),
-        {.name = "watch",
-         .letter = 'w',
-         .flag = &all.watch,
-         .help = "follow the run of one job until it ends, from any machine that sees "
-                 "the store's folder"},
-        {.name = "every", .seconds = &all.every, .shown = "TIME", .help = "with --watch: how often, 1s, 5m (2s)"},
-        OPTION_END};
-    int result = options_parse(
-        specs,
-        "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
-        "whether a tuner is running and what each of its workers does, and how to go on. Of several jobs, or a folder "
-        "of them, a line each. Only reads; can be called while the job is being tuned.",
-        argc, argv);
-    if (result >= 0) return result;
-    all.documents = json_array();
-    if (!(result = several_open(&all.several)) && all.watch && all.several.paths.several) {
+    int result;
+    given.documents = json_array();
+    if (!(result = several_open(&given.several)) && given.watch && given.several.paths.several) {
         fprintf(stderr, "sweetspot status: --watch follows one job: name its file\n");
         result = EXIT_USAGE;
     } else if (!result) {
-        result = several_each_job(&all.several, show_job, &all);
-        if (all.watch && !json_array_size(all.documents))
+        result = several_each_job(&given.several, show_job, &given);
+        if (given.watch && !json_array_size(given.documents))
             ; // all has been said
-        else if (all.format == FORMAT_CSV)
-            print_csv(all.documents);
-        else if (all.format == FORMAT_JSON)
-            several_print(&all.several, "sweetspot-status", 1, all.documents);
-        else if (json_array_size(all.documents))
-            status_print_all(all.documents);
+        else if (given.format == FORMAT_CSV)
+            print_csv(given.documents);
+        else if (given.format == FORMAT_JSON)
+            several_print(&given.several, "sweetspot-status", 1, given.documents);
+        else if (json_array_size(given.documents))
+            status_print_all(given.documents);
     }
-    json_decref(all.documents);
-    several_close(&all.several);
+    json_decref(given.documents);
+    several_close(&given.several);
     return result;
 }
+
+const struct command cmd_status = {
+    .name = "status",
+    .summary = "how far a job is, and its best so far",
+    .description =
+        "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
+        "whether a tuner is running and what each of its workers does, and how to go on. Of several jobs, or a folder "
+        "of them, a line each. Only reads; can be called while the job is being tuned.",
+    .options = specs,
+    .run = run,
+    .more = "`docs/formats.md` describes csv and json.",
+    .see = "tune compare report",
+};

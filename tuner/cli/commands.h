@@ -1,56 +1,65 @@
-// The commands of `sweetspot`: one file cmd_<name>.c each, one line each in the table below.
+// The commands of `sweetspot`: one file cmd_<name>.c each, which ends with its descriptor, and one
+// line each in the table below.
 #ifndef SWEETSPOT_COMMANDS_H
 #define SWEETSPOT_COMMANDS_H
 
 #include <stddef.h>
 
 #include "tuner/base/installation.h"
+#include "tuner/cli/options.h"
 
 #define SWEETSPOT_DATE "2026-11-22" // of the version, in manual pages
 
 struct command {
     const char *name;
-    int (*run)(int argc, char **argv); // argv[0] is the command's name; returns an exit status (protocol.h)
-    const char *summary;               // one line for --help
+    const char *summary;     // one line, for the overview
+    const char *description; // what --help says of it
+    const struct option_spec *options;
+    int (*run)(void); // once the options are parsed; returns an exit status (protocol.h)
+    const char *more; // what the manual page says beyond the description, or NULL; see manual.h
+    const char *see;  // commands that the page refers to, with a blank between them
 };
 
-extern const struct command commands[]; // ends with a NULL name, in the order of --help
+extern const struct command *const commands[]; // ends with NULL, in the order of --help
 extern const size_t command_count;
 
-const struct command *command_find(const char *name); // or NULL
-const char *command_nearest(const char *name);        // for "did you mean", or NULL
+// Parses a command line, whose argv[0] is the command's name, and runs the command. Returns its exit status.
+int command_run(const struct command *, int argc, char **argv);
+
+// NULL: not in the table.
+const struct command *command_find(const struct command *const *table, const char *name);
+const char *command_nearest(const char *name); // for "did you mean", or NULL
+// What to write for a command of earlier versions: "profile --limits" for limiter. NULL for other names.
+const char *command_renamed(const char *name);
 
 // The same table, once main has handed it over (empty before), for commands that speak of all (commands_known.c).
-void commands_hand_over(const struct command *);
-const struct command *commands_known(void);
+void commands_hand_over(const struct command *const *);
+const struct command *const *commands_known(void);
 
-// Every command, with the line that --help prints of it, in that order: those that do the work, then those that help
-// with it. The function is cmd_<name>.
+// Every command, in the order of --help: those that do the work, then those that help with it. The descriptor is
+// cmd_<name>.
 // clang-format off
 #define COMMANDS(x) \
-    x(tune, "search for the fastest configuration; goes on where it stopped") \
-    x(header, "write the winner as a C header") \
-    x(compare, "the winner against the baselines, with confidence intervals") \
-    x(report, "write one page with all results: times, parameters, failures, counters") \
-    x(judge, "check one kernel: right or wrong, and how fast") \
-    x(profile, "why a candidate is fast or slow: counters, source lines, findings") \
-    x(limiter, "whether memory, arithmetic or latency limits a candidate") \
-    x(status, "how far a job is, and its best so far") \
-    x(init, "write a job file for a kernel, guessed from its source") \
-    x(check, "report every mistake of a job file") \
-    x(space, "size of the search space, and what each constraint removes") \
-    x(replay, "run search strategies against recorded spaces") \
-    x(export, "write all trials of a job as a recorded space") \
-    x(import, "convert a recorded space of another tuner") \
-    x(list, "what can be chosen: strategies, operations, metric sets, settings of a job file") \
-    x(metrics, "list the hardware counters of a chip") \
-    x(devices, "list the GPUs that can be tuned for") \
-    x(doctor, "what works on this machine, and how to fix the rest") \
-    x(man, "print manual pages") \
-    x(completion, "print the completion script for bash, zsh or fish")
+    x(tune) \
+    x(header) \
+    x(compare) \
+    x(report) \
+    x(judge) \
+    x(profile) \
+    x(status) \
+    x(init) \
+    x(check) \
+    x(space) \
+    x(simulate) \
+    x(export) \
+    x(import) \
+    x(list) \
+    x(doctor) \
+    x(man) \
+    x(completion)
 // clang-format on
 
-#define DECLARE(name, summary) int cmd_##name(int argc, char **argv);
+#define DECLARE(name) extern const struct command cmd_##name;
 COMMANDS(DECLARE)
 #undef DECLARE
 

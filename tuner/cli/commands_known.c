@@ -2,14 +2,22 @@
 // they cannot name the table; main hands it over.
 #include "tuner/cli/commands.h"
 
-static const struct command none[] = {{0}}, *known = none;
+#include <string.h>
 
-void commands_hand_over(const struct command *table)
+static const struct command *const none[] = {NULL}, *const *known = none;
+
+void commands_hand_over(const struct command *const *table)
 {
     known = table;
 }
 
-const struct command *commands_known(void)
+const struct command *const *commands_known(void)
 {
     return known;
+}
+
+const struct command *command_find(const struct command *const *table, const char *name)
+{
+    while (*table && strcmp((*table)->name, name) != 0) table++;
+    return *table;
 }

@@ -10,7 +10,7 @@
 
 struct completion_shell {
     const char *name;
-    void (*begin)(FILE *, const struct command *all);                         // before the commands
+    void (*begin)(FILE *, const struct command *const *all);                  // before the commands
     void (*command)(FILE *, const char *command, const struct option_spec *); // one command
     void (*end)(FILE *);
 };

@@ -1,7 +1,7 @@
 // Completion for bash: one function, one case a command.
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f, const struct command *all)
+static void begin(FILE *f, const struct command *const *all)
 {
     fputs("# bash completion for sweetspot, written by `sweetspot completion bash`.\n"
           "_sweetspot()\n{\n"
@@ -10,15 +10,15 @@ static void begin(FILE *f, const struct command *all)
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           f);
-    for (const struct command *command = all; command->name; command++) fprintf(f, "%s ", command->name);
+    for (const struct command *const *command = all; *command; command++) fprintf(f, "%s ", (*command)->name);
     fputs("help --help --version' -- \"$word\"))\n        return\n    fi\n"
           "    # --format=json is three words\n"
           "    if [ \"$word\" = = ]; then\n        word=\n"
           "    elif [ \"$before\" = = ]; then\n        before=${COMP_WORDS[COMP_CWORD-2]}\n    fi\n"
           "    case ${COMP_WORDS[1]} in\n    help) words='",
           f);
-    for (const struct command *command = all; command->name; command++)
-        fprintf(f, "%s%s", command == all ? "" : " ", command->name);
+    for (const struct command *const *command = all; *command; command++)
+        fprintf(f, "%s%s", command == all ? "" : " ", (*command)->name);
     fputs("' ;;\n", f);
 }
 

@@ -1,14 +1,14 @@
 // Completion for fish: one line per option.
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f, const struct command *all)
+static void begin(FILE *f, const struct command *const *all)
 {
     fputs("# fish completion for sweetspot, written by `sweetspot completion fish`.\ncomplete -c sweetspot -f\n", f);
-    for (const struct command *command = all; command->name; command++) {
-        fprintf(f, "complete -c sweetspot -n __fish_use_subcommand -a %s -d ", command->name);
-        completion_put_quoted(f, command->summary, "\\");
+    for (const struct command *const *command = all; *command; command++) {
+        fprintf(f, "complete -c sweetspot -n __fish_use_subcommand -a %s -d ", (*command)->name);
+        completion_put_quoted(f, (*command)->summary, "\\");
         fputs("\ncomplete -c sweetspot -n '__fish_seen_subcommand_from help' ", f);
-        fprintf(f, "-a %s\n", command->name);
+        fprintf(f, "-a %s\n", (*command)->name);
     }
     fputs("complete -c sweetspot -n __fish_use_subcommand -a help -d 'explain a command'\n"
           "complete -c sweetspot -n __fish_use_subcommand -l version -d 'print the version and exit'\n"

@@ -1,14 +1,14 @@
 // Completion for zsh: _arguments with one specification an option.
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f, const struct command *all)
+static void begin(FILE *f, const struct command *const *all)
 {
     fputs("#compdef sweetspot\n# zsh completion for sweetspot, written by `sweetspot completion zsh`.\n"
           "_sweetspot()\n{\n    local -a commands\n    commands=(\n",
           f);
-    for (const struct command *command = all; command->name; command++) {
-        fprintf(f, "        %s:", command->name);
-        completion_put_quoted(f, command->summary, ":\\");
+    for (const struct command *const *command = all; *command; command++) {
+        fprintf(f, "        %s:", (*command)->name);
+        completion_put_quoted(f, (*command)->summary, ":\\");
         fputc('\n', f);
     }
     fputs("        help:'explain a command'\n    )\n"

@@ -14,6 +14,8 @@ int list_metrics(const char *name, int format);
 int list_fields(const char *name, int format);
 int list_pipes(const char *name, int format);
 int list_settings(const char *name, int format);
+// The counters of a chip; NULL: of the GPU here. `pattern` is a part of a name or key, or has * and ?; NULL: all.
+int list_counters(const char *pattern, const char *chip, int format);
 
 // Shared by all kinds (list.c). Prints one of the two, which have the same content, and frees both.
 void list_print(struct table *, json_t *, int format);

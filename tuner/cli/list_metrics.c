@@ -1,5 +1,5 @@
 // `sweetspot list metrics [NAME]`: the program's own metric sets, from tables; needs neither CUPTI nor a GPU.
-// `sweetspot metrics` lists a chip's own counters. See list.h.
+// `sweetspot list counters` lists a chip's own counters. See list.h.
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static void list_all(int format)
         printf(
             "\n`basic` is always counted; counters = { metrics = [\"stalls\"]; }; in a job file adds sets or single\n"
             "hardware metrics. `sweetspot list metrics NAME` shows the metrics of a set, or one by its key;\n"
-            "`sweetspot metrics` shows all counters of a chip.\n");
+            "`sweetspot list counters` shows all counters of a chip.\n");
 }
 
 // Suggests the nearest set or key; lists only the sets, because there are about a hundred keys.

@@ -20,8 +20,7 @@ static void print_help(FILE *file)
             "usage: sweetspot COMMAND [OPTION...] [ARGUMENT...]\n\n"
             "Finds the fastest configuration of a CUDA kernel, proves it correct, and writes it as a C header.\n\n"
             "Commands:\n");
-    for (const struct command *command = commands; command->name; command++)
-        fprintf(file, "  %-12s%s\n", command->name, command->summary);
+    for (size_t i = 0; i < command_count; i++) fprintf(file, "  %-12s%s\n", commands[i]->name, commands[i]->summary);
     fprintf(file, "\nOptions:\n"
                   "  -h, --help      print this and exit\n"
                   "      --version   print the version and those of the libraries, and exit\n\n"
@@ -30,7 +29,11 @@ static void print_help(FILE *file)
 
 static int unknown_command(const char *name)
 {
-    const char *nearest = command_nearest(name);
+    const char *now = command_renamed(name), *nearest = command_nearest(name);
+    if (now) {
+        fprintf(stderr, "sweetspot: the command '%s' is now 'sweetspot %s'\n", name, now);
+        return EXIT_USAGE;
+    }
     fprintf(stderr, "sweetspot: unknown command '%s'", name);
     if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
     fprintf(stderr, "\nsweetspot --help lists the commands\n");
@@ -60,11 +63,11 @@ static int run(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (help) name = argv[2];
-    const struct command *command = command_find(name);
+    const struct command *command = command_find(commands, name);
     if (!command) return unknown_command(name);
     if (argc == 3 && !strcmp(argv[2], "--version")) return version_print();
-    if (help) return command->run(2, (char *[]){argv[2], (char[]){"--help"}, NULL});
-    return command->run(argc - 1, argv + 1);
+    if (help) return command_run(command, 2, (char *[]){argv[2], (char[]){"--help"}, NULL});
+    return command_run(command, argc - 1, argv + 1);
 }
 
 // What becomes part of requests, results and documents has to be UTF-8, as JSON is.

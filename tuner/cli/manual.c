@@ -128,12 +128,19 @@ static void put_value(struct page *p, const struct option_spec *spec)
     for (size_t i = 0; spec->choices[i]; i++) fprintf(p->file, "%s\\fB%s\\fR", i ? "|" : " ", spec->choices[i]);
 }
 
+static void put_help(struct page *p, const struct option_spec *spec)
+{
+    char *help = option_help(spec);
+    put_text(p, help);
+    free(help);
+}
+
 static void put_option(struct page *p, const struct option_spec *spec)
 {
     fputs(".TP\n", p->file);
     if (spec->positional) {
         fprintf(p->file, "\\fI%s\\fR\n", spec->name);
-        put_text(p, spec->help);
+        put_help(p, spec);
         return;
     }
     if (spec->letter) fprintf(p->file, "\\fB\\-%c\\fR, ", spec->letter);
@@ -142,7 +149,7 @@ static void put_option(struct page *p, const struct option_spec *spec)
     fputs("\\fR", p->file);
     if (!spec->flag && strcmp(spec->name, "help")) put_value(p, spec);
     fputc('\n', p->file);
-    put_text(p, spec->help);
+    put_help(p, spec);
 }
 
 static bool has_word(const char *words, const char *word)
@@ -176,19 +183,12 @@ static void put_examples(struct page *p, const char *command)
     }
 }
 
-struct page_of_command {
-    struct page *page;
-    const struct command *command;
-    const struct manual_page *texts;
-};
-
-static void put_command(void *user, const struct option_spec *specs, const char *description)
+static void put_command(struct page *p, const struct command *command)
 {
-    const struct page_of_command *of = user;
-    struct page *p = of->page;
+    const struct option_spec *specs = command->options;
     bool positional = false;
     put_section(p, "SYNOPSIS");
-    fprintf(p->file, "\\fBsweetspot %s\\fR [\\fIOPTION\\fR...]", of->command->name);
+    fprintf(p->file, "\\fBsweetspot %s\\fR [\\fIOPTION\\fR...]", command->name);
     for (const struct option_spec *spec = specs; spec->name; spec++) {
         if (!spec->positional) continue;
         positional = true;
@@ -196,10 +196,10 @@ static void put_command(void *user, const struct option_spec *specs, const char 
     }
     fputc('\n', p->file);
     put_section(p, "DESCRIPTION");
-    put_text(p, description);
-    if (*of->texts->more) {
+    put_text(p, command->description);
+    if (command->more) {
         fputs(".PP\n", p->file);
-        put_text(p, of->texts->more);
+        put_text(p, command->more);
     }
     if (positional) put_section(p, "ARGUMENTS");
     for (const struct option_spec *spec = specs; spec->name; spec++)
@@ -215,7 +215,7 @@ static void put_reference(struct page *p, const char *name, const char *after)
     fprintf(p->file, ".BR sweetspot%s%s (1)%s\n", *name ? "\\-" : "", name, after);
 }
 
-static void put_overview(struct page *p, const struct command *all)
+static void put_overview(struct page *p, const struct command *const *all)
 {
     put_section(p, "SYNOPSIS");
     fputs("\\fBsweetspot\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.br\n"
@@ -224,10 +224,10 @@ static void put_overview(struct page *p, const struct command *all)
     put_section(p, "DESCRIPTION");
     put_text(p, manual_overview);
     put_section(p, "COMMANDS");
-    for (const struct command *c = all; c->name; c++) {
+    for (; *all; all++) {
         fputs(".TP\n", p->file);
-        put_reference(p, c->name, "");
-        put_text(p, c->summary);
+        put_reference(p, (*all)->name, "");
+        put_text(p, (*all)->summary);
     }
 }
 
@@ -236,7 +236,7 @@ char *manual_file(const struct command *command)
     return command ? text_format("sweetspot-%s.1", command->name) : text_copy("sweetspot.1");
 }
 
-void manual_write(FILE *file, const struct command *all, const struct command *command)
+void manual_write(FILE *file, const struct command *const *all, const struct command *command)
 {
     struct page p = {.file = file};
     const char *name = command ? command->name : "";
@@ -246,10 +246,8 @@ void manual_write(FILE *file, const struct command *all, const struct command *c
     put_section(&p, "NAME");
     p.column = fprintf(file, "sweetspot%s%s \\-", command ? "\\-" : "", name);
     put_text(&p, command ? command->summary : "autotuner for CUDA kernels");
-    const struct manual_page *texts = manual_pages;
-    while (command && texts->command && strcmp(texts->command, name)) texts++;
     if (command)
-        options_visit(command->run, name, put_command, &(struct page_of_command){&p, command, texts});
+        put_command(&p, command);
     else
         put_overview(&p, all);
     put_facts(&p, "EXIT STATUS", manual_statuses, command ? name : NULL);
@@ -257,13 +255,12 @@ void manual_write(FILE *file, const struct command *all, const struct command *c
     put_facts(&p, "FILES", manual_files, command ? name : NULL);
     put_examples(&p, command ? name : "tune");
     put_section(&p, "SEE ALSO");
-    if (command) put_reference(&p, "", *texts->see ? "," : "");
-    for (const struct command *c = all, *last = NULL; c->name; c++) {
-        if (command && !has_word(texts->see, c->name)) continue;
+    if (command) put_reference(&p, "", *command->see ? "," : "");
+    const struct command *last = NULL;
+    for (; *all; all++) {
+        if (command && !has_word(command->see, (*all)->name)) continue;
         if (last) put_reference(&p, last->name, ",");
-        last = c;
-        bool more = false;
-        for (const struct command *d = c + 1; d->name; d++) more |= !command || has_word(texts->see, d->name);
-        if (!more) put_reference(&p, last->name, "");
+        last = *all;
     }
+    if (last) put_reference(&p, last->name, "");
 }

@@ -8,12 +8,6 @@
 
 #include "tuner/cli/commands.h"
 
-struct manual_page {
-    const char *command;
-    const char *more; // after the description of --help; "" where that says all
-    const char *see;  // related commands, with a blank between them
-};
-
 // A fact about the program that several pages have.
 struct manual_fact {
     const char *name;     // "0", "BROWSER", "out/cache"
@@ -29,12 +23,11 @@ struct manual_example {
 
 // Each ends with NULL.
 extern const char manual_overview[]; // the overview's description
-extern const struct manual_page manual_pages[];
 extern const struct manual_fact manual_statuses[], manual_environment[], manual_files[];
 extern const struct manual_example manual_examples[];
 
 // Writes a page as roff (man macros). `all` is the table of commands, `command` one of them; NULL: the overview.
-void manual_write(FILE *, const struct command *all, const struct command *command);
+void manual_write(FILE *, const struct command *const *all, const struct command *command);
 // "sweetspot.1", "sweetspot-tune.1": the file of a page, malloc'ed.
 char *manual_file(const struct command *command);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 
@@ -222,29 +223,33 @@ static int parse_positional(const struct option_spec **next, const char *command
     return -1;
 }
 
-// Commands keep their tables private; a visitor set here sees a table instead of a parse.
 static struct {
-    options_visitor *visit;
-    void *user;
-} waiting;
+    int count;
+    char **words;
+} parsed;
 
-void options_visit(int (*run)(int argc, char **argv), const char *command, options_visitor *visit, void *user)
+char *options_command_line(void)
 {
-    char *name = text_copy(command);
-    waiting.visit = visit;
-    waiting.user = user;
-    run(1, (char *[]){name, NULL});
-    free(name);
+    const char **words = memory_new((size_t)parsed.count + 2, sizeof *words);
+    words[0] = "sweetspot";
+    for (int i = 0; i < parsed.count; i++) words[i + 1] = parsed.words[i];
+    char *line = text_command(words);
+    free(words);
+    return line;
+}
+
+char *option_help(const struct option_spec *spec)
+{
+    if (!spec->words) return text_copy(spec->help);
+    char *words = spec->words(), *help = text_format("%s: %s", spec->help, words);
+    free(words);
+    return help;
 }
 
 int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
 {
-    if (waiting.visit) {
-        options_visitor *visit = waiting.visit;
-        waiting.visit = NULL;
-        visit(waiting.user, specs, description);
-        return EXIT_DONE;
-    }
+    parsed.count = argc;
+    parsed.words = argv;
     const struct option_spec *next = specs; // positional argument awaited
     bool only_positional = false;
     for (int i = 1; i < argc; i++) {
@@ -270,7 +275,9 @@ int options_parse(const struct option_spec *specs, const char *description, int 
     }
     for (; next->name; next++) {
         if (!next->positional || next->optional || (next->list && next->list->count)) continue;
-        fprintf(stderr, "sweetspot %s: %s is missing: %s\n", argv[0], next->name, next->help);
+        char *help = option_help(next);
+        fprintf(stderr, "sweetspot %s: %s is missing: %s\n", argv[0], next->name, help);
+        free(help);
         return usage_error(argv[0]);
     }
     return -1;
@@ -331,7 +338,9 @@ static void print_option(const struct option_spec *spec)
         column = 0;
     }
     printf("%*s", HELP_COLUMN - column, "");
-    print_wrapped(spec->help, HELP_COLUMN, HELP_COLUMN);
+    char *help = option_help(spec);
+    print_wrapped(help, HELP_COLUMN, HELP_COLUMN);
+    free(help);
 }
 
 void options_help(const struct option_spec *specs, const char *command, const char *description)

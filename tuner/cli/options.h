@@ -1,18 +1,20 @@
-// One table of options a command: it drives both the parsing and --help, so the two cannot differ.
+// One table of options a command, at the top of its file: it drives both the parsing and --help, so the two cannot
+// differ.
 //
-//     struct { const char *job, *store; double time; int64_t count; bool force; int format; } o = {.count = 10};
-//     const struct option_spec specs[] = {
-//         OPTION_JOB(&o.job),
-//         OPTION_STORE(&o.store),
-//         OPTION_FORMAT(&o.format),
-//         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "stop after TIME: 90s, 1h30m"},
-//         {.name = "count", .letter = 'n', .integer = &o.count, .low = 1, .high = 1000, .shown = "N",
+//     static struct { const char *job, *store; double time; int64_t count; bool force; int format; } given = {.count =
+//     10};
+//
+//     static const struct option_spec specs[] = {
+//         OPTION_JOB(&given.job),
+//         OPTION_STORE(&given.store),
+//         OPTION_FORMAT(&given.format),
+//         {.name = "time", .letter = 't', .seconds = &given.time, .shown = "TIME", .help = "stop after TIME: 90s,
+//         1h30m"},
+//         {.name = "count", .letter = 'n', .integer = &given.count, .low = 1, .high = 1000, .shown = "N",
 //          .help = "how many (10)"},
-//         {.name = "force", .flag = &o.force, .help = "do it anyway"},
+//         {.name = "force", .flag = &given.force, .help = "do it anyway"},
 //         OPTION_END,
 //     };
-//     int status = options_parse(specs, "Does this and that.", argc, argv);
-//     if (status >= 0) return status;
 //
 // Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
 // arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
@@ -48,8 +50,9 @@ struct option_spec {
     struct option_list *list;   // repeatable string
     const char *const *choices; // NULL-terminated; for a string the usual values, which completion offers
     int64_t low, high;
-    const char *shown; // the value's name in --help ("FILE"); choices show themselves
-    const char *help;  // one line, begins in lower case, no full stop; states the default
+    const char *shown;    // the value's name in --help ("FILE"); choices show themselves
+    const char *help;     // one line, begins in lower case, no full stop; states the default
+    char *(*words)(void); // malloc'ed names that the help ends with, after ": "; NULL: none
 };
 
 enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
@@ -79,9 +82,11 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
 // 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
-// Calls `visit` with the table of a command instead of running it: the table lives only during the call.
-typedef void options_visitor(void *user, const struct option_spec *, const char *description);
-void options_visit(int (*run)(int argc, char **argv), const char *command, options_visitor *visit, void *user);
+// The command line that was parsed last, for people to give again. malloc'ed.
+char *options_command_line(void);
+
+// The help of one option with its words, malloc'ed.
+char *option_help(const struct option_spec *);
 
 // The help text of one command, as --help prints it.
 void options_help(const struct option_spec *, const char *command, const char *description);

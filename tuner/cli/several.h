@@ -1,9 +1,9 @@
 // Commands over one job or several: each job's results in turn, for each of its devices. A job's error is printed and
 // the others still have their turn; the command returns the greatest exit status.
 //
-//     struct several several = {0};
-//     const struct option_spec specs[] = {OPTION_JOBS(&several.named), OPTION_STORE(&several.store),
-//                                         OPTION_RESULTS_DEVICE(&several.device), OPTION_END};
+//     static struct several several;
+//     static const struct option_spec specs[] = {OPTION_JOBS(&several.named), OPTION_STORE(&several.store),
+//                                                OPTION_RESULTS_DEVICE(&several.device, "all of them"), OPTION_END};
 //     ...
 //     if (!(status = several_open(&several))) status = several_each(&several, EVERY_DEVICE, show, &user);
 //     several_close(&several);

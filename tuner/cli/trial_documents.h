@@ -1,4 +1,4 @@
-// The results of `profile` and `limiter`, kept in the store as documents of the trial for a later report.
+// The results of `profile`, kept in the store as documents of the trial for a later report.
 // docs/findings.md describes their shapes.
 #ifndef SWEETSPOT_TRIAL_DOCUMENTS_H
 #define SWEETSPOT_TRIAL_DOCUMENTS_H

@@ -4,7 +4,7 @@
 #ifndef SWEETSPOT_CUDA_FILE_H
 #define SWEETSPOT_CUDA_FILE_H
 
-#include "tuner/init/cuda_tokens.h"
+#include "tuner/source/cuda_tokens.h"
 
 struct cuda_argument {
     char *type; // without const, *, & and __restrict__: "unsigned int"

@@ -255,10 +255,9 @@ static int compare_path(const void *path, const void *place)
 struct place job_place(const struct job *job, const char *format, ...)
 {
     struct place found = {0};
-    char *path = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&path, format, args) < 0) abort();
+    char *path = text_format_list(format, args);
     va_end(args);
     for (char *end = path + strlen(path); *path;) {
         const struct place *at =

@@ -48,8 +48,7 @@ static char *path_of(const struct reader *r, const char *file)
 // Takes `file`.
 static void add(struct mistakes *m, char *file, int line, const char *format, va_list args)
 {
-    char *text = NULL;
-    if (vasprintf(&text, format, args) < 0) abort();
+    char *text = text_format_list(format, args);
     m->list = memory_grow(m->list, m->count + 1, sizeof *m->list);
     m->list[m->count].file = file;
     m->list[m->count].line = line;

@@ -116,7 +116,7 @@ static int find_device(struct cuda *c, const char *wanted, struct error *err)
             return 0;
         }
     }
-    return error_set(err, "no CUDA device %s: there are %d, numbered from 0; `sweetspot devices` lists them", wanted,
+    return error_set(err, "no CUDA device %s: there are %d, numbered from 0; `sweetspot doctor` lists them", wanted,
                      count);
 }
 

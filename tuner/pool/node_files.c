@@ -13,7 +13,7 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/source_options.h"
+#include "tuner/source/source_options.h"
 
 // Members that are files, in whatever object they stand; and those that are folders to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built"};

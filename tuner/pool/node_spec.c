@@ -55,9 +55,7 @@ void node_spec_words(struct node_spec *n, ...)
 
 void node_spec_agent(struct node_spec *n, const struct pool_request *request, const char *program, bool is_private)
 {
-    char *own = program            ? text_copy(program)
-                : request->program ? text_copy(request->program)
-                                   : installation_worker("SWEETSPOT_NODE_PROGRAM", "sweetspot-node");
+    char *own = program ? text_copy(program) : installation_worker("SWEETSPOT_NODE_PROGRAM", "sweetspot-node");
     add_word(n, own);
     free(own);
     if (request->cache) node_spec_words(n, "--cache", request->cache, NULL);

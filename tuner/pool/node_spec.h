@@ -25,7 +25,6 @@ struct node_specs {
 struct pool_request {
     size_t text_count;
     const char *const *texts; // as given, one for each --pool
-    const char *program;      // the agent's path on nodes; NULL: as here
     const char *cache;        // its folder there; NULL: its own choice
     const char *model;        // only GPUs with this in their name, in any case; NULL: of the first one's
 };
@@ -33,7 +32,8 @@ struct pool_request {
 // Adds a node (takes the name). Of a name that is there already, the next gets a number behind it.
 struct node_spec *node_specs_add(struct node_specs *, char *name);
 void node_spec_add_gpu(struct node_spec *, char *device); // takes it
-// Words at the end of the command, NULL behind them; and the agent with its options. `program`: NULL: the request's.
+// Words at the end of the command, NULL behind them; and the agent with its options. `program`: its path
+// there; NULL: as here, or the environment's.
 void node_spec_words(struct node_spec *, ...) __attribute__((sentinel));
 void node_spec_agent(struct node_spec *, const struct pool_request *, const char *program, bool is_private);
 void node_spec_release(struct node_spec *);

@@ -42,7 +42,7 @@ static json_t *best_json(const struct result *r)
                      json_text(trial.config, strlen(trial.config)), "time", r->table.times[r->best]);
 }
 
-// The results of `profile` and `limiter` for the winner, else for the best.
+// The results of `profile` for the winner, else for the best.
 static void set_profile(json_t *json, const struct result *r, int64_t winner)
 {
     const int64_t trials[] = {winner, r->best == SIZE_MAX ? NO_TRIAL : r->table.ids[r->best]};

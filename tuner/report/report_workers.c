@@ -71,7 +71,7 @@ static json_t *row_json(const double *values, size_t count, double per)
 
 static json_t *gpu_json(const struct result *r, const struct gpu_shares *s, size_t gpu, const json_t *last)
 {
-    const char *uuid = r->table.uuids.words[gpu];
+    const char *uuid = r->table.uuids.texts[gpu];
     const json_t *w = find_worker(last, uuid), *reason = json_object_get(w, "reason");
     double *busy = s->busy + gpu * s->bins;
     json_t *shares = json_array();
@@ -89,7 +89,7 @@ static json_t *over_time(const struct result *r, const json_t *last)
 {
     const struct trial_table *t = &r->table;
     size_t gpus = t->uuids.count, known = 0;
-    for (size_t g = 0; g < gpus; g++) known += *t->uuids.words[g] != 0;
+    for (size_t g = 0; g < gpus; g++) known += *t->uuids.texts[g] != 0;
     if (!known || !(r->runs.seconds > 0)) return NULL;
     struct gpu_shares s = {.gpus = gpus, .bins = CELLS_MOST / gpus};
     if (s.bins > BINS_MOST) s.bins = BINS_MOST;
@@ -108,7 +108,7 @@ static json_t *over_time(const struct result *r, const json_t *last)
     json_t *edges = json_array(), *list = json_array();
     for (size_t b = 0; b <= s.bins; b++) json_array_append_new(edges, json_real((double)b * s.width));
     for (size_t g = 0; g < gpus; g++)
-        if (*t->uuids.words[g]) json_array_append_new(list, gpu_json(r, &s, g, last));
+        if (*t->uuids.texts[g]) json_array_append_new(list, gpu_json(r, &s, g, last));
     free(s.trials);
     free(s.busy);
     free(s.all);

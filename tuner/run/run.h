@@ -219,7 +219,7 @@ int run_tell_stored(struct run *); // the store's trials that were not told: at 
 // run_priors.c: from --prior, the store's other environments and the stores beside it. Before there is a strategy.
 void run_collect_priors(struct run *, const struct environment *own);
 void run_release_priors(struct run *); // after the strategy
-void run_collect_starts(struct run *); // run_starts.c: from the store's other environments and --start-from
+void run_collect_starts(struct run *); // run_starts.c: from the job and the store's other environments
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *);  // NULL: it has none
 void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
 void run_fail(struct run *, int exit_status, const struct error *);                   // ends the run

@@ -1,14 +1,12 @@
 // Where a search may begin: the job's present kernel and its fallback, and winners of earlier jobs, for another device,
 // problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the
 // strategy is told of them as of results it did not ask for.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/recorded/recorded.h"
 #include "tuner/run/run.h"
 
 // The value of a name in "A=1,B=x", and its length; NULL when it is not there.
@@ -66,46 +64,6 @@ static int visit(void *user, const char *config, const char *device)
     return 0;
 }
 
-struct ranked {
-    double objective;
-    size_t trial;
-};
-
-static int by_objective(const void *a, const void *b)
-{
-    double x = ((const struct ranked *)a)->objective, y = ((const struct ranked *)b)->objective;
-    return (x > y) - (x < y);
-}
-
-static void add_recorded(struct run *r, const char *path)
-{
-    struct error err;
-    struct recorded *recorded = recorded_read(path, &err);
-    if (!recorded) {
-        run_fail(r, EXIT_USAGE, &err);
-        return;
-    }
-    struct ranked *ranked = memory_new(recorded->trial_count, sizeof *ranked);
-    size_t count = 0;
-    for (size_t i = 0; i < recorded->trial_count; i++)
-        if (recorded->trials[i].status == STATUS_OK)
-            ranked[count++] = (struct ranked){recorded->trials[i].objective, i};
-    qsort(ranked, count, sizeof *ranked, by_objective);
-    size_t before = r->starts.count;
-    for (size_t i = 0; i < count && i < TUNE_STARTS; i++) {
-        char *text = space_text(recorded->space, recorded->configs + ranked[i].trial * recorded->parameter_count);
-        add_start(r, text);
-        free(text);
-    }
-    if (r->starts.count == before)
-        run_message(r,
-                    "warning: none of the best configurations in '%s' belongs to this job's space; the search begins "
-                    "without them",
-                    path);
-    free(ranked);
-    recorded_free(recorded);
-}
-
 static void add_named(struct run *r, const struct named_configuration *c)
 {
     size_t bytes = space_parameter_count(r->job->space) * sizeof *c->config;
@@ -125,7 +83,6 @@ void run_collect_starts(struct run *r)
     struct error err;
     add_own(r);
     size_t before = r->starts.count;
-    if (r->options->start_from) add_recorded(r, r->options->start_from);
     for (size_t i = 0; i < r->options->start_count; i++) add_start(r, r->options->starts[i]);
     if (store_each_elsewhere(r->store, 4 * TUNE_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     size_t winners = r->starts.count - before;

@@ -24,8 +24,8 @@ struct tune_options {
     double time;                     // s from the start of the search; 0: no limit
     int64_t evaluations;             // in all, earlier runs included; 0: no limit
     struct stop_rules stop;
-    int64_t workers;        // compilers; 0: one a core
-    const char *start_from; // a recorded space whose best configurations are measured first; NULL: none
+    int64_t workers; // compilers; 0: one a core
+
     // Recorded spaces and stores that the strategy's model learns from, at most PRIOR_MOST. Borrowed.
     size_t prior_count;
     const char *const *priors;

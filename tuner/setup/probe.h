@@ -1,4 +1,4 @@
-// One question to a worker that is started for it: what `devices` and `doctor` know.
+// One question to a worker that is started for it: what `doctor` and `list counters` know.
 #ifndef SWEETSPOT_PROBE_H
 #define SWEETSPOT_PROBE_H
 

@@ -33,7 +33,7 @@ void compiled_release(struct compiled *);
 // That of a stage's kernel, or NULL.
 const struct compiled_entry *compiled_find(const struct compiled *, const struct stage *);
 
-// The hash of the job's source, with every header that one of its configurations may include (tuner/compile/source.h).
+// The hash of the job's source, with every header that one of its configurations may include (tuner/source/source.h).
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
 // {"op":"build"} of a source of the user's; a function may be NULL. Host compilers may take as long as several

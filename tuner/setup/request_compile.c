@@ -5,8 +5,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/source.h"
 #include "tuner/setup/request.h"
+#include "tuner/source/source.h"
 #include "tuner/trial/trial_field.h"
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)

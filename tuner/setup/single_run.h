@@ -1,5 +1,5 @@
 // One candidate at a time, examined closely: a compiler and a GPU worker with a job set up, and blocking questions to
-// them. For the commands that explain or judge (profile, limiter, judge), as tune.h is for the one that searches.
+// them. For the commands that explain or judge (profile, judge), as tune.h is for the one that searches.
 // Nothing is stored. Of counters it takes the given set and what the job names.
 #ifndef SWEETSPOT_SINGLE_RUN_H
 #define SWEETSPOT_SINGLE_RUN_H

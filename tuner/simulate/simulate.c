@@ -64,7 +64,7 @@ int simulate_parse(const char *text, struct simulate_settings *settings, struct 
     }
     for (size_t i = 0; i < 3 && !status; i++)
         if (!given[i]) status = error_set(err, "%s is missing: compilers, compile and gpu are needed", names[i]);
-    return status ? error_prefix(err, "--simulate") : 0;
+    return status ? error_prefix(err, "--timeline") : 0;
 }
 
 // Times of a recording ------------------------------------------------------------------------------------------------

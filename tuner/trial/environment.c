@@ -193,19 +193,14 @@ static int compare_lines(const void *a, const void *b)
 char *environment_text(const json_t *facts, struct error *err)
 {
     struct setting_lines l = {.err = err};
-    char *text = NULL;
+    struct text text = {0};
     int failed = facts ? collect(&l, "", facts) : error_set(err, "what the trials depend on is not UTF-8");
     if (l.count) qsort(l.line, l.count, sizeof *l.line, compare_lines);
-    size_t length = 0;
-    for (size_t i = 0; i < l.count; i++) length += strlen(l.line[i]);
-    if (!failed) {
-        text = memory_new(length + 32, 1);
-        char *end = text + sprintf(text, "environment %d\n", ENVIRONMENT_VERSION);
-        for (size_t i = 0; i < l.count; i++) end = stpcpy(end, l.line[i]);
-    }
+    if (!failed) text_add(&text, "environment %d\n", ENVIRONMENT_VERSION);
+    for (size_t i = 0; i < l.count && !failed; i++) text_add(&text, "%s", l.line[i]);
     for (size_t i = 0; i < l.count; i++) free(l.line[i]);
     free(l.line);
-    return text;
+    return text.text;
 }
 
 void environment_key(const char *text, char key[HASH_TEXT_SIZE])

@@ -36,7 +36,7 @@ function showLimits(parent, result, job) {
             ),
             ...(warnings ?? []).map(text => el('p', {class: 'note'}, valueText(text)))
         );
-    } else parent.append(absent(`The limit of the winner is unknown. Run on its GPU: sweetspot limiter ${file}`));
+    } else parent.append(absent(`The limit of the winner is unknown. On its GPU: sweetspot profile --limits ${file}`));
     if (!findings) {
         parent.append(absent(`The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`));
         return;

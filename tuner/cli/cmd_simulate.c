@@ -1,0 +1,254 @@
+// sweetspot simulate: runs search strategies on recorded spaces and compares them (bench.h).
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/run/prior_file.h"
+#include "tuner/simulate/simulate.h"
+
+static struct {
+    const char *strategy, *budgets, *timeline, *times;
+    struct option_list paths, priors;
+    struct bench_options bench;
+    bool no_score;
+    int format;
+} given = {.strategy = "default", .budgets = "25,50,100,200", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
+
+static const struct option_spec specs[] = {
+    {.name = "FILE",
+     .positional = true,
+     .list = &given.paths,
+     .help = "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"},
+    {.name = "strategy",
+     .letter = 'S',
+     .string = &given.strategy,
+     .shown = "NAMES",
+     .help = "strategies, separated by commas, or all (default)",
+     .words = strategy_names},
+    {.name = "budgets",
+     .letter = 'b',
+     .string = &given.budgets,
+     .shown = "LIST",
+     .help = "report after these numbers of unique evaluations (25,50,100,200)"},
+    {.name = "seeds",
+     .letter = 'n',
+     .integer = &given.bench.seeds,
+     .low = 1,
+     .high = 100000,
+     .shown = "N",
+     .help = "runs of each strategy on each file (60)"},
+    {.name = "first-seed", .integer = &given.bench.first_seed, .shown = "N", .help = "seed of the first run (1)"},
+    {.name = "ahead",
+     .integer = &given.bench.ahead,
+     .low = 1,
+     .high = 1024,
+     .shown = "N",
+     .help = "proposals outstanding at once, as in a run whose compilers work ahead (1)"},
+    {.name = "timeline",
+     .string = &given.timeline,
+     .shown = "SETTINGS",
+     .help = "simulate a whole run, its policy included: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
+             "or 'recorded'"},
+    {.name = "times",
+     .string = &given.times,
+     .shown = "LIST",
+     .help = "with --timeline: also report after these simulated times (10s,20s,40s,80s)"},
+    {.name = "set",
+     .string = &given.bench.text,
+     .shown = "NAME=VALUE,...",
+     .help = "options of the strategies; `sweetspot list strategies` explains them (their defaults)"},
+    {.name = "prior",
+     .list = &given.priors,
+     .shown = "FILE",
+     .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
+             "may be given, and a file is not used as a prior for itself (none)"},
+    {.name = "no-score", .flag = &given.no_score, .help = "leave out the methodology score, which needs longer runs"},
+    {.name = "jobs",
+     .letter = 'j',
+     .integer = &given.bench.processes,
+     .low = 1,
+     .high = BENCH_MAX_PROCESSES,
+     .shown = "N",
+     .help = "processes (one per core)"},
+    OPTION_FORMAT(&given.format),
+    OPTION_END,
+};
+
+// "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
+// message.
+static int choose_strategies(const char *text, const char *options, const struct strategy_class ***chosen,
+                             size_t *count, struct error *err)
+{
+    char *all = strcmp(text, "all") ? text_copy(text) : strategy_names();
+    int status = 0;
+    for (const char *at = all; *at && !status;) {
+        size_t length = strcspn(at, ",");
+        char *name = text_format("%.*s", (int)length, at);
+        const struct strategy_class *class = strategy_choose(name, err);
+        free(name);
+        status = class ? strategy_parse_options(class, options, NULL, err) : -1;
+        *chosen = memory_grow(*chosen, *count + 1, sizeof **chosen);
+        if (!status) (*chosen)[(*count)++] = class;
+        at += length + strspn(at + length, ", ");
+    }
+    free(all);
+    if (!status && !*count) return error_set(err, "no strategy given; sweetspot list strategies shows them");
+    return status;
+}
+
+static int parse_budgets(const char *text, struct bench_options *o, struct error *err)
+{
+    for (const char *at = text; *at;) {
+        char *end;
+        long long budget = strtoll(at, &end, 10);
+        if (end == at || (*end && *end != ',') || budget < 1 || budget > 1000000)
+            return error_set(err, "--budgets: '%s' is not a list of whole numbers from 1 to 1000000", text);
+        if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
+        if (o->budget_count && budget <= o->budgets[o->budget_count - 1])
+            return error_set(err, "--budgets: must ascend");
+        o->budgets[o->budget_count++] = budget;
+        at = *end ? end + 1 : end;
+    }
+    return o->budget_count ? 0 : error_set(err, "--budgets: empty");
+}
+
+static int parse_times(const char *text, struct simulate_options *o, struct error *err)
+{
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        char *one = text_format("%.*s", (int)length, at);
+        double seconds;
+        int status = text_duration(one, &seconds);
+        free(one);
+        if (status || !(seconds > 0))
+            return error_set(err, "--times: '%s' is not a list of times such as 10s,20s", text);
+        if (o->time_count == SIMULATE_MAX_TIMES) return error_set(err, "--times: at most %d", SIMULATE_MAX_TIMES);
+        if (o->time_count && seconds <= o->times[o->time_count - 1]) return error_set(err, "--times: must ascend");
+        o->times[o->time_count++] = seconds;
+        at += length + (at[length] == ',');
+    }
+    return 0;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+// The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out
+// with a note.
+static struct bench_priors *read_priors(const struct option_list *priors, const struct bench_options *o)
+{
+    struct bench_priors *read = memory_new(o->file_count, sizeof *read);
+    struct error err;
+    for (size_t f = 0; f < o->file_count; f++)
+        for (size_t i = 0; i < priors->count; i++) {
+            if (is_same_file(priors->items[i], o->paths[f])) continue;
+            struct prior *prior = prior_file_read(priors->items[i], NULL, o->files[f]->space, &err);
+            if (prior)
+                read[f].list[read[f].count++] = prior;
+            else
+                fprintf(stderr, "sweetspot simulate: %s: no prior for it: %s\n", o->paths[f], err.message);
+        }
+    return read;
+}
+
+static void free_priors(struct bench_priors *priors, size_t file_count)
+{
+    for (size_t f = 0; priors && f < file_count; f++)
+        for (size_t i = 0; i < priors[f].count; i++) prior_free(priors[f].list[i]);
+    free(priors);
+}
+
+static int print_bench(const struct bench_options *o, int format, struct error *err)
+{
+    static void (*const print[])(const struct bench *, FILE *) = {bench_print_table, bench_print_csv, bench_print_json};
+    struct bench bench;
+    if (bench_run(&bench, o, err) < 0) return -1;
+    print[format](&bench, stdout);
+    bench_release(&bench);
+    return 0;
+}
+
+static int print_simulation(const struct simulate_options *o, int format, struct error *err)
+{
+    static void (*const print[])(const struct simulation_bench *, FILE *) = {simulate_print_table, simulate_print_csv,
+                                                                             simulate_print_json};
+    struct simulation_bench bench;
+    if (simulate_run(&bench, o, err) < 0) return -1;
+    print[format](&bench, stdout);
+    simulate_release(&bench);
+    return 0;
+}
+
+// Reads the options that are texts. -1 with a message.
+static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, size_t *count,
+                 struct error *err)
+{
+    struct bench_options *o = &given.bench;
+    if (choose_strategies(given.strategy, o->text, chosen, count, err) || parse_budgets(given.budgets, o, err))
+        return -1;
+    if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
+    if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
+    if (simulate_parse(given.timeline, &simulated->settings, err) ||
+        parse_times(given.times ? given.times : "10,20,40,80", simulated, err))
+        return -1;
+    if (o->ahead == 1) return 0;
+    return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");
+}
+
+static int complain(int status, const struct error *err)
+{
+    fprintf(stderr, "sweetspot simulate: %s\n", err->message);
+    return status;
+}
+
+static int run(void)
+{
+    struct error err;
+    const struct strategy_class **chosen = NULL;
+    struct simulate_options simulated = {0};
+    struct bench_options *o = &given.bench;
+    struct recorded *files[OPTIONS_MAX_LIST] = {NULL};
+    int status = parse(&simulated, &chosen, &o->strategy_count, &err) ? complain(EXIT_USAGE, &err) : EXIT_DONE;
+    if (status) goto out;
+    for (size_t i = 0; i < given.paths.count; i++)
+        if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = complain(EXIT_USAGE, &err);
+    if (status) goto out;
+    o->strategies = chosen;
+    o->file_count = given.paths.count;
+    o->paths = given.paths.items;
+    o->files = (const struct recorded *const *)files;
+    o->score = !given.no_score;
+    o->progress = isatty(STDERR_FILENO);
+    struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
+    o->priors = read;
+    simulated.bench = *o;
+    if (given.timeline ? print_simulation(&simulated, given.format, &err) : print_bench(o, given.format, &err))
+        status = complain(EXIT_NOTHING, &err);
+    free_priors(read, o->file_count);
+out:
+    for (size_t i = 0; i < given.paths.count; i++) recorded_free(files[i]);
+    free(chosen);
+    return status;
+}
+
+const struct command cmd_simulate = {
+    .name = "simulate",
+    .summary = "run search strategies against recorded spaces",
+    .description = "Runs search strategies on recorded spaces and shows how close to the optimum they get.",
+    .options = specs,
+    .run = run,
+    .more = "`--timeline` runs the searches under the policy of `tune` and reports seconds as well: the seconds to 95% "
+            "and 99% of the optimum, the candidates compiled for each that is measured, and the share of the time in "
+            "which the GPUs idle.",
+    .see = "tune export list",
+};

@@ -1,0 +1,123 @@
+// `sweetspot list counters [PATTERN]`: the hardware counters of a chip, and the short keys that the program has for
+// some of them. Needs CUPTI, but no GPU if a chip is named. See list.h.
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/table.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/list.h"
+#include "tuner/cli/options.h"
+#include "tuner/setup/probe.h"
+
+static bool matches(const char *pattern, const char *name, const char *keys)
+{
+    if (!pattern) return true;
+    if (strpbrk(pattern, "*?[")) return !fnmatch(pattern, name, 0);
+    return strstr(name, pattern) || strstr(keys, pattern);
+}
+
+// A metric's keys in the sets, with the roll-ups that they use: "icache_misses (.sum)". malloc'ed.
+static char *keys_of(const json_t *sets, const char *name)
+{
+    size_t length = strlen(name), i, k;
+    json_t *set, *metric, *seen = json_object();
+    char *keys = text_copy("");
+    json_array_foreach(json_object_get(sets, "sets"), i, set)
+    {
+        json_array_foreach(json_object_get(set, "metrics"), k, metric)
+        {
+            const char *full = json_get_string(metric, "metric", ""), *key = json_get_string(metric, "key", "");
+            if (strncmp(full, name, length) || full[length] != '.') continue;
+            char *one = text_format("%s (%s)", key, full + length);
+            if (!json_object_get(seen, one)) {
+                char *longer = text_format("%s%s%s", keys, *keys ? " " : "", one);
+                free(keys);
+                keys = longer;
+                json_object_set_new(seen, one, json_true());
+            }
+            free(one);
+        }
+    }
+    json_decref(seen);
+    return keys;
+}
+
+static void print_sets(const json_t *answer)
+{
+    size_t i;
+    json_t *set;
+    struct table *table = table_new((const char *[]){"set", ">metrics", "what it has", NULL});
+    json_array_foreach(json_object_get(answer, "sets"), i, set)
+    {
+        table_cell(table, "%s", json_get_string(set, "name", ""));
+        table_cell(table, "%zu", json_array_size(json_object_get(set, "metrics")));
+        table_cell(table, "%s", json_get_string(set, "summary", ""));
+    }
+    printf("Metric sets (counters = { metrics = [\"stalls\", ...]; } in a job file adds sets or single names to the "
+           "basic one):\n");
+    table_print(table, stdout);
+    table_free(table);
+    printf("\n");
+}
+
+static int print_metrics(const json_t *answer, const char *pattern, int format)
+{
+    size_t i, count = 0;
+    json_t *metric, *kept = json_array();
+    struct table *table = table_new((const char *[]){"metric", "kind", "unit", "key", "description", NULL});
+    json_array_foreach(json_object_get(answer, "metrics"), i, metric)
+    {
+        const char *name = json_get_string(metric, "name", ""),
+                   *description = json_get_string(metric, "description", "");
+        char *keys = keys_of(answer, name);
+        if (!matches(pattern, name, keys)) {
+            free(keys);
+            continue;
+        }
+        count++;
+        json_object_set_new(metric, "keys", json_string(keys));
+        json_array_append(kept, metric);
+        table_cell(table, "%s", name);
+        table_cell(table, "%s", json_get_string(metric, "kind", ""));
+        table_cell(table, "%s", json_get_string(metric, "unit", ""));
+        table_cell(table, "%s", keys);
+        table_cell(table, "%s", description);
+        free(keys);
+    }
+    if (format == FORMAT_JSON) {
+        json_print(kept, stdout);
+    } else if (format == FORMAT_CSV) {
+        table_print_csv(table, stdout);
+    } else if (count) {
+        if (!pattern) print_sets(answer);
+        table_print(table, stdout);
+    }
+    table_free(table);
+    json_decref(kept);
+    if (!count)
+        fprintf(stderr, "sweetspot: no metric of %s matches '%s'; patterns may have * and ?\n",
+                json_get_string(answer, "chip", "?"), pattern ? pattern : "");
+    return count ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int list_counters(const char *pattern, const char *chip, int format)
+{
+    struct error err = {""};
+    json_t *hello = chip ? NULL : probe_gpu(0, &err);
+    if (!chip) chip = json_get_string(json_object_get(hello, "counters"), "chip", "");
+    if (!*chip) {
+        fprintf(stderr, "sweetspot: no GPU to ask for its chip (%s): name one with --chip, e.g. GH100\n",
+                *err.message ? err.message : "no counters");
+        json_decref(hello);
+        return EXIT_ENVIRONMENT;
+    }
+    json_t *answer = probe_metrics(chip, &err);
+    int status = answer ? print_metrics(answer, pattern, format) : EXIT_ENVIRONMENT;
+    if (!answer) fprintf(stderr, "sweetspot: %s\n", err.message);
+    json_decref(answer);
+    json_decref(hello);
+    return status;
+}
