@@ -129,6 +129,19 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
     sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
+# Members of JSON objects have their names in few places: messages (tuner/protocol), the store's documents, recordings,
+# reports, sections of headers, events and the live file, and the records of the compile cache. All others have structs.
+# Files of tests/json_members.txt still name some; it may only shrink.
+names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
+named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
+    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|^tuner/base/json|/cache\.c$|/trial_field\.c$')
+for file in $named; do
+    grep -qx "$file" tests/json_members.txt || complain "$file names members of JSON objects: use a record (record.h)"
+done
+while read -r file; do
+    echo "$named" | grep -qx "$file" || complain "tests/json_members.txt: $file names no member: remove it"
+done <tests/json_members.txt
+
 # Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
 # a template with another hash `header` and `status` say that it is not the one that was measured. So these stay as they
 # are until their spaces are recorded again.
