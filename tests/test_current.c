@@ -65,10 +65,11 @@ static void a_mistaken_present_kernel_is_refused_with_file_and_line(void **state
 
 static struct outcome_of_command tune(const char *folder)
 {
-    return e2e_run(folder,
-                   "cd %s && " WORKERS
-                   " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -j 1 -q 2>&1 && head -n 1 log",
-                   folder);
+    return e2e_run(
+        folder,
+        "cd %s && " WORKERS
+        " FAKE_LOG=log FAKE_LIBRARY=/fake.so $BIN/sweetspot tune job.cfg --store job.db -j 1 -q 2>&1 && head -n 1 log",
+        folder);
 }
 
 // X = 2 takes 1.25 ms, X = 7, which wins, 1 ms.

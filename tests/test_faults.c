@@ -60,6 +60,8 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         {"trial:kill:1", "it is tried again, once"},
         {"trial:stop:1", "was stopped from outside"},
         {"compile:kill:1", "killed by signal 9"},
+        {"answered:exit:1", "it is tried again, once"}, // the next request waits, and was not begun
+        {"answered:mute:1", "it is tried again, once"},
         {"count:kill:1", "killed by signal 9"},
         {"final:kill:1", "killed by signal 9"},
         {"hello:kill:1", NULL},
@@ -72,7 +74,8 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("outside");
         struct outcome_of_command r =
-            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, cases[i].fault);
+            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE, folder,
+                    cases[i].fault);
         if (r.status) fail_msg("%s: status %d\n%s", cases[i].fault, r.status, r.err);
         struct statuses s = statuses(folder, "job.db");
         if (s.ok != 8 || s.others) fail_msg("%s: %d ok, a reason: %s", cases[i].fault, (int)s.ok, s.reason);
@@ -167,8 +170,8 @@ static void a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time(
         char *folder = job_folder("pipes");
         struct rusage before, after;
         getrusage(RUSAGE_CHILDREN, &before);
-        struct outcome_of_command r =
-            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, faults[i]);
+        struct outcome_of_command r = e2e_run(
+            folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE, folder, faults[i]);
         getrusage(RUSAGE_CHILDREN, &after);
         assert_int_equal(r.status, EXIT_DONE);
         struct statuses s = statuses(folder, "job.db");

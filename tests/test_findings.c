@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/config_text.h"
 #include "tests/loaded_job.h"
 #include "tuner/base/text.h"
 #include "tuner/explain/explain.h"
@@ -125,7 +126,7 @@ static json_t *profile_of_trial(const struct job *job, const struct recorded *r,
     json_t *problems = request_problems(job, config, NULL, true, &launches, &count, &err), *counters = json_object();
     if (!problems) fail_msg("%s", err.message);
     json_decref(problems);
-    space_format(job->space, config, text, sizeof text);
+    config_text(job->space, config, text, sizeof text);
     for (size_t i = 0; i < r->metric_count; i++)
         json_object_set_new(counters, r->metrics[i].key, json_real_or_null(r->counters[trial * r->metric_count + i]));
     json_t *facts = explain_facts(&device_limits_h200, &launches[0].shape, (int64_t)t->facts.registers, 0);
@@ -166,7 +167,7 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
         uint16_t config[SPACE_MAX_PARAMETERS];
         char text[1024];
         if (r->trials[i].status != STATUS_OK || !r->metric_count) continue;
-        space_format(r->space, r->configs + i * r->parameter_count, text, sizeof text);
+        config_text(r->space, r->configs + i * r->parameter_count, text, sizeof text);
         if (space_parse(job->space, text, config, NULL)) fail_msg("the job has no %s", text);
         struct finding findings[FINDINGS_MAX];
         json_t *profile = profile_of_trial(job, r, i, config);
@@ -178,7 +179,7 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
             uint16_t changed[SPACE_MAX_PARAMETERS], there[SPACE_MAX_PARAMETERS];
             memcpy(changed, config, sizeof changed);
             changed[f->parameter] = f->value;
-            space_format(job->space, changed, text, sizeof text);
+            config_text(job->space, changed, text, sizeof text);
             if (space_parse(r->space, text, there, NULL)) continue;
             int64_t other = recorded_find(r, there);
             if (other < 0 || r->trials[other].status != STATUS_OK) continue;

@@ -194,25 +194,6 @@ static void names_and_values_are_matched(void **state)
     symbols_free(symbols);
 }
 
-// It has no time, but neither has it failed.
-static void a_prior_leaves_out_what_a_guide_screened_out(void **state)
-{
-    (void)state;
-    struct symbols *symbols = symbols_new();
-    struct space *space = small_space(symbols);
-    struct transfer t;
-    transfer_init(&t, space);
-    transfer_add(&t, "B=16,R=shuffle", STATUS_OK, 1e-3);
-    transfer_add(&t, "B=32,R=shuffle", STATUS_SCREENED, NAN);
-    transfer_add(&t, "B=64,R=shuffle", STATUS_WRONG, NAN);
-    assert_int_equal(t.count, 2);
-    assert_true(t.objectives[0] == 1e-3 && isnan(t.objectives[1]));
-    assert_int_equal(t.configs[space_parameter_count(space)], 2);
-    transfer_release(&t);
-    space_free(space);
-    symbols_free(symbols);
-}
-
 static void a_prior_that_says_nothing_is_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -371,7 +352,6 @@ int main(void)
         cmocka_unit_test(results_that_are_chance_are_no_prior),
         cmocka_unit_test(a_prior_expects_what_was_measured_and_lists_the_best),
         cmocka_unit_test(names_and_values_are_matched),
-        cmocka_unit_test(a_prior_leaves_out_what_a_guide_screened_out),
         cmocka_unit_test(a_prior_that_says_nothing_is_refused_with_the_reason),
         cmocka_unit_test(trust_follows_what_is_measured),
         cmocka_unit_test(a_file_that_is_not_a_prior_is_named_with_the_reason),

@@ -178,20 +178,6 @@ static void names_with_markup_stay_text(void **state)
     e2e_done(&r);
 }
 
-static void a_store_of_an_older_version_is_read_and_left_as_it_is(void **state)
-{
-    (void)state;
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "for store in operation counted empty; do gzip -dc tests/stores/$store.db.gz >%s/$store.db; done; "
-                "cd %s && md5sum *.db >sums && $BIN/sweetspot report counted.db operation.db empty.db -f csv; "
-                "status=$?; md5sum -c sums >&2 || exit 9; exit $status",
-                folder, folder);
-    e2e_expect(r.out, "\noperation,");
-    e2e_expect(r.out, "\ncounted,");
-    expect(&r, 0, "\nempty.db,", NULL);
-}
-
 static void three_devices_are_three_rows(void **state)
 {
     (void)state;
@@ -264,7 +250,6 @@ int main(void)
         CASE(nothing_is_written_where_it_may_not_be),
         CASE(without_the_charting_library_all_but_the_page_works),
         CASE(names_with_markup_stay_text),
-        CASE(a_store_of_an_older_version_is_read_and_left_as_it_is),
         CASE(three_devices_are_three_rows),
         CASE(a_run_is_followed_by_a_page),
         CASE(a_suite_has_one_page),

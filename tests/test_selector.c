@@ -12,6 +12,8 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/setup/wave_model.h"
 
+#include "tests/config_text.h"
+
 // The text of a problem, to be followed by others.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)
 {
@@ -72,7 +74,7 @@ static void the_wave_model_makes_a_better_selector(void **state)
         struct wave_model model;
         char config[1024];
         if (trial->status != STATUS_OK) continue;
-        space_format(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
+        config_text(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
         const struct trial_stage facts = {.name = "gemm_simt", .registers = (int64_t)trial->facts.registers};
         if (wave_model_find(job, &device_limits_h200,
                             &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err))

@@ -54,48 +54,38 @@ struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t mo
 
 void stop_tell(struct stop *s, double objective)
 {
-    if (objective < s->best) {
-        s->best = objective;
-        s->last_gain = s->evaluations;
-    }
+    if (objective < s->best) s->best = objective;
     if (s->evaluations == s->room) {
         s->room = 2 * s->room + 256;
         s->trace = memory_grow(s->trace, s->room, sizeof *s->trace);
     }
     s->trace[s->evaluations++] = s->best;
     // The outlook reads the whole trace: it is computed again when there are 2% more evaluations.
-    if (s->rules.until <= 0 || s->evaluations < STOP_NOISE_LEAST || !isfinite(s->best) ||
+    if (s->rules.until <= 0 || s->evaluations < STOP_LEAST || !isfinite(s->best) ||
         s->evaluations - s->expected_at < s->evaluations / 50)
         return;
     s->expected = stop_outlook(s, s->rules.until, s->evaluations, UINT64_MAX).gain;
     s->expected_at = s->evaluations;
 }
 
-enum stop_rule stop_check(const struct stop *s)
+enum search_end stop_check(const struct stop *s)
 {
-    if (!isfinite(s->best)) return STOP_NONE; // nothing valid yet: any result is a gain
-    if (s->rules.target > 0 && s->best <= s->rules.target) return STOP_TARGET;
-    if (s->rules.patience && s->evaluations - s->last_gain > s->rules.patience) return STOP_PATIENCE;
-    if (s->rules.noise > 0 && s->evaluations >= STOP_NOISE_LEAST) {
-        double before = s->trace[s->evaluations / 2 - 1];
-        if (isfinite(before) && before / s->best - 1 < s->rules.noise) return STOP_NOISE;
-    }
-    if (s->rules.until > 0 && s->expected < s->rules.until) return STOP_UNTIL;
-    return STOP_NONE;
+    if (!isfinite(s->best)) return SEARCH_GOES_ON; // nothing valid yet: any result is a gain
+    if (s->rules.target > 0 && s->best <= s->rules.target) return SEARCH_TARGET;
+    return s->rules.until > 0 && s->expected < s->rules.until ? SEARCH_UNTIL : SEARCH_GOES_ON;
 }
 
-const char *stop_text(enum stop_rule rule)
+const char *search_end_text(enum search_end end)
 {
-    switch (rule) {
-    case STOP_TARGET:
-        return "the target is reached";
-    case STOP_PATIENCE:
-        return "no improvement within 'patience'";
-    case STOP_NOISE:
-        return "the expected gain is below 'noise'";
-    case STOP_UNTIL:
-        return "the expected gain of doubling the evaluations is below 'until'";
-    default:
-        return "";
-    }
+    static const char *const texts[] = {
+        [SEARCH_GOES_ON] = "",
+        [SEARCH_TARGET] = "the target is reached",
+        [SEARCH_UNTIL] = "the expected gain of doubling the evaluations is below 'until'",
+        [SEARCH_INTERRUPTED] = "interrupted",
+        [SEARCH_TIME_UP] = "time is up",
+        [SEARCH_EVALUATIONS_USED] = "evaluations are used up",
+        [SEARCH_EXHAUSTED] = "the strategy has nothing more to propose",
+        [SEARCH_NO_PROPOSALS] = "no proposals",
+    };
+    return texts[end];
 }

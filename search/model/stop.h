@@ -1,28 +1,32 @@
-// When to end a search before its budget is spent.
+// When to end a search before its budget is spent, and why searches end.
 //
-//   patience   no gain in this many evaluations
 //   target     an objective that is good enough is reached
-//   noise      the expected gain of going on as long again is below the noise of measuring: what the second half of the
-//              evaluations gained over the first, as a relative difference, is less than this. (Records of a random
-//              sequence come ever more rarely, after n evaluations at a rate of 1/n, so the half to come gains on
-//              average no more than the last half did.) Not before STOP_NOISE_LEAST evaluations.
 //   until      the gain that stop_outlook expects of as many evaluations again is less than this share. Not before
-//              STOP_NOISE_LEAST evaluations.
+//              STOP_LEAST evaluations.
 #ifndef SWEETSPOT_STOP_H
 #define SWEETSPOT_STOP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STOP_NOISE_LEAST = 60 };
+enum { STOP_LEAST = 60 };
 
-enum stop_rule { STOP_NONE, STOP_TARGET, STOP_PATIENCE, STOP_NOISE, STOP_UNTIL };
+// Why a search ended.
+enum search_end {
+    SEARCH_GOES_ON,
+    SEARCH_TARGET, // by a rule
+    SEARCH_UNTIL,
+    SEARCH_INTERRUPTED, // this and the rest: by whoever runs the search
+    SEARCH_TIME_UP,
+    SEARCH_EVALUATIONS_USED,
+    SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
+    SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
+};
+const char *search_end_text(enum search_end); // "time is up": for the log and the store; "" where it goes on
 
 struct stop_rules {
-    uint64_t patience; // evaluations; 0: no such rule
-    double target;     // s; 0: no such rule
-    double noise;      // relative; 0: no such rule
-    double until;      // likewise
+    double target; // s; 0: no such rule
+    double until;  // relative; 0: no such rule
 };
 
 // The expected benefit of more evaluations, judged by how the best has improved so far.
@@ -34,7 +38,7 @@ struct stop_outlook {
 struct stop {
     struct stop_rules rules;
     double best; // INFINITY before the first valid result
-    uint64_t evaluations, last_gain;
+    uint64_t evaluations;
     double *trace; // best after each evaluation
     size_t room;
     double expected; // with the rule `until`: the gain of as many again, as of `expected_at` evaluations
@@ -48,9 +52,7 @@ void stop_tell(struct stop *, double objective);
 // The expected benefit of `more` evaluations, and the chance of a gain of at least `share`. Of the last `left`
 // configurations of a space, at most these. NaN before there is a valid result.
 struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
-// The rule by which the search should end.
-enum stop_rule stop_check(const struct stop *);
-// The rule in words, for reports; "" for STOP_NONE.
-const char *stop_text(enum stop_rule);
+// The rule by which the search should end, or SEARCH_GOES_ON.
+enum search_end stop_check(const struct stop *);
 
 #endif

@@ -34,8 +34,7 @@ static struct {
                                    .time = -1,
                                    .evaluations = -1,
                                    .seed = -1,
-                                   .stop = {.target = -1, .noise = -1, .until = -1}},
-                       .patience = -1},
+                                   .stop = {.target = -1, .until = -1}}},
            .report_every = 300};
 
 static const struct option_spec specs[] = {
@@ -53,20 +52,10 @@ static const struct option_spec specs[] = {
      .integer = &given.request.options.evaluations,
      .shown = "N",
      .help = "stop after N configurations, including earlier runs (the job's budget)"},
-    {.name = "patience",
-     .integer = &given.request.patience,
-     .shown = "N",
-     .help = "stop after N configurations without improvement (the job's, or never)"},
     {.name = "target",
      .seconds = &given.request.options.stop.target,
      .shown = "TIME",
      .help = "stop when a candidate is as fast as this: 330us (the job's, or never)"},
-    {.name = "noise",
-     .real = &given.request.options.stop.noise,
-     .low = 0,
-     .high = 1,
-     .shown = "SHARE",
-     .help = "stop when the second half of the search gained less than this share (the job's, or never)"},
     {.name = "until",
      .share = &given.request.options.stop.until,
      .shown = "SHARE",
@@ -205,8 +194,6 @@ const struct command cmd_tune = {
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
             "that the store already knows are not measured again. After Ctrl-C the trial in flight is finished and "
             "kept; a second Ctrl-C stops at once. Either way the command line that goes on is printed.\n\n"
-            "A job may have a guide, a cheaper problem that candidates are timed on first. Those that are certainly "
-            "too slow there are `screened`: neither verified nor measured, and never winners.\n\n"
             "The budget of several jobs is the sum of their own, or `--time`. Half of it is shared equally; the rest "
             "is given slice by slice to the job whose last slice gained most. The finals come after that.\n\n"
             "A recording of another job is refused: one with other parameters, or of a job of another name with other "

@@ -64,8 +64,6 @@ const struct manual_fact manual_files[] = {
     {"out/NAME.db", TUNED,
      "Its store: a SQLite database, with `NAME.db-wal` and `NAME.db-shm` beside it while it is in use, and "
      "`NAME.db.lock`, which keeps a second tuner out. `docs/store.md` describes it."},
-    {"out/NAME.db.v1", "tune",
-     "The store as it was when `tune` found it to be of an older version (here 1) and migrated it."},
     {"out/NAME.log", "tune status",
      "The story of its runs. Of a store with another name (`x.db`) it is beside it under that name (`x.log`)."},
     {"out/NAME.db.status.json", "tune status",

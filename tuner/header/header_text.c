@@ -170,12 +170,11 @@ static void define(struct renderer *r, const char *name, const char *parameters,
 
 void header_define(struct renderer *r, const char *name, const char *format, ...)
 {
-    char *value = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&value, format, args) < 0) value = NULL;
+    char *value = text_format_list(format, args);
     va_end(args);
-    define(r, name, "", value ? value : "");
+    define(r, name, "", value);
     free(value);
 }
 

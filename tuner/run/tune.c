@@ -49,8 +49,7 @@ static void watch_worker(struct run *r, const struct policy_action *action)
     if (action->worker == POLICY_NOBODY) return;
     if (action->kind == POLICY_COMPILE || action->kind == POLICY_DROP)
         run_watch_compiler(r, action->worker);
-    else if (action->kind == POLICY_MEASURE || action->kind == POLICY_GUIDE || action->kind == POLICY_COUNT ||
-             action->kind == POLICY_FINAL)
+    else if (action->kind == POLICY_MEASURE || action->kind == POLICY_COUNT || action->kind == POLICY_FINAL)
         run_watch_gpu(r, action->worker);
 }
 
@@ -75,9 +74,6 @@ static void carry_out(struct run *r, const struct policy_action *action)
         break;
     case POLICY_MEASURE:
         run_measure(r, t, action->worker);
-        break;
-    case POLICY_GUIDE:
-        run_measure_guide(r, t, action->worker);
         break;
     case POLICY_COUNT:
         run_count(r, action->request, action->worker);
@@ -201,6 +197,7 @@ static void search(struct run *r)
     policy_begin(&r->policy, r->statistics.search_started);
     run_watch_phase(r, WATCH_SEARCH);
     follow_policy(r);
+    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) follow_policy(r);
 }
 
 // Of the finalists' tasks that there are; in all processes.
@@ -209,13 +206,6 @@ static void race(struct run *r)
     policy_begin_final(&r->policy);
     do follow_policy(r);
     while (run_final_goes_on(r));
-}
-
-static void repeat(struct run *r)
-{
-    if (!run_final_repeat_begin(r)) return;
-    follow_policy(r);
-    run_final_repeat_end(r);
 }
 
 static enum final_outcome race_builds(struct run *r)
@@ -236,7 +226,6 @@ static void final(struct run *r)
         }
         race(r);
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
-        repeat(r);
         outcome = run_final_finish(r);
         if (outcome == FINAL_DECIDED) outcome = race_builds(r);
         r->final_open += outcome == FINAL_OPEN;
@@ -276,8 +265,6 @@ static void put_run(struct run *r)
     if (r->checks.trial)
         json_object_set_new(document, "reference",
                             json_pack("{s:I, s:f}", "trial", (json_int_t)r->checks.trial, "gpu_wall", r->checks.wall));
-    json_t *guide = run_guide_document(r);
-    if (guide) json_object_set_new(document, "guide", guide);
     json_decref(given);
     put_document(r, "run", document);
 }
@@ -298,7 +285,6 @@ static void report(struct run *r)
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->statistics.counts[s])
             run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->statistics.counts[s]);
-    run_guide_report(r);
 }
 
 // The gain that more time is expected to bring.

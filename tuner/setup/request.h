@@ -52,10 +52,6 @@ json_t *request_compile_current(const struct job *, const char *arch, const char
 json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference,
                     const struct compiled *current, uint64_t seed, struct error *);
 
-// The "guide" of a "job", without "support" and "ceilings": the job's guide, timed in few launches and not verified.
-// NULL likewise. The job has one.
-json_t *request_guide(const struct job *, int64_t memory, uint64_t seed, struct error *);
-
 // One launch of a candidate on one problem, worked out.
 struct planned_launch {
     int problem, stage;
@@ -67,10 +63,6 @@ struct planned_launch {
 // which the caller frees. Both may be NULL. NULL with a message when an expression fails for this configuration.
 json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
                          struct planned_launch **launches, size_t *launch_count, struct error *);
-
-// The "problems" array of a candidate on the guide. Likewise.
-json_t *request_guide_problems(const struct job *, const uint16_t *config, const struct compiled *,
-                               struct planned_launch **launches, size_t *launch_count, struct error *);
 
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

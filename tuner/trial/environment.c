@@ -37,8 +37,6 @@ static const struct environment_setting settings[] = {
     {"problems.#.buffers.#.cols", true, "how many elements a row has"},
     {"problems.#.buffers.#.ld", true, "elements from one row to the next"},
     {"problems.#.buffers.#.direction", true, "in, out, inout or scratch"},
-    {"problems.#.buffers.#.absolute", true, "the error that this output alone may have"},
-    {"problems.#.buffers.#.relative", true, "the same as a share of the expected value"},
     {"problems.#.buffers.#.symbol", true, "of a variable of the module: whether every candidate must have it"},
     {"problems.#.buffers.#.image.memory", true, "of a texture or surface: an array, or the buffer's own memory"},
     {"problems.#.buffers.#.image.size.#", true, "its sizes in texels, the contiguous dimension first"},
@@ -52,9 +50,6 @@ static const struct environment_setting settings[] = {
     {"problems.#.buffers.#.compare.sizes.#", true, "the shape of an output that is compared in part"},
     {"problems.#.buffers.#.compare.first.#", true, "the first index that is compared, by dimension"},
     {"problems.#.buffers.#.compare.count.#", true, "how many indices are compared, by dimension"},
-    {"problems.#.buffers.#.compare.count_in", true, "the output that says how many leading elements are compared"},
-    {"problems.#.buffers.#.fill.of", true, "the buffer that it is filled from"},
-    {"problems.#.buffers.#.fill.amplitude", true, "the noise that is added"},
     {"problems.#.buffers.#.fill.total", true, "the last one of its row starts"},
     {"problems.#.buffers.#.fill.kind", true, "what it is filled with"},
     {"problems.#.buffers.#.fill.value", true, "the constant that it is filled with"},
@@ -130,7 +125,6 @@ static const struct environment_setting *find(const char *path)
 struct setting_lines {
     char **line;
     size_t count, room;
-    bool strict;
     struct error *err;
 };
 
@@ -171,10 +165,10 @@ static int collect(struct setting_lines *l, const char *path, const json_t *valu
         return result;
     }
     const struct environment_setting *setting = find(path);
-    if (!setting && l->strict)
+    if (!setting)
         return error_set(
             l->err, "'%s' is not in the table of tuner/trial/environment.c: add whether it matters for a trial", path);
-    if (setting && !setting->matters) return 0;
+    if (!setting->matters) return 0;
     char *text = value_text(value);
     if (!text) return error_set(l->err, "'%s' is not UTF-8", path);
     if (l->count == l->room) {
@@ -191,22 +185,17 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char *environment_text(const json_t *facts, bool strict, struct error *err)
+char *environment_text(const json_t *facts, struct error *err)
 {
-    struct setting_lines l = {.strict = strict, .err = err};
-    char *text = NULL;
+    struct setting_lines l = {.err = err};
+    struct text text = {0};
     int failed = facts ? collect(&l, "", facts) : error_set(err, "what the trials depend on is not UTF-8");
     if (l.count) qsort(l.line, l.count, sizeof *l.line, compare_lines);
-    size_t length = 0;
-    for (size_t i = 0; i < l.count; i++) length += strlen(l.line[i]);
-    if (!failed) {
-        text = memory_new(length + 32, 1);
-        char *end = text + sprintf(text, "environment %d\n", ENVIRONMENT_VERSION);
-        for (size_t i = 0; i < l.count; i++) end = stpcpy(end, l.line[i]);
-    }
+    if (!failed) text_add(&text, "environment %d\n", ENVIRONMENT_VERSION);
+    for (size_t i = 0; i < l.count && !failed; i++) text_add(&text, "%s", l.line[i]);
     for (size_t i = 0; i < l.count; i++) free(l.line[i]);
     free(l.line);
-    return text;
+    return text.text;
 }
 
 void environment_key(const char *text, char key[HASH_TEXT_SIZE])

@@ -83,8 +83,9 @@ void run_watch_phase(struct run *r, enum watch_phase phase)
 static enum usage_state state_of_gpu(const struct run *r, size_t i)
 {
     static const enum usage_state by_request[] = {
-        [REQUEST_NONE] = USAGE_IDLE,      [REQUEST_TRIAL] = USAGE_MEASURING, [REQUEST_GUIDE] = USAGE_MEASURING,
-        [REQUEST_COUNT] = USAGE_COUNTING, [REQUEST_FINAL] = USAGE_FINAL,     [REQUEST_CHECK] = USAGE_MEASURING};
+        [REQUEST_NONE] = USAGE_IDLE,   [REQUEST_TRIAL] = USAGE_MEASURING, [REQUEST_COUNT] = USAGE_COUNTING,
+        [REQUEST_FINAL] = USAGE_FINAL, [REQUEST_CHECK] = USAGE_MEASURING,
+    };
     const struct gpu_slot *slot = &r->pool.gpus[i];
     if (pool_gpu_aside(&r->pool, i)) return USAGE_ASIDE;
     if (!pool_gpu_usable(&r->pool, i)) return USAGE_LOST;
