@@ -14,7 +14,7 @@
 #include "tuner/trial/metrics.h"
 #include "tuner/trial/trial_field.h"
 
-enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2 };
+enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2, TRIALS_PER_POINT = 50 };
 
 struct points {
     const struct result *result;
@@ -95,7 +95,8 @@ static void put_counter(struct points *c, const struct trial *trial, const struc
     free(name);
 }
 
-json_t *report_brief_number(double value)
+// Seven digits: more than the precision of any measurement.
+static json_t *brief_number(double value)
 {
     char text[32];
     if (!isfinite(value)) return json_null();
@@ -118,7 +119,7 @@ static void add_point(struct points *c, const struct trial *trial)
     for (size_t k = 0; k < trial->counter_count; k++) put_counter(c, trial, &trial->counters[k], tuned);
     json_t *row = json_pack("[I, o]", (json_int_t)trial->id, json_real_or_null(trial->objective));
     for (size_t i = 0; i < c->columns.count && i < COLUMNS_MOST; i++)
-        json_array_append_new(row, report_brief_number(c->row[i]));
+        json_array_append_new(row, brief_number(c->row[i]));
     json_array_append_new(c->rows, row);
 }
 
@@ -170,6 +171,26 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     return status;
 }
 
+json_t *report_trials(const struct result *r)
+{
+    const struct trial_table *t = &r->table;
+    size_t count, *chosen = report_select_evenly(r, r->options->points * TRIALS_PER_POINT, &count);
+    json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
+    for (size_t k = 0; k < count; k++) {
+        json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
+        json_array_append_new(times, brief_number(t->times[chosen[k]]));
+        json_array_append_new(status, json_string(status_name((enum trial_status)t->status[chosen[k]])));
+    }
+    for (size_t p = 0; p < t->parameter_count; p++) {
+        json_t *own = json_array();
+        for (size_t k = 0; k < count; k++) json_array_append_new(own, json_integer(trial_value(t, chosen[k], p)));
+        json_array_append_new(values, own);
+    }
+    free(chosen);
+    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "of", (json_int_t)t->count, "trial", ids, "time", times, "status",
+                     status, "values", values);
+}
+
 int report_machine(const struct result *r, json_t **machine, struct error *err)
 {
     size_t limit = r->options->points < MACHINE_MOST ? r->options->points : MACHINE_MOST, count;
@@ -185,8 +206,8 @@ int report_machine(const struct result *r, json_t **machine, struct error *err)
         for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
         if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
         json_array_append_new(rows, json_pack("[o, o, o, o]", json_real_or_null(trial.finished),
-                                              report_brief_number(trial.temperature),
-                                              report_brief_number(trial.clock_mhz), report_brief_number(power)));
+                                              brief_number(trial.temperature), brief_number(trial.clock_mhz),
+                                              brief_number(power)));
     }
     free(chosen);
     *machine = json_pack("{s:[s, s, s, s], s:o}", "columns", "moment", "temperature", "clock", "power", "rows", rows);
