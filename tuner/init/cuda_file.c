@@ -375,7 +375,7 @@ void cuda_file_release(struct cuda_file *f)
     *f = (struct cuda_file){0};
 }
 
-const struct cuda_macro *cuda_file_macro(const struct cuda_file *f, const char *name)
+static const struct cuda_macro *cuda_file_macro(const struct cuda_file *f, const char *name)
 {
     for (size_t i = 0; i < f->macro_count; i++)
         if (!strcmp(f->macros[i].name, name)) return &f->macros[i];

@@ -95,15 +95,6 @@ static void put_counter(struct points *c, const struct trial *trial, const struc
     free(name);
 }
 
-json_t *report_brief_number(double value)
-{
-    char text[32];
-    if (!isfinite(value)) return json_null();
-    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
-    snprintf(text, sizeof text, "%.7g", value);
-    return json_real(strtod(text, NULL));
-}
-
 static void add_point(struct points *c, const struct trial *trial)
 {
     size_t tuned = 0;

@@ -6,6 +6,15 @@
 #include "tuner/base/memory.h"
 #include "tuner/report/report_parts.h"
 
+json_t *report_brief_number(double value)
+{
+    char text[32];
+    if (!isfinite(value)) return json_null();
+    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
+    snprintf(text, sizeof text, "%.7g", value);
+    return json_real(strtod(text, NULL));
+}
+
 // A page of one job has the figures of 2,000 trials, and the configurations of 100,000.
 enum { LINES_MOST = 2000, LINES_BEST = 500, SAMPLE_SEED = 1, TRIALS_PER_POINT = 50 };
 
