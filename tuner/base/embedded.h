@@ -13,7 +13,13 @@ const char *embedded_support(void);       // kernels/support.cu
 const char *embedded_ceilings(void);      // kernels/ceilings.cu
 const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
 const char *embedded_fn_selector(void);   // search/space/fn_selector.h
-const char *embedded_launch(void);        // tuner/header/launch.in: functions of a header that launch
+// tuner/header/*.in: what a header has as it stands
+const char *embedded_header_function(void);
+const char *embedded_header_shape(void);
+const char *embedded_header_tensor_map(void);
+const char *embedded_header_launch(void);
+const char *embedded_header_results(void);
+const char *embedded_header_select(void);
 // tuner/report/page/: the page of a report
 const char *embedded_report_frame(void);
 const char *embedded_report_style(void);

@@ -140,6 +140,9 @@ static const struct {
 } removed[] = {
     {"tune", "patience", "use --until, as in --until 1%"},
     {"tune", "noise", "use --until, as in --until 1%"},
+    {"tune", "report", "run `sweetspot report` at any time"},
+    {"tune", "report-every", "run `sweetspot report` at any time"},
+    {"report", "every", "run `sweetspot report` at any time"},
 };
 
 static int unknown_option(const struct option_spec *specs, const char *command, const char *word, size_t length)

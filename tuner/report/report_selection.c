@@ -6,15 +6,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/report/report_parts.h"
 
-json_t *report_brief_number(double value)
-{
-    char text[32];
-    if (!isfinite(value)) return json_null();
-    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
-    snprintf(text, sizeof text, "%.7g", value);
-    return json_real(strtod(text, NULL));
-}
-
 // A page of one job has the figures of 2,000 trials, and the configurations of 100,000.
 enum { LINES_MOST = 2000, LINES_BEST = 500, SAMPLE_SEED = 1, TRIALS_PER_POINT = 50 };
 
@@ -73,7 +64,7 @@ json_t *report_trials(const struct result *r)
     json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
     for (size_t k = 0; k < count; k++) {
         json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
-        json_array_append_new(times, report_brief_number(t->times[chosen[k]]));
+        json_array_append_new(times, json_brief_or_null(t->times[chosen[k]]));
         json_array_append_new(status, json_string(status_name((enum trial_status)t->status[chosen[k]])));
     }
     for (size_t p = 0; p < t->parameter_count; p++) {
