@@ -83,10 +83,7 @@ static void write_input(struct node_worker *w)
 static void carry_lines(struct node_worker *w, struct frame_writer *out, const char *bytes, size_t size,
                         node_line_visitor *visit, void *user)
 {
-    if (w->line_size + size + 1 > w->line_room) {
-        w->line_room = 2 * w->line_room + size + 1;
-        w->line = memory_grow(w->line, w->line_room, 1);
-    }
+    w->line = memory_room(w->line, &w->line_room, w->line_size + size + 1, 1);
     memcpy(w->line + w->line_size, bytes, size);
     w->line_size += size;
     char *at = w->line, *end;

@@ -30,10 +30,7 @@ static void log_text(void *link, const char *text)
 
 static void add(struct node_bytes *b, const char *bytes, size_t size)
 {
-    if (b->size + size + 1 > b->room) {
-        b->room = 2 * (b->size + size) + 256;
-        b->bytes = memory_grow(b->bytes, b->room, 1);
-    }
+    b->bytes = memory_room(b->bytes, &b->room, b->size + size + 1, 1);
     if (size) memcpy(b->bytes + b->size, bytes, size);
     b->size += size;
     b->bytes[b->size] = 0;
