@@ -132,6 +132,29 @@ static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
     finish(&a);
 }
 
+// Else the agent would keep all of it.
+static void a_line_that_is_too_long_is_carried_before_it_ends(void **state)
+{
+    (void)state;
+    enum { SIZE = 32 << 20 };
+    struct agent a = start("--private");
+    json_decref(welcome(&a, "/nowhere", ""));
+    char *bytes = memory_new(SIZE, 1);
+    memset(bytes, 'x', SIZE);
+    begin_worker(&a, 7);
+    frame_put(&a.out, FRAME_INPUT, 7, bytes, SIZE);
+    size_t got = 0;
+    while (got < SIZE - (8 << 20)) got += expect(&a, FRAME_OUTPUT).size;
+    frame_put(&a.out, FRAME_INPUT, 7, "\nshort\n", 7);
+    struct frame f;
+    do f = expect(&a, FRAME_OUTPUT);
+    while ((got += f.size) < SIZE + 7);
+    assert_int_equal(got, SIZE + 7);
+    assert_string_equal(f.data, "short\n");
+    free(bytes);
+    finish(&a);
+}
+
 static void workers_end_with_the_pipe_and_a_cut_frame_is_none(void **state)
 {
     (void)state;
@@ -330,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_lines_arrive_whole_and_beats_go_before_them),
+        cmocka_unit_test(a_line_that_is_too_long_is_carried_before_it_ends),
         cmocka_unit_test(workers_end_with_the_pipe_and_a_cut_frame_is_none),
         cmocka_unit_test(how_a_worker_ended_or_stopped_is_told),
         cmocka_unit_test(files_have_their_name_when_their_content_is_right),
