@@ -378,6 +378,7 @@ static void what_no_final_can_find_is_refused(void **state)
         const char *mode, *reason;
     } spoilt[] = {
         {"final_time_zero", "the time of a round is 0 s"},
+        {"final_time_tiny", "the time of a round is 4.94066e-324 s"},
         {"final_time_negative", "the time of a round is -0.001 s"},
         {"final_time_huge", "the time of a round is 1e+308 s"},
         {"final_time_text", "the time of a round is not a number"},

@@ -181,7 +181,9 @@ static int check_rounds(const json_t *problem, struct error *why)
     json_array_foreach(json_object_get(problem, "times"), i, time)
     {
         double seconds = json_number_value(time);
-        if (json_is_null(time) || (json_is_number(time) && seconds > 0 && seconds <= TRIAL_LONGEST_TIME)) continue;
+        if (json_is_null(time) ||
+            (json_is_number(time) && seconds >= TRIAL_SHORTEST_TIME && seconds <= TRIAL_LONGEST_TIME))
+            continue;
         return json_is_number(time) ? error_set(why, "the time of a round is %g s", seconds)
                                     : error_set(why, "the time of a round is not a number");
     }

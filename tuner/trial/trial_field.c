@@ -40,15 +40,15 @@ static const struct trial_field fields[] = {
     {"name", "", PROBLEM(name), .kind = FIELD_TEXT, .meaning = "the problem's sizes, or its name in the job"},
     {"tuned", "", PROBLEM(tuned), .kind = FIELD_BOOL, .meaning = "whether it is measured; otherwise only verified"},
     {"time", "s", PROBLEM(time), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "time", .meaning = "median of the samples"},
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "time", .meaning = "median of the samples"},
     {"low", "s", PROBLEM(low), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "low",
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "low",
      .meaning = "lower end of the median's 95% interval"},
     {"high", "s", PROBLEM(high), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "high",
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "high",
      .meaning = "upper end of the median's 95% interval"},
     {"samples", "s", PROBLEM(samples), .count_place = offsetof(struct trial_problem, sample_count),
-     .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "samples",
+     .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "samples",
      .meaning = "some of the measured times"},
     {"samples_taken", "", PROBLEM(samples_taken), .kind = FIELD_COUNT, .flags = FIELD_GPU | FIELD_RECORDED,
      .answer = "count", .meaning = "how many times were measured"},
@@ -235,15 +235,15 @@ static int check_number(const struct trial_field *f, const json_t *value, struct
     size_t i = 0;
     bool integer = f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER;
     while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
-    double low = ranges[i].low,
+    double low = f->flags & FIELD_MEASURED ? TRIAL_SHORTEST_TIME : ranges[i].low,
            high = f->most > 0 ? f->most
                   : integer   ? 0x1p40
                               : ranges[i].high,
            number = json_number_value(value);
     if (integer ? !json_is_integer(value) : !json_is_number(value)) return refuse(f, "not of its kind", why);
-    if (number >= low && number <= high && (number > 0 || !(f->flags & FIELD_POSITIVE))) return 0;
-    error_set(why, "the figure '%s' of a %s is %g, outside %s%g to %g", f->answer, field_level_name(f->level), number,
-              f->flags & FIELD_POSITIVE ? "more than " : "", low, high);
+    if (number >= low && number <= high) return 0;
+    error_set(why, "the figure '%s' of a %s is %g, outside %g to %g", f->answer, field_level_name(f->level), number,
+              low, high);
     return -1;
 }
 
