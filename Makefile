@@ -123,7 +123,7 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
 $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu \
-  search/space/fn_arithmetic.h search/space/fn_selector.h tuner/header/launch.in $(wildcard tuner/report/page/*)
+  search/space/fn_arithmetic.h search/space/fn_selector.h $(wildcard tuner/header/*.in tuner/report/page/*)
 $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
@@ -447,10 +447,12 @@ test-valgrind: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@BIN=$(BIN) SPACE=$(DEMO_SPACE) bash tests/valgrind.sh
 
-# Checks the includes against the layers of ARCHITECTURE.md.
+# Checks the includes against the layers of ARCHITECTURE.md, and that external functions have users elsewhere.
 .PHONY: layers
-layers:
+layers: setup
 	@sh tests/layers.sh
+	@$(MAKE) programs
+	@BUILD=$(BUILD) sh tests/unused.sh
 
 # The tables of BENCHMARKS.md and README.md, from docs/benchmarks.
 .PHONY: benchmarks
@@ -516,7 +518,7 @@ help:
 	@echo 'make charts         fetch the libraries of reports again, after npm failed'
 	@echo 'make lint           clang-tidy and cppcheck; DEEP=1: along every path'
 	@echo 'make test-valgrind  the driver under valgrind, from a search to its report'
-	@echo 'make layers         check which folder includes what'
+	@echo 'make layers         check which folder includes what, and that external functions have users elsewhere'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
 	@echo 'make deb            a Debian package of what make install would install'

@@ -375,6 +375,8 @@ static void a_c_source_is_built_and_kept_by_what_it_includes(void **state)
         {"\nint f(void) { return nothing; }\n", "", "60", "x.c:2:22: error: 'nothing' undeclared"},
         {"int g(void) { return 0; }\n", "", "60", "has no function 'f'; did you mean 'g'?"},
         {"#include \"nosuch.h\"\n", "", "60", "nosuch.h"},
+        {"#include \"sweetspot_reference.h\"\nint f(sweetspot_reference *r) { return r != 0; }\n", "", "60",
+         "\"status\":\"ok\""},
         {sound, "PATH=/nowhere", "60", "there is no compiler 'cc' on the PATH"},
     };
     e2e_write(folder, "n.h", "enum { N = 3 };\n");

@@ -61,8 +61,6 @@ json_t *report_trials(const struct result *);
 
 json_t *report_failures(const struct result *); // report_failures.c
 
-// A number with seven digits, more than the precision of any measurement; null where it is unknown.
-json_t *report_brief_number(double value);
 // Every figure of the trials that are shown as points; the roofline and the machine use the same trials
 // (report_points.c).
 int report_points(const struct result *, json_t **points, struct error *);

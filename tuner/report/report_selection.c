@@ -64,7 +64,7 @@ json_t *report_trials(const struct result *r)
     json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
     for (size_t k = 0; k < count; k++) {
         json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
-        json_array_append_new(times, report_brief_number(t->times[chosen[k]]));
+        json_array_append_new(times, json_brief_or_null(t->times[chosen[k]]));
         json_array_append_new(status, json_string(status_name((enum trial_status)t->status[chosen[k]])));
     }
     for (size_t p = 0; p < t->parameter_count; p++) {

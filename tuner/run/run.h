@@ -235,8 +235,6 @@ void run_final_send(struct run *, size_t gpu);
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
-// What an entry did on a problem; NULL where it cannot do it.
-const json_t *run_final_problem(const json_t *entry, size_t problem);
 // Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
 // answer's entries as a document, with what was decided; dropping the finalists.
 size_t run_final_objectives(const struct run *, const json_t *entry, double **out);
