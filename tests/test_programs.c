@@ -39,15 +39,15 @@ static int tear_down(void **state)
     return 0;
 }
 
-// The answers to the requests, a line each, by a worker in a process of its own, and its exit status.
-static char *ask(const char *requests, int *status)
+// The answers to requests, a line each, by a worker in a process of its own, and its exit status.
+static char *ask(const char *lines, int *status)
 {
     int answers = memfd_create("answers", 0);
     fflush(NULL);
     pid_t pid = fork();
     if (!pid) {
         struct gpu_worker w = {.out = answers};
-        char *text = text_copy(requests), *rest = text;
+        char *text = text_copy(lines), *rest = text;
         int ended = -1;
         parallel_watch(tell_reference, &w);
         while (rest && *rest && ended < 0) ended = handle(&w, strsep(&rest, "\n"));
