@@ -10,10 +10,10 @@
 
 enum {
     HEADER = 12,
-    PIECE = 64 << 10,          // of data in one frame
-    ON_THEIR_WAY = 4 * PIECE,  // bytes that are made ready for the pipe ahead of a beat
-    LONGEST_LINE = 1 << 20,    // of a banner
-    LONGEST_FRAME = 256 << 20, // more than this is no frame
+    PIECE = 64 << 10,         // of data in one frame
+    ON_THEIR_WAY = 4 * PIECE, // bytes that are made ready for the pipe ahead of a beat
+    LONGEST_LINE = 1 << 20,   // of a banner
+    LONGEST_FRAME = 8 << 20,  // what is longer goes in pieces; the longest is the list of files that a node has
 };
 
 struct frame_item {
