@@ -90,9 +90,9 @@ static void done(struct outcome_of_command *r, char *folder)
 static void whatever_a_job_names_is_on_the_node_with_the_same_content(void **state)
 {
     (void)state;
-#define FILES_JOB(reference)                                                                                     \
-    JOB("{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = { kind = \"npy\"; path = \"in.npy\"; }; }, ", \
-        "reference = { " reference " };\n"                                                                       \
+#define FILES_JOB(reference)                                                         \
+    JOB("{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = \"in.npy\"; }, ", \
+        "reference = { " reference " };\n"                                           \
         "baselines = ( { name = \"program\"; library = \"base.c\"; function = \"b\"; } );\n")
     static const struct {
         const char *job, *files; // what the GPU's node must have
