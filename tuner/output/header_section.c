@@ -263,7 +263,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
     }
-    job_shared_defines(job, config, add_define, defines);
+    job_shared_defines(job, add_define, defines);
     if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
     if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""), err);
     for (size_t i = 0; i < job->stage_count && !result; i++) {
