@@ -47,6 +47,8 @@ LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 BASE_SOURCES := $(wildcard tuner/base/*.c)
 # A trial and its figures: what workers and driver tell each other.
 TRIAL_SOURCES := $(wildcard tuner/trial/*.c)
+# What the driver and the compiler know of a source: its tokens, includes and hash.
+READER_SOURCES := $(wildcard tuner/source/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
@@ -54,11 +56,11 @@ KERNEL_SOURCES := $(wildcard kernels/*.c)
 NODE_SOURCES := $(wildcard tuner/node/*.c)
 # Of the driver alone; with the commit, so that another one compiles and links no more than this.
 MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
-DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded output report check
+DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
-LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) \
-  $(addprefix tuner/compile/,source.c source_options.c include_scan.c host_headers.c cache.c) \
+LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*/*.c) \
+  $(READER_SOURCES) \
   $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
   $(filter-out $(REPLAY_SOURCES),$(wildcard $(DRIVER_FOLDERS:%=tuner/%/*.c))) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
@@ -118,9 +120,11 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
 # everywhere.
-$(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
-$(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
-  $(wildcard tuner/output/launch/*.in tuner/report/page/*)
+$(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
+  EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
+$(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu \
+  search/space/fn_arithmetic.h search/space/fn_selector.h $(wildcard tuner/header/*.in tuner/report/page/*)
+$(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
 COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
@@ -138,8 +142,8 @@ FORCE:
 # The scripts of a report's page, as one. The order is the page's: each uses what stands before it.
 PAGE := tuner/report/page
 PAGE_SCRIPT := out/page/report.js
-PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js suites.js overview.js searched.js \
-  parameters.js lines.js failures.js counters.js final.js roofline.js kernel.js workers.js job.js main.js)
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js searched.js \
+  parameters.js pair.js trials.js lines.js failures.js counters.js final.js roofline.js kernel.js job.js main.js)
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
 	@cat $^ >$@
@@ -172,7 +176,7 @@ $(BIN)/sweetspot-node: $(call objects,$(NODE_SOURCES)) $(BASE_LIBRARY)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -ljansson -lm
 
-$(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES)) $(BASE_LIBRARY)
+$(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES) $(READER_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lnvrtc -ljansson -lm
@@ -196,12 +200,12 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 # What users' own functions include.
 USER_HEADERS := kernels/sweetspot_reference.h kernels/sweetspot_baseline.h
-DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
+DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh')
 # With the same folders as here, so that they find each other.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json \
   docs/images/*.png docs/images/*.svg) $(shell find examples -path examples/foreign/sources -prune -o -type f -print)
-# The charting library, if set-up could fetch it: only the page of `report` needs it.
-ECHARTS := out/npm/node_modules/echarts
+# The libraries of a report's page, if set-up could fetch them: nothing else needs them.
+CHARTS := out/npm/report
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed '1!d; s/.* //')|"
@@ -216,8 +220,8 @@ install: all
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
 	@install -m 644 $(USER_HEADERS) $(ROOT)/include/sweetspot
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
-	@for file in dist/echarts.min.js LICENSE NOTICE; do [ ! -f $(ECHARTS)/$$file ] || \
-	  install -D -m 644 $(ECHARTS)/$$file $(SHARE)/sweetspot/report/$${file##*/} || exit 1; done
+	@for file in libraries.js LICENSES; do [ ! -f $(CHARTS)/$$file ] || \
+	  install -D -m 644 $(CHARTS)/$$file $(SHARE)/sweetspot/report/$$file || exit 1; done
 	@$(BIN)/sweetspot man --output $(SHARE)/man/man1
 	@for file in $(DOCUMENTS); do install -D -m 644 $$file $(SHARE)/doc/sweetspot/$$file || exit 1; done
 	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot
@@ -481,8 +485,8 @@ demo: setup
 
 .PHONY: format
 format:
-	@clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] tests/*/*.[ch] \
-	  tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/*/*.c examples/*/*.cu)
+	@clang-format -i $(wildcard tuner/*/*.[ch] search/*/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] \
+	  tests/*/*.[ch] tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/*/*.c examples/*/*.cu)
 
 .PHONY: clean
 clean:
@@ -509,7 +513,7 @@ help:
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'
 	@echo 'make benchmarks     rewrite the tables of figures from docs/benchmarks'
-	@echo 'make charts         fetch the chart library of reports again, after npm failed'
+	@echo 'make charts         fetch the libraries of reports again, after npm failed'
 	@echo 'make lint           clang-tidy and cppcheck; DEEP=1: along every path'
 	@echo 'make test-valgrind  the driver under valgrind, from a search to its report'
 	@echo 'make layers         check which folder includes what'

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "search/stop.h"
-#include "search/strategy.h"
+#include "search/model/stop.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/recorded/recorded.h"

@@ -7,7 +7,7 @@
 
 #include "tests/e2e.h"
 #include "tuner/base/json.h"
-#include "tuner/output/header.h"
+#include "tuner/header/header.h"
 #include "tuner/store/binary.h"
 #include "tuner/store/store.h"
 

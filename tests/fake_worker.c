@@ -44,13 +44,13 @@ static json_t *hello(void)
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
-// How many lines of $FAKE_LOG begin with "helper".
-static int helpers_noted(void)
+// How many lines of $FAKE_LOG begin with this.
+static int times_noted(const char *text)
 {
     char line[256];
     int n = 0;
     FILE *file = fopen(getenv("FAKE_LOG"), "r");
-    while (file && fgets(line, sizeof line, file)) n += !strncmp(line, "helper", 6);
+    while (file && fgets(line, sizeof line, file)) n += !strncmp(line, text, strlen(text));
     if (file) fclose(file);
     return n;
 }
@@ -70,7 +70,7 @@ static json_t *compile_helper(const json_t *request)
     if (getenv("FAKE_HELPERS")) {
         int wait = 1000;
         note_text(text);
-        while (helpers_noted() < atoi(getenv("FAKE_HELPERS")) && --wait) usleep(10000);
+        while (times_noted("helper") < atoi(getenv("FAKE_HELPERS")) && --wait) usleep(10000);
         if (!wait) note_text("alone");
     }
     if (getenv("FAKE_HELPER_CRASH") && !strcmp(getenv("FAKE_HELPER_CRASH"), name)) abort();
@@ -134,17 +134,8 @@ static json_t *compile(const json_t *request)
                                                  "stack", 0, "code_bytes", second ? 500 : 1000 + x_of(request)));
     }
     const char *cubin = getenv("FAKE_CUBIN"); // a file
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o, s:s*}", "status", "ok", "cubin", cubin ? cubin : "/fake.cubin",
-                     "cached", 0, "seconds", 0.001, "warnings", "entries", entries, "compiler",
-                     nvcc ? "nvcc 13.1.2" : NULL);
-}
-
-// How the guide behaves, in $FAKE_GUIDE: as a tenth of the problem, unless it is "refused" with the job, "shuffled",
-// as "dear" as the problem, or makes every candidate "crash", "hang" or "fail".
-static bool guide_is(const char *how)
-{
-    const char *given = getenv("FAKE_GUIDE");
-    return given && !strcmp(given, how);
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o, s:s*}", "status", "ok", "cubin", cubin ? cubin : "", "cached", 0,
+                     "seconds", 0.001, "warnings", "entries", entries, "compiler", nvcc ? "nvcc 13.1.2" : NULL);
 }
 
 // With the set `full`: the metrics named besides it, which have values too.
@@ -190,7 +181,7 @@ static json_t *build(const json_t *request)
     if (strstr(source, "broken"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "broken.cu(2): error: scripted");
     const char *library = getenv("FAKE_LIBRARY"); // a file
-    return json_pack("{s:s, s:s, s:s, s:b}", "status", "ok", "library", library ? library : "/fake.so", "hash", "0123",
+    return json_pack("{s:s, s:s, s:s, s:b}", "status", "ok", "library", library ? library : "", "hash", "0123",
                      "cached", 0);
 }
 
@@ -248,10 +239,6 @@ static json_t *job(const json_t *request)
         json_decref(answer);
         return json_pack("{s:s, s:s, s:s}", "status", "crashed", "baseline", crashed, "reason", "it crashed: scripted");
     }
-    if (json_object_get(request, "guide"))
-        json_object_set_new(answer, "guide",
-                            guide_is("refused") ? json_pack("{s:s, s:s}", "status", "error", "reason", "no memory")
-                                                : json_pack("{s:s}", "status", "ok"));
     return answer;
 }
 
@@ -283,6 +270,7 @@ static json_t *trial(const json_t *request)
         free(best);
     }
     if (mode_is(request, "abort")) abort();
+    if (mode_is(request, "abort_once") && times_noted(json_get_string(request, "config", "")) == 1) abort();
     if (mode_is(request, "killed")) raise(SIGKILL);
     if (mode_is(request, "exit")) exit(0);
     if (mode_is(request, "hang")) pause();
@@ -306,24 +294,6 @@ static json_t *trial(const json_t *request)
     if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
     return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request), "busy", 0.01,
                      "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
-}
-
-// Noted as "guide CONFIG".
-static json_t *guide(const json_t *request)
-{
-    int x = x_of(request);
-    double t = guide_is("shuffled") ? 1e-6 * (1 + x * 37 % 61)
-               : guide_is("dear")   ? time_of(request)
-                                    : 0.1 * time_of(request);
-    char *text = text_format("guide %s", json_get_string(request, "config", ""));
-    note_text(text);
-    free(text);
-    if (guide_is("crash") || mode_is(request, "guide_crash")) abort();
-    if (guide_is("hang")) pause();
-    if (guide_is("fail"))
-        return json_pack("{s:s, s:s, s:[]}", "status", "launch_error", "reason", "scripted", "problems");
-    return json_pack("{s:s, s:[{s:i, s:f}], s:f, s:f}", "status", "ok", "problems", "problem", 0, "time", t, "busy",
-                     0.001, "wall", 0.002);
 }
 
 static json_t *count(const json_t *request)
@@ -379,8 +349,6 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
     for (size_t p = 0; p < count; p++) {
         json_t *times = json_array();
         double time = time_on(candidate, p);
-        const char *odd = getenv("FAKE_ODD_FINAL"); // the GPU whose final finds X=5 twice as fast
-        if (odd && own_device && !strcmp(odd, own_device) && x_of(candidate) == 5) time *= 0.5;
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time * factor * (1 + 0.001 * (double)(k % 5))));
         json_array_append_new(problems, json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times,
@@ -496,6 +464,15 @@ static json_t *ceilings(void)
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
+// Before a request that runs a candidate, as the GPU worker does.
+static void say_begun(const json_t *request, const char *op)
+{
+    if (strcmp(op, "trial") && strcmp(op, "guide") && strcmp(op, "count") && strcmp(op, "final")) return;
+    json_t *line = json_pack("{s:O, s:f}", "id", json_object_get(request, "id"), "progress", 0.0);
+    json_write_line(STDOUT_FILENO, line, NULL);
+    json_decref(line);
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
@@ -507,13 +484,13 @@ int main(int argc, char **argv)
         struct error err;
         json_t *request = json_parse(line, &err), *answer;
         const char *op = json_get_string(request, "op", "");
+        say_begun(request, op);
         suffer(json_object_get(request, "text") ? "helper" : op);
         answer = !strcmp(op, "hello")      ? hello()
                  : !strcmp(op, "compile")  ? compile(request)
                  : !strcmp(op, "build")    ? build(request)
                  : !strcmp(op, "job")      ? job(request)
                  : !strcmp(op, "trial")    ? trial(request)
-                 : !strcmp(op, "guide")    ? guide(request)
                  : !strcmp(op, "count")    ? count(request)
                  : !strcmp(op, "final")    ? final(request)
                  : !strcmp(op, "profile")  ? profile(request)
@@ -525,6 +502,7 @@ int main(int argc, char **argv)
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             if (answers_others(op, request)) json_object_set_new(answer, "id", json_integer(4711));
             json_write_line(STDOUT_FILENO, answer, &err);
+            if (!strcmp(op, "trial")) suffer("answered");
         }
         bool ends = json_get_bool(answer, "restart", false) || json_object_get(answer, "baseline");
         json_decref(answer);

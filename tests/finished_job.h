@@ -21,7 +21,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 #include "tuner/store/store.h"
 #include "tuner/trial/trial_field.h"
 
@@ -55,6 +55,14 @@ static inline void finished_write(const char *path, const char *text)
     assert_non_null(file);
     fputs(text, file);
     assert_int_equal(fclose(file), 0);
+}
+
+// The text with the first occurrence of a part replaced. malloc'ed.
+static inline char *text_replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    return text_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
 static inline void finished_make(struct finished *f)

@@ -35,25 +35,26 @@ libraries: base kernels
 counting: base libraries trial
 gpu: base kernels libraries counting trial
 job: base search kernels trial
-init: base kernels job
+source: base
 store: base trial
 recorded: base search trial job store
-compile: base trial
-pool: base trial node job compile
-setup: base search kernels trial store job compile pool
+compile: base trial source
+pool: base trial node job source
+setup: base search kernels trial store job source pool
 policy: base search job
 watch: base pool run
 run: base search trial store recorded job pool setup policy watch
-final: base search trial store job pool setup run output
+final: base search trial store job pool setup run
 explain: base search trial job pool setup final
 simulate: base search trial recorded policy
-output: base kernels trial store job final
-check: base kernels job pool setup
-report: base search trial store job setup output final
-cli: base search kernels trial store recorded job init pool setup run watch final explain simulate output report check
+header: base kernels trial store job final
+check: base kernels job source pool setup
+init: base search kernels job source pool setup check
+report: base search trial store job setup header final
+cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
 '
 # These pairs still include each other.
-open='watch:run final:output'
+open='watch:run'
 folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | tr '\n' ' ')
 seen=''
 for folder in $folders; do
@@ -76,6 +77,8 @@ for place in tuner/*/; do
 done
 
 refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock" 'search/ knows no CUDA, no files, no clock'
+refuse search/space 'search/(model|strategies)/' 'the space knows no models and no strategies'
+refuse search/model 'search/strategies/' 'models know no strategies'
 # The GPU worker's counting requests may use tuner/counting; code that times or verifies must not.
 for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
     case $file in
@@ -120,19 +123,20 @@ $(grep -rnE "(struct|union|enum) $name \{" tuner search kernels --include='*.[ch
 done
 
 # One file for each base name.
-twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | uniq -d)
+twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch]' -exec basename {} \; |
+    sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
 # Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
 # a template with another hash `header` and `status` say that it is not the one that was measured. So these stay as they
 # are until their spaces are recorded again.
-recorded='axpy branch coarsening copy_order gemm_simt smith_waterman softmax windowed_sum'
-templates=$(for file in templates/*.cu; do
+recorded='axpy branch coarsening copy_order smith_waterman softmax windowed_sum'
+templates=$(for file in templates/*.cu templates/*/*.cuh; do
     case " $recorded " in *" $(basename "$file" .cu) "*) ;; *) echo "$file" ;; esac
 done)
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
-    \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
+    -path tuner/source/host -prune -o \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
 pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
 scripts="$pages .ci/run Makefile examples/Makefile $(echo examples/foreign/*.sh)"
 # shellcheck disable=SC2086

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tuner/base/memory.h"
 #include "tuner/policy/simulation.h"
 
@@ -24,13 +24,12 @@ struct sim_task {
     struct queued_task queued; // first
     int number;                // from 1, in order of proposal
     double compile, gpu;       // s that it takes
-    double guide;              // on the guide
     bool fails_to_compile;
-    bool kills_counting, kills_trial, kills_guide;
+    bool kills_counting, kills_trial;
 };
 
 // Everything that is decided is appended to `trace`: "p3" proposed, "c3" compiled, "r3" recalled, "m3" measured, "d3"
-// dropped, "x3" forgotten, "g3" timed on the guide, "n2" two counted together, "f" final.
+// dropped, "x3" forgotten, "n2" two counted together, "f" final.
 struct sim {
     struct simulation run; // first
     struct random random;
@@ -38,13 +37,11 @@ struct sim {
     int proposed, most; // proposals made, and how many there are
     bool counts;        // what was measured is counted
     double (*compile_time)(struct sim *);
-    double gpu_time, guide_time;
-    bool (*screened)(int number); // by the guide
+    double gpu_time;
     enum task_known (*known)(int number);
     double (*objective)(int number);
     double (*promise)(int number); // of what waits, where the strategy ranks
-    int told[MOST_TASKS], told_count, screened_count, dropped, forgotten, counted, without_counters,
-        batches[MOST_TASKS], batch_count;
+    int told[MOST_TASKS], told_count, dropped, forgotten, counted, without_counters, batches[MOST_TASKS], batch_count;
     size_t left_countable[MOST_TASKS]; // after each batch
     char trace[65536];
     size_t trace_length;
@@ -91,7 +88,6 @@ static inline void sim_propose(struct simulation *run)
     t->number = s->proposed;
     t->compile = s->compile_time(s);
     t->gpu = s->gpu_time;
-    t->guide = s->guide_time;
     policy_add(&run->policy, &t->queued, TASK_TRIAL, s->known ? s->known(t->number) : TASK_UNKNOWN);
     trace(s, 'p', t->number);
 }
@@ -106,7 +102,6 @@ static inline void sim_compiled(struct simulation *run, struct queued_task *queu
 {
     struct sim *s = (struct sim *)run;
     const struct sim_task *t = (struct sim_task *)queued;
-    queued->guide = s->guide_time > 0;
     if (!t->fails_to_compile) {
         policy_compiled(&run->policy, queued);
     } else {
@@ -120,7 +115,7 @@ static inline double sim_begin(struct simulation *run, const struct policy_reque
     (void)run;
     if (request->kind == REQUEST_FINAL) return INFINITY; // the test answers it
     const struct sim_task *t = (struct sim_task *)request->tasks[0];
-    return request->kind == REQUEST_COUNT ? 1 : request->kind == REQUEST_GUIDE ? t->guide : t->gpu;
+    return request->kind == REQUEST_COUNT ? 1 : t->gpu;
 }
 
 static inline bool sim_kills(struct simulation *run, const struct policy_request *request)
@@ -128,10 +123,7 @@ static inline bool sim_kills(struct simulation *run, const struct policy_request
     (void)run;
     for (size_t i = 0; i < request->task_count; i++) {
         const struct sim_task *t = (struct sim_task *)request->tasks[i];
-        if (request->kind == REQUEST_COUNT   ? t->kills_counting
-            : request->kind == REQUEST_GUIDE ? t->kills_guide
-                                             : t->kills_trial)
-            return true;
+        if (request->kind == REQUEST_COUNT ? t->kills_counting : t->kills_trial) return true;
     }
     return false;
 }
@@ -142,15 +134,6 @@ static inline void sim_answered(struct simulation *run, const struct policy_requ
     struct sim *s = (struct sim *)run;
     for (size_t i = 0; i < request->task_count; i++) {
         struct sim_task *t = (struct sim_task *)request->tasks[i];
-        if (request->kind == REQUEST_GUIDE && (lost || !s->screened || !s->screened(t->number))) {
-            policy_guided(&run->policy, &t->queued);
-            continue;
-        }
-        if (request->kind == REQUEST_GUIDE) {
-            policy_screened(&run->policy, &t->queued);
-            tell(s, t, NAN);
-            s->screened_count++;
-        }
         if (request->kind == REQUEST_TRIAL) tell(s, t, lost ? NAN : s->objective(t->number));
         s->counted += request->kind == REQUEST_COUNT && !lost;
         s->without_counters += request->kind == REQUEST_COUNT && lost;
@@ -182,9 +165,8 @@ static inline void sim_rank(struct simulation *run)
 
 static inline void sim_decided(struct simulation *run, const struct policy_action *a)
 {
-    static const char letters[] = {
-        [POLICY_COMPILE] = 'c', [POLICY_RECALL] = 'r', [POLICY_MEASURE] = 'm', [POLICY_DROP] = 'd',
-        [POLICY_FORGET] = 'x',  [POLICY_GUIDE] = 'g',  [POLICY_DONE] = 0};
+    static const char letters[] = {[POLICY_COMPILE] = 'c', [POLICY_RECALL] = 'r', [POLICY_MEASURE] = 'm',
+                                   [POLICY_DROP] = 'd',    [POLICY_FORGET] = 'x', [POLICY_DONE] = 0};
     struct sim *s = (struct sim *)run;
     if (letters[a->kind]) trace(s, letters[a->kind], ((struct sim_task *)a->task)->number);
     if (a->kind == POLICY_FINAL) trace(s, 'f', 0);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "search/space.h"
+#include "search/space/space.h"
 
 struct fixture {
     struct symbols *symbols;

@@ -1,5 +1,5 @@
-// The arithmetic of expressions (search/expr_ops.c) against 128-bit integers, and distances between problems
-// (search/kernel_set.c).
+// The arithmetic of expressions (search/space/expr_ops.c) against 128-bit integers, and distances between problems
+// (search/model/kernel_set.c).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "search/expr_node.h"
-#include "search/fn.h"
+#include "search/space/expr_node.h"
+#include "search/space/fn.h"
 
 static const int64_t values[] = {
     EXPR_VALUE_MIN, EXPR_VALUE_MIN + 1, -(1ll << 32), -64, -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 8, 62, 63, 64,

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tuner/base/gzip.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"

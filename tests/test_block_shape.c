@@ -1,10 +1,10 @@
-// What is doubtful about a block (search/block_shape.c), and that the default strategy begins with ordinary ones.
+// What is doubtful about a block (search/model/block_shape.c), and that the default strategy begins with ordinary ones.
 #include "tests/space_fixture.h"
 
 #include <math.h>
 
-#include "search/block_shape.h"
-#include "search/strategy.h"
+#include "search/model/block_shape.h"
+#include "search/strategies/strategy.h"
 
 static void expect_doubt(const struct space *space, const uint16_t *config, double expected)
 {

@@ -1,9 +1,9 @@
-// Configurations as points (search/encoding.c): what order, ratio, alignment and equality become.
+// Configurations as points (search/model/encoding.c): what order, ratio, alignment and equality become.
 #include "tests/space_fixture.h"
 
 #include <math.h>
 
-#include "search/encoding.h"
+#include "search/model/encoding.h"
 
 static struct encoding encode(const struct fixture *f)
 {

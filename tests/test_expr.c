@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "search/expr.h"
+#include "search/space/expr.h"
 
 // A = 12, B = -5, Z = 0, MODE = "shuffle", device.max_shared = 232448.
 static struct symbols *make_symbols(void)

@@ -1,5 +1,5 @@
-// The Gaussian process (search/gp.c) against the same formulas written out: a dense kernel matrix and a plain Cholesky
-// factor, in double precision and with no tables, and the gradient against differences of the log posterior.
+// The Gaussian process (search/model/gp.c) against the same formulas written out: a dense kernel matrix and a plain
+// Cholesky factor, in double precision and with no tables, and the gradient against differences of the log posterior.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "search/gp.h"
-#include "search/random.h"
+#include "search/model/gp.h"
+#include "search/space/random.h"
 
 enum { ORDINAL = 3, NOMINAL = 2, D = ORDINAL + NOMINAL, THETA = D + 2, POINTS = 24, OTHERS = 300 };
 

@@ -3,7 +3,7 @@
 #include "tests/finished_job.h"
 
 #include "tuner/cli/commands.h"
-#include "tuner/output/header.h"
+#include "tuner/header/header.h"
 
 static struct finished job;
 

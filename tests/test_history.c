@@ -1,11 +1,10 @@
-// What a strategy knows of a space (search/history.c, strategy_kit.c): rows are found again, corrections count, and the
-// best is always the best. A long random sequence is held against a plain list.
+// What a strategy knows of a space (search/model/history.c, strategy_kit.c): rows are found again, corrections count,
+// and the best is always the best. A long random sequence is held against a plain list.
 #include "tests/space_fixture.h"
 
 #include <math.h>
 
-#include "search/history.h"
-#include "search/strategy_kit.h"
+#include "search/model/history.h"
 
 enum { SIDE = 40 };
 
@@ -97,15 +96,15 @@ static void a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_
         size_t row = history_propose(&h, config);
         assert_int_equal(h.pending, 1);
         assert_int_equal(h.outcomes[row], ROW_PENDING);
-        assert_true(isnan(h.objectives[row]) && isinf(kit_score(&h, row)));
+        assert_true(isnan(h.objectives[row]) && isinf(history_score(&h, row)));
         assert_int_equal(tell(&h, (int)i, 7, cases[i].outcome, cases[i].objective), row);
         assert_int_equal(h.pending, 0);
         assert_int_equal(h.outcomes[row], cases[i].kept);
         // A slow trial has its own time: it ranks by it, before every failure.
         if (cases[i].timed)
-            assert_true(h.objectives[row] == cases[i].objective && kit_score(&h, row) == cases[i].objective);
+            assert_true(h.objectives[row] == cases[i].objective && history_score(&h, row) == cases[i].objective);
         else
-            assert_true(isnan(h.objectives[row]) && isinf(kit_score(&h, row)));
+            assert_true(isnan(h.objectives[row]) && isinf(history_score(&h, row)));
         tell(&h, (int)i, 7, OUTCOME_INVALID, NAN); // told twice: pending once
         assert_int_equal(h.pending, 0);
     }

@@ -2,8 +2,8 @@
 // part of the source's hash. The toolkit's own headers and those of the user come first.
 #include "tests/e2e.h"
 
-#include "tuner/compile/host_headers.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/host_headers.h"
+#include "tuner/source/source.h"
 
 #define ALL_SIZES                                                                                          \
     "static_assert(sizeof(int8_t) == 1 && sizeof(uint16_t) == 2 && sizeof(int32_t) == 4, \"\");\n"         \
@@ -52,6 +52,9 @@ static const struct {
     {"#include <limits>\n", "*p = std::numeric_limits<int>::max();", NULL, false},
     {"#include <cuda_runtime.h>\n#include <device_launch_parameters.h>\n#include <stdint.h>\n",
      "uint8_t x = 1; *p = x;", NULL, false},
+    {"#include <cuda.h>\n", "static_assert(sizeof(CUtensorMap) == 128, \"\"); *p = CUDA_VERSION;", NULL, false},
+    {"#include <cudaTypedefs.h>\n#include <stdint.h>\n#include <cuda/barrier>\n",
+     "uint32_t x = CUDA_VERSION; *p = (int)x;", NULL, false},
     // The toolkit's headers find each other, and what they define fits to ours, before and behind them.
     {"#include <stdint.h>\n#include <limits.h>\n#include <cuda/std/cstdint>\n#include <cuda/std/climits>\n"
      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" ALL_SIZES ALL_LIMITS,

@@ -58,14 +58,9 @@ static const struct {
     {6, "problems = ( { N = 1.5; } );", 6, "size 'N' must be an integer"},
     {6, "problems = ( { N = 1; }, { N = 2; M = 3; } );", 6, "the first problem has no size 'M'"},
     {6, "problems = ( { N = 1; M = 3; }, { N = 2; } );", 6, "lacks size 'M'"},
-    {11, "guide = { M = 10; };", 11, "unknown setting 'M' in the guide; did you mean 'N'?"},
-    {11, "guide = { N = 1.5; };", 11, "size 'N' must be an integer"},
-    {11, "guide = { N = 1001; };", 11, "its N is larger than that of every tuned problem"},
-    {11, "guide = { N = 1000; };", 11, "as large as the tuned problem"},
-    {11, "guide = { };", 11, "as large as the tuned problem"},
-    {11, "guide = \"autp\";", 11, "must be a group { M = 1024; ... } or \"auto\""},
-    {11, "guide = 100;", 11, "must be a group { M = 1024; ... } or \"auto\""},
-    {11, "guide = { N = 100; }; objective = \"each\";", 11, "a guide cannot be combined with objective"},
+    {11, "budget = { patience = 5; };", 11, "setting 'patience' in 'budget' was removed: use 'until'"},
+    {11, "budget = { noise = 0.005; };", 11, "setting 'noise' in 'budget' was removed: use 'until'"},
+    {11, "guide = { N = 100; };", 11, "setting 'guide' in the job file was removed: every candidate is timed on all"},
     {7, "launch = { grid = [1]; };", 7, "lacks 'block'"},
     {7, "launch = { grid = [1]; block = [1]; clustre = [1]; };", 7, "did you mean 'cluster'?"},
     {7, "launch = { grid = [1, 1, 1, 1]; block = [1]; };", 7, "one to three dimensions"},
@@ -702,51 +697,6 @@ static void a_scalar_behind_many_others_is_found(void **state)
     e2e_remove(folder);
 }
 
-// "auto": the sizes that the grid depends on, also by derived names, halved until the problem is an eighth; what a grid
-// does not depend on, and the remainder by 256, stay.
-static void a_guide_that_the_program_chooses_is_smaller_in_what_the_grid_covers(void **state)
-{
-    (void)state;
-    static const struct {
-        int line;
-        const char *text;
-        const char *guide; // NULL: none
-    } cases[] = {
-        {6, "problems = ( { N = 8192; } ); guide = \"auto\";", "N=1024"},
-        {6, "problems = ( { N = 10000; } ); guide = \"auto\";", "N=1040"},
-        {6, "problems = ( { N = 8191; Z = 9000; } ); guide = \"auto\";", "N=1023,Z=9000"},
-        {6, "problems = ( { N = 2048; }, { N = 1048576; } ); guide = \"auto\";", "N=512"},
-        {6, "problems = ( { N = 1000; } ); guide = \"auto\";", NULL},
-        {6, "problems = ( { N = 8192; M = 5000; Z = 1; } ); guide = { M = 100; };", "N=8192,M=100,Z=1"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = e2e_folder("guide"), *path = write_job(folder, cases[i].line, cases[i].text);
-        char *command = text_format("sed -i '/^verification/d' %s", path);
-        assert_int_equal(system(command), 0);
-        struct job *job;
-        struct mistakes m = {0};
-        struct error err;
-        if (job_load(path, &job, &m)) fail_msg("%s: %s", cases[i].text, m.list[0].text);
-        assert_int_equal(job->has_guide, cases[i].guide != NULL);
-        assert_int_equal(job->notes.count, !cases[i].guide);
-        if (job->has_guide) {
-            assert_string_equal(job_guide(job)->name, cases[i].guide);
-            if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
-            assert_true(job_problem_bytes(job, job->problem_count, &err) > 0);
-        } else {
-            e2e_expect(job->notes.list[0].text, "no size that a grid depends on is 1024 or more");
-        }
-        job_free(job);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
-        assert_int_equal(r.status, 0);
-        assert_int_equal(strstr(r.out, " guide, ") != NULL, cases[i].guide != NULL);
-        e2e_done(&r);
-        free(command);
-        free(path);
-        e2e_remove(folder);
-    }
-}
-
 // Old job files go on, with a note that names file and line, also of an included file; the new name needs none.
 static void settings_under_their_old_names_are_taken_with_a_note(void **state)
 {
@@ -1124,7 +1074,6 @@ int main(void)
         cmocka_unit_test(an_integer_that_an_included_file_would_lose_is_refused_there),
         cmocka_unit_test(a_file_with_a_nul_byte_is_refused),
         cmocka_unit_test(a_scalar_behind_many_others_is_found),
-        cmocka_unit_test(a_guide_that_the_program_chooses_is_smaller_in_what_the_grid_covers),
         cmocka_unit_test(settings_under_their_old_names_are_taken_with_a_note),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
         cmocka_unit_test(sizes_of_a_shape_are_multiplied_as_wholes),

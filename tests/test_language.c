@@ -1,7 +1,8 @@
 // What a job file may say of values: decimals.
-#include "tests/finished_job.h"
-
 #include "tests/e2e.h"
+#include "tests/finished_job.h"
+#include "tests/loaded_job.h"
+
 #include "tuner/base/memory.h"
 #include "tuner/cli/commands.h"
 #include "tuner/job/job.h"
@@ -22,29 +23,15 @@ static int teardown(void **state)
     return 0;
 }
 
-// Another text in the place of a part of the job's. malloc'ed.
-static char *replaced(const char *text, const char *from, const char *to)
-{
-    const char *at = strstr(text, from);
-    assert_non_null(at);
-    return text_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-}
-
 static struct job *load_text(const char *text)
 {
-    struct mistakes mistakes = {0};
-    struct job *out;
-    struct error err;
     finished_write(job.job, text);
-    if (job_load(job.job, &out, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    if (job_build_space(out, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    mistakes_release(&mistakes);
-    return out;
+    return loaded_job(job.job);
 }
 
 static struct job *load_with(const char *from, const char *to)
 {
-    char *text = replaced(finished_job_text, from, to);
+    char *text = text_replaced(finished_job_text, from, to);
     struct job *out = load_text(text);
     free(text);
     return out;
@@ -54,7 +41,7 @@ static void refused(const char *from, const char *to, const char *message)
 {
     struct mistakes mistakes = {0};
     struct job *out;
-    char *text = replaced(finished_job_text, from, to);
+    char *text = text_replaced(finished_job_text, from, to);
     finished_write(job.job, text);
     free(text);
     assert_int_equal(job_load(job.job, &out, &mistakes), -1);
@@ -124,7 +111,7 @@ static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(v
     free(macros);
     job_free(j);
     // A configuration of the job file names a value by its number.
-    char *text = replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
+    char *text = text_replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
          *whole = text_format("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text);
     j = load_text(whole);
     assert_int_equal(j->fallback.config[1], 1);
@@ -135,8 +122,8 @@ static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(v
     refused(UNROLL "", "{ name = \"UNROLL_K\"; values = [0.5]; }, { name = \"OTHER\"; values = (0.5, \"x\"); }",
             "must be all integers or all strings");
     refused("\"BYTES <= device.max_shared\"", "\"BYTES <= device.max_shared * R\"", "unknown name 'R'");
-    char *decimals = replaced(finished_job_text, "\"BYTES <= device.max_shared\"", "\"UNROLL_K > 0\"");
-    char *both = replaced(decimals, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
+    char *decimals = text_replaced(finished_job_text, "\"BYTES <= device.max_shared\"", "\"UNROLL_K > 0\"");
+    char *both = text_replaced(decimals, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
     struct mistakes mistakes = {0};
     finished_write(job.job, both);
     assert_int_equal(job_load(job.job, &j, &mistakes), -1);

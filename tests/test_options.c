@@ -2,7 +2,7 @@
 #include "tests/finished_job.h"
 
 #include "kernels/operation.h"
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/pipe.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"

@@ -379,8 +379,6 @@ static void a_search_ends_for_the_reason_that_holds(void **state)
         {{.evaluations = 30}, MOST_TASKS, falling, SEARCH_EVALUATIONS_USED, 30},
         {{.time = 0}, 30, falling, SEARCH_EXHAUSTED, 30},
         {{.stop = {.target = 0.05}}, MOST_TASKS, falling, SEARCH_TARGET, -1},
-        {{.stop = {.patience = 10}}, MOST_TASKS, flat, SEARCH_PATIENCE, -1},
-        {{.stop = {.noise = 0.01}}, MOST_TASKS, flat, SEARCH_NOISE, -1},
         {{.stop = {.until = 0.01}}, MOST_TASKS, flat, SEARCH_UNTIL, -1},
         {{.time = 1e6, .evaluations = 20, .stop = {.target = 1e-9}}, 300, falling, SEARCH_EVALUATIONS_USED, 20},
     };
@@ -708,115 +706,6 @@ static void a_final_whose_gpu_is_gone_moves_to_another(void **state)
     policy_release(&p);
 }
 
-static bool is_even(int number)
-{
-    return number % 2 == 0;
-}
-
-static bool is_odd(int number)
-{
-    return number % 2;
-}
-
-static void a_candidate_is_on_the_guide_before_it_is_measured_and_what_is_screened_out_is_not(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1, .guides = true}, 4);
-    s->guide_time = 0.1;
-    s->screened = is_even;
-    s->counts = true;
-    run_to_the_end(s);
-    const char *order[] = {"g1", "m1", "g2", "g3", "m3", "g4"}, *at = s->trace;
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (!(at = strstr(at, order[i]))) fail_msg("no %s in its place: %s", order[i], s->trace);
-    assert_null(strstr(s->trace, "m2"));
-    assert_null(strstr(s->trace, "m4"));
-    assert_int_equal(s->told_count, 4);
-    assert_int_equal(s->counted, 2); // what is screened out has no counters
-    assert_int_equal(s->run.policy.measured, 4);
-    free_sim(s);
-}
-
-// What a candidate takes of a GPU is both together.
-static void the_look_ahead_counts_the_time_on_the_guide(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1, .guides = true}, 50);
-    s->guide_time = 2;
-    s->gpu_time = 3;
-    s->screened = is_odd;
-    run_to_the_end(s);
-    const struct recent_times *gpu = &s->run.policy.ahead.gpu;
-    assert_int_equal(gpu->count, 50);
-    assert_float_equal(gpu->mean, 3.5, 1e-9);
-    free_sim(s);
-}
-
-static void what_has_been_on_the_guide_is_measured_before_anything_else_is_begun(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 8, .gpus = 2, .guides = true, .ranks = true}, 40);
-    s->guide_time = 0.5;
-    s->gpu_time = 2;
-    s->promise = falling;
-    run_to_the_end(s);
-    int guided = 0, measured = 0;
-    for (const char *at = s->trace; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL) {
-        guided += *at == 'g';
-        measured += *at == 'm';
-        if (guided - measured > 4) fail_msg("more than two GPUs hold are begun: %s", s->trace);
-    }
-    assert_int_equal(guided, 40);
-    assert_int_equal(measured, 40);
-    free_sim(s);
-}
-
-static void a_candidate_that_kills_the_worker_on_the_guide_is_measured(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1, .guides = true}, 3);
-    s->guide_time = 0.1;
-    decide(s);
-    s->tasks[1].kills_guide = true;
-    run_to_the_end(s);
-    assert_int_equal(s->told_count, 3);
-    assert_non_null(strstr(s->trace, "m2"));
-    char *first = strstr(s->trace, "g2");
-    assert_null(strstr(first + 1, "g2")); // once
-    free_sim(s);
-}
-
-static void a_guide_that_is_turned_off_is_not_used_and_lockstep_has_none(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1, .guides = true}, 10);
-    s->guide_time = 0.1;
-    while (s->told_count < 3) assert_true(decide(s) && step(s));
-    policy_use_guide(&s->run.policy, false);
-    run_to_the_end(s);
-    assert_int_equal(s->told_count, 10);
-    assert_null(strstr(s->trace, "g6"));
-    free_sim(s);
-    s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1, .guides = true, .lockstep = true}, 10);
-    run_to_the_end(s);
-    assert_int_equal(s->told_count, 10);
-    assert_null(strchr(s->trace, 'g'));
-    free_sim(s);
-}
-
-static void what_is_on_the_guide_when_the_search_ends_is_not_measured(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1, .guides = true, .time = 1.5}, 10);
-    s->guide_time = 1; // from 1 s on, when it is compiled, to 2 s
-    run_to_the_end(s);
-    assert_non_null(strstr(s->trace, "g1"));
-    assert_null(strstr(s->trace, "m1"));
-    assert_non_null(strstr(s->trace, "d1"));
-    assert_int_equal(s->told_count, 0);
-    free_sim(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -846,14 +735,8 @@ int main(void)
         cmocka_unit_test(the_final_begins_when_all_finalists_are_compiled),
         cmocka_unit_test(a_final_goes_on_with_the_same_tasks_on_the_same_gpu),
         cmocka_unit_test(a_final_without_finalists_or_worker_or_patience_is_over),
-        cmocka_unit_test(a_candidate_is_on_the_guide_before_it_is_measured_and_what_is_screened_out_is_not),
-        cmocka_unit_test(the_look_ahead_counts_the_time_on_the_guide),
-        cmocka_unit_test(what_has_been_on_the_guide_is_measured_before_anything_else_is_begun),
-        cmocka_unit_test(a_candidate_that_kills_the_worker_on_the_guide_is_measured),
         cmocka_unit_test(workers_that_join_get_work_and_those_that_are_gone_get_none),
         cmocka_unit_test(a_final_whose_gpu_is_gone_moves_to_another),
-        cmocka_unit_test(a_guide_that_is_turned_off_is_not_used_and_lockstep_has_none),
-        cmocka_unit_test(what_is_on_the_guide_when_the_search_ends_is_not_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,7 +144,7 @@ static void a_command_reference_is_refused_on_nodes_without_its_files_by_name(vo
                         "private = true; } );\n");
     r = RUN(folder, "echo >$at/ref.sh\n" TUNE);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
-    e2e_expect(r.err, "no node can be used: far: ");
+    e2e_expect(r.err, "no usable GPU: far: ");
     done(&r, folder);
 }
 
@@ -212,7 +212,7 @@ static void the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile(void *
     e2e_done(&r);
     r = RUN(folder, TUNE "--gpu-model H300");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
-    e2e_expect(r.err, "no node can be used: ");
+    e2e_expect(r.err, "no usable GPU: ");
     e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot tune '%s/job.cfg' --gpu-model H100", folder);
     assert_int_equal(r.status, EXIT_USAGE);

@@ -1,11 +1,11 @@
 // Priors: what is taken over from another space, how far it is trusted, and searches with right and wrong ones.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
 #include <math.h>
 
-#include "search/random.h"
-#include "search/strategy.h"
-#include "search/trust.h"
+#include "search/model/trust.h"
+#include "search/space/random.h"
+#include "search/strategies/strategy.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/prior_file.h"
 
@@ -194,25 +194,6 @@ static void names_and_values_are_matched(void **state)
     symbols_free(symbols);
 }
 
-// It has no time, but neither has it failed.
-static void a_prior_leaves_out_what_a_guide_screened_out(void **state)
-{
-    (void)state;
-    struct symbols *symbols = symbols_new();
-    struct space *space = small_space(symbols);
-    struct transfer t;
-    transfer_init(&t, space);
-    transfer_add(&t, "B=16,R=shuffle", STATUS_OK, 1e-3);
-    transfer_add(&t, "B=32,R=shuffle", STATUS_SCREENED, NAN);
-    transfer_add(&t, "B=64,R=shuffle", STATUS_WRONG, NAN);
-    assert_int_equal(t.count, 2);
-    assert_true(t.objectives[0] == 1e-3 && isnan(t.objectives[1]));
-    assert_int_equal(t.configs[space_parameter_count(space)], 2);
-    transfer_release(&t);
-    space_free(space);
-    symbols_free(symbols);
-}
-
 static void a_prior_that_says_nothing_is_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -324,19 +305,12 @@ static void a_replayed_file_is_not_a_prior_for_itself(void **state)
     e2e_remove(folder);
 }
 
-static const char job_text[] =
-    "name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; } );\n"
-    "problems = ( { N = %d; } ); launch = { grid = [\"N\"]; block = [64]; shared = \"16 * X\"; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; };\n";
-
-static void write_job(const char *folder, const char *name, int size)
+static void write_job(const char *folder, const char *name, const char *problems)
 {
-    char *text = text_format(job_text, name, size), *file = text_format("%s.cfg", name);
-    e2e_write(folder, file, text);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
-    free(text);
+    char *file = text_format("%s.cfg", name);
+    SCRIPTED_JOB(folder, .file = file, .name = name, .problems = problems, .block = "64", .shared = "16 * X",
+                 .parameters =
+                     "{ name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }");
     free(file);
 }
 
@@ -345,12 +319,11 @@ static void a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_d
 {
     (void)state;
     char *folder = e2e_folder("prior-stores");
-    write_job(folder, "first", 1024);
-    write_job(folder, "second", 2048);
+    write_job(folder, "first", "{ N = 1024; }");
+    write_job(folder, "second", "{ N = 2048; }");
     struct outcome_of_command r = e2e_run(
         folder,
-        "cd %s; export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
-        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+        "cd %s; export SWEETSPOT_SANITIZER=none " SCRIPTED "; "
         "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
         "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
         "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "
@@ -379,7 +352,6 @@ int main(void)
         cmocka_unit_test(results_that_are_chance_are_no_prior),
         cmocka_unit_test(a_prior_expects_what_was_measured_and_lists_the_best),
         cmocka_unit_test(names_and_values_are_matched),
-        cmocka_unit_test(a_prior_leaves_out_what_a_guide_screened_out),
         cmocka_unit_test(a_prior_that_says_nothing_is_refused_with_the_reason),
         cmocka_unit_test(trust_follows_what_is_measured),
         cmocka_unit_test(a_file_that_is_not_a_prior_is_named_with_the_reason),

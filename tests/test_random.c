@@ -1,4 +1,4 @@
-// Random numbers (search/random.c): the published sequence, and the distributions that are made of it.
+// Random numbers (search/space/random.c): the published sequence, and the distributions that are made of it.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 
 enum { DRAWS = 100000 };
 

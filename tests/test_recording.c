@@ -6,7 +6,7 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 // The golden job, and its recording with an environment and a final.
 static char *make_folder(const char *source_hash, bool final)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <signal.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
@@ -127,35 +127,6 @@ static void the_same_seed_gives_the_same_run(void **state)
     e2e_remove(folder);
 }
 
-// A recording has the times of the job's problems alone.
-static void a_guide_is_left_out_in_replay_with_a_word_in_the_log(void **state)
-{
-    (void)state;
-    char *folder = e2e_folder("guide");
-    static struct seen with, without;
-    write_space(folder);
-    struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, "without.db", 60, "default");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
-    r = e2e_run(folder, "echo 'guide = { N = 256; };' >>%s/job.cfg\n" TUNE, folder, folder, folder, folder, "with.db",
-                60, "default");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
-    read_store(folder, "without.db", &without);
-    read_store(folder, "with.db", &with);
-    assert_true(with.count >= 60);
-    assert_int_equal(with.count, without.count);
-    for (size_t i = 0; i < with.count; i++) assert_string_equal(with.trials[i].config, without.trials[i].config);
-    forget(&with);
-    forget(&without);
-    char *path = text_format("%s/with.log", folder), *log = text_read_file(path, NULL);
-    assert_non_null(log);
-    e2e_expect(log, "guide N=256: not used: a recording has the times of the job's problems alone");
-    free(log);
-    free(path);
-    e2e_remove(folder);
-}
-
 // What is promised: nothing committed is lost or changed, nothing committed is measured again, and the end is the same.
 static void killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same(void **state)
 {
@@ -243,9 +214,8 @@ static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
     static const struct {
         const char *options, *reason;
     } cases[] = {
-        {"--patience 20", "no improvement within"},
         {"--target 1.5ms", "the target is reached"},
-        {"--noise 0.5", "below 'noise'"},
+        {"--until 50%", "below 'until'"},
         {"-n 30", "evaluations are used up"},
     };
     char *folder = e2e_folder("stop");
@@ -286,7 +256,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_seed_gives_the_same_run),
-        cmocka_unit_test(a_guide_is_left_out_in_replay_with_a_word_in_the_log),
         cmocka_unit_test(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same),
         cmocka_unit_test(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_store),
         cmocka_unit_test(stop_rules_end_a_run_and_the_reason_is_kept),

@@ -4,7 +4,7 @@
 #include "tests/sanitized.h"
 
 #include "tuner/base/memory.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 // A header in a folder of its own says what PART is, and the program needs it to be 1.
 #define KERNEL "static_assert(PART == 1, \"another part\"); extern \"C\" __global__ void k(int *x) { *x = PART; }\n"

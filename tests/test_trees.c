@@ -1,5 +1,5 @@
-// Extremely randomised trees (search/trees.c): they find a step, keep to what they were shown, and are the same for the
-// same seed.
+// Extremely randomised trees (search/model/trees.c): they find a step, keep to what they were shown, and are the same
+// for the same seed.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "search/trees.h"
+#include "search/model/trees.h"
 
 enum { D = 3, POINTS = 200, TREES = 50 };
 

@@ -402,36 +402,6 @@ static void a_final_s_entries_and_rounds_are_rows(void **state)
 
 // Stores that there are --------------------------------------------------------------------------
 
-static void a_store_of_an_older_version_gets_them_when_it_is_tuned(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"operation", "kernel"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *file = text_format("%s/old-%s.db", folder, names[i]);
-        struct outcome_of_command r = e2e_run(
-            folder, "gzip -dc tests/stores/%s.db.gz >%s && $BIN/sweetspot status tests/stores/%s.cfg --store %s",
-            names[i], file, names[i], file);
-        if (r.status) fail_msg("%s", r.err);
-        e2e_done(&r);
-        expect(file, COUNT_VIEWS, "0"); // it was only read
-        r = e2e_run(folder, TUNE "--no-final -n 1", names[i], names[i], file);
-        if (r.status) fail_msg("%s", r.err);
-        e2e_done(&r);
-        sqlite3 *old = open_raw(file, SQLITE_OPEN_READONLY);
-        char *columns = columns_of(old), *wanted = columns_of(db);
-        assert_string_equal(columns, wanted);
-        sqlite3_close(old);
-        free(columns);
-        free(wanted);
-        char *trials = first(file, "SELECT count(*) FROM trials");
-        expect(file, "SELECT count(*) FROM v1_trials", trials);
-        expect(file, "SELECT count(DISTINCT trial) FROM v1_parameters", trials);
-        expect(file, "SELECT count(*) > 0 FROM v1_runs", "1");
-        free(trials);
-        free(file);
-    }
-}
-
 static void a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left(void **state)
 {
     (void)state;
@@ -536,7 +506,6 @@ int main(void)
         cmocka_unit_test(the_worst_stage_decides_and_what_is_unknown_is_passed_over),
         cmocka_unit_test(a_value_may_hold_commas),
         cmocka_unit_test(a_final_s_entries_and_rounds_are_rows),
-        cmocka_unit_test(a_store_of_an_older_version_gets_them_when_it_is_tuned),
         cmocka_unit_test(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left),
         cmocka_unit_test(a_figure_that_the_file_lacks_is_null_until_its_column_is_added),
         cmocka_unit_test(killed_while_they_are_made_the_store_has_all_of_them_or_none),

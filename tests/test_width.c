@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/recorded/recorded.h"

@@ -125,8 +125,8 @@ static inline json_t *timed_compile(const json_t *request)
                                                  entry, "registers", 64, "spill_loads", 0, "spill_stores", 0, "shared",
                                                  0, "stack", 0, "code_bytes", 4096));
     }
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "/timed.cubin", "cached", 0, "seconds",
-                     0.001, "warnings", "entries", entries);
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "", "cached", 0, "seconds", 0.001,
+                     "warnings", "entries", entries);
 }
 
 static inline json_t *timed_trial(const json_t *request, double seconds)

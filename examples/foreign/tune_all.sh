@@ -51,7 +51,7 @@ row() {
                 key = cell[column["key"]]
                 if (sub(/^trials\./, "", key) && cell[column["value"]] > 0) {
                     tried += cell[column["value"]]
-                    if (key !~ /^(ok|slow|screened)$/) failed = failed "  " cell[column["value"]] " " key
+                    if (key !~ /^(ok|slow)$/) failed = failed "  " cell[column["value"]] " " key
                 }
             } else if ("entry" in column) {
                 if (cell[column["winner"]] == 1) {

@@ -83,7 +83,7 @@ static const char *sound_answer(const char *op)
          "[{\"entry\":\"x\",\"symbol\":\"x\",\"registers\":32,\"code_bytes\":100}]}"},
         {"job",
          "{\"status\":\"ok\",\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011}]}],\"least\":[],"
-         "\"metrics\":[\"icache_misses\"],\"missing\":[],\"guide\":{\"status\":\"ok\"}}"},
+         "\"metrics\":[\"icache_misses\"],\"missing\":[]}"},
         {"trial", "{\"status\":\"ok\",\"busy\":0.01,\"wall\":0.02,\"problems\":[{\"problem\":0,\"time\":0.001},"
                   "{\"problem\":1,\"time\":0.002}]}"},
         {"count",
@@ -243,8 +243,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     write_file("x.cu", template_text, "");
     hash_content(template_text, sizeof template_text - 1, template_hash);
     snprintf(template_path, sizeof template_path, "%s", in_folder("x.cu"));
-    write_file("plain.cfg", job_text,
-               "guide = { N = 100; }; measure = { final = { candidates = 2; rounds = 5; }; };\n");
+    write_file("plain.cfg", job_text, "measure = { final = { candidates = 2; rounds = 5; }; };\n");
     write_file("each.cfg", job_text,
                "objective = \"each\"; regret = 0.05; measure = { final = { rounds = 5; processes = 1; }; };\n");
     struct store *store;

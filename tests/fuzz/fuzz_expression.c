@@ -5,7 +5,7 @@
 // the configurations on which every constraint holds, found by trying each, and each of them under its own number.
 #include "tests/fuzz/fuzz.h"
 
-#include "search/space.h"
+#include "search/space/space.h"
 
 enum { CONSTRAINTS = 6, LONGEST = 400, PARAMETERS = 4 };
 

@@ -6,8 +6,8 @@
 #include "tests/fuzz/fuzz_json.h"
 
 #include "tuner/base/json.h"
-#include "tuner/output/header.h"
-#include "tuner/output/header_render.h"
+#include "tuner/header/header.h"
+#include "tuner/header/header_render.h"
 
 static void render(const json_t *sections)
 {

@@ -65,7 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint64_t i = 0; i < PROBED; i++) probe(job, configurations > 1 ? (configurations - 1) / PROBED * i : 0);
         probe(job, configurations - 1);
         json_decref(request_job(job, 0, NULL, NULL, 1, &err));
-        if (job->has_guide) json_decref(request_guide(job, 0, 1, &err));
     }
     job_free(job);
     return 0;

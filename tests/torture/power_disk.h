@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 
 enum loss {
     LOSE_NOTHING, // the power stayed on

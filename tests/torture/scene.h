@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "search/random.h"
+#include "search/space/random.h"
 
 enum { FAILURE_MAX = 2048, RUN_SECONDS = 60, ENVIRONMENT_MAX = 16, DETAIL_COUNT = 2 };
 

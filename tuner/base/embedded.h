@@ -2,20 +2,24 @@
 #ifndef SWEETSPOT_EMBEDDED_H
 #define SWEETSPOT_EMBEDDED_H
 
+// Puts a file into the program as the text sweetspot_<name>. The assembler includes it; the Makefile has to make the
+// object depend on it.
+#define EMBED_FILE(name, path)                                                                                     \
+    __asm__(".section .rodata\n.global sweetspot_" #name "\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
+            ".previous\n");                                                                                        \
+    extern const char sweetspot_##name[];
+
 const char *embedded_support(void);       // kernels/support.cu
 const char *embedded_ceilings(void);      // kernels/ceilings.cu
-const char *embedded_fn_arithmetic(void); // search/fn_arithmetic.h
-const char *embedded_fn_selector(void);   // search/fn_selector.h
-// tuner/output/launch/: a header's functions that launch
-const char *embedded_launch_types(void);
-const char *embedded_launch_driver(void);
-const char *embedded_launch_driver_constants(void);
-const char *embedded_launch_driver_maps(void);
-const char *embedded_launch_runtime(void);
-const char *embedded_launch_runtime_constants(void);
-const char *embedded_launch_runtime_maps(void);
-const char *embedded_launch_maps(void);
-const char *embedded_launch_common(void);
+const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
+const char *embedded_fn_selector(void);   // search/space/fn_selector.h
+// tuner/header/*.in: what a header has as it stands
+const char *embedded_header_function(void);
+const char *embedded_header_shape(void);
+const char *embedded_header_tensor_map(void);
+const char *embedded_header_launch(void);
+const char *embedded_header_results(void);
+const char *embedded_header_select(void);
 // tuner/report/page/: the page of a report
 const char *embedded_report_frame(void);
 const char *embedded_report_style(void);

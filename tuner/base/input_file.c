@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,15 +21,50 @@ static int fail(int fd, int why, struct error *err, const char *format, const ch
     return -1;
 }
 
-int input_file_open(const char *path, struct error *err)
+// A pipe without a writer is opened at once, so that it can be told what it is.
+enum { HOW = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
+
+static int regular(int fd, const char *path, struct error *err)
 {
-    // A pipe without a writer is opened at once, so that it can be told what it is.
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat info;
     if (fd < 0 || fstat(fd, &info)) return fail(fd, errno, err, "cannot read '%s': %s", path);
     if (S_ISDIR(info.st_mode)) return fail(fd, EISDIR, err, "cannot read '%s': %s", path);
     if (!S_ISREG(info.st_mode)) return fail(fd, EINVAL, err, "'%s' is not a regular file", path);
     return fd;
+}
+
+int input_file_open(const char *path, struct error *err)
+{
+    return regular(open(path, HOW), path, err);
+}
+
+bool input_file_is_below(const char *folder, const char *path)
+{
+    size_t length = strlen(folder);
+    return !strncmp(path, folder, length) && path[length] == '/';
+}
+
+// One part of the path after the other: O_NOFOLLOW is about the last part alone.
+int input_file_open_below(const char *folder, const char *path, struct error *err)
+{
+    if (!input_file_is_below(folder, path)) return fail(-1, EXDEV, err, "cannot read '%s': %s", path);
+    char part[NAME_MAX + 1];
+    int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (const char *at = path + strlen(folder); fd >= 0 && *at;) {
+        at += strspn(at, "/");
+        size_t length = strcspn(at, "/");
+        bool last = !at[length], good = length && length < sizeof part;
+        snprintf(part, sizeof part, "%.*s", (int)(good ? length : 0), at);
+        int next = !good || !strcmp(part, "..") ? (errno = EXDEV, -1)
+                   : last                       ? openat(fd, part, HOW | O_NOFOLLOW)
+                                                : openat(fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int why = errno;
+        close(fd);
+        errno = why;
+        fd = next;
+        at += length;
+    }
+    return regular(fd, path, err);
 }
 
 // Until its end, whatever size it claims to have: files of /proc say 0.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,31 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 json_t *json_real_or_null(double value)
 {
     return json_real(value);
+}
+
+json_t *json_brief_or_null(double value)
+{
+    char text[32];
+    if (!isfinite(value)) return json_null();
+    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
+    snprintf(text, sizeof text, "%.7g", value);
+    return json_real(strtod(text, NULL));
+}
+
+json_t *json_interval(const struct interval *i)
+{
+    return json_pack("[o, o, o]", json_real_or_null(i->value), json_real_or_null(i->low), json_real_or_null(i->high));
+}
+
+struct interval json_get_interval(const json_t *object, const char *key)
+{
+    const json_t *list = json_object_get(object, key);
+    double v[3];
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *item = json_array_get(list, i);
+        v[i] = json_is_number(item) ? json_number_value(item) : (double)NAN;
+    }
+    return (struct interval){v[0], v[1], v[2]};
 }
 
 json_t *json_parse(const char *text, struct error *err)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "tuner/base/error.h"
+#include "tuner/base/stats.h"
 
 // Members of an object; `fallback` when `object` is not an object, the member is missing or of another type, or a
 // real is more than an integer holds.
@@ -20,6 +21,12 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 
 // A real, or null for NaN and infinities (which JSON lacks). New reference.
 json_t *json_real_or_null(double value);
+// A number with seven digits, more than the precision of any measurement, or null. New reference.
+json_t *json_brief_or_null(double value);
+// A value with its confidence interval as [value, low, high], null for what is unknown. New reference.
+json_t *json_interval(const struct interval *);
+// Such a member of an object; what is missing or no number is NaN.
+struct interval json_get_interval(const json_t *object, const char *key);
 
 // Whether a text is UTF-8, as JSON's strings are. A text that must not change on its way is refused where it comes in.
 bool json_takes(const char *text);

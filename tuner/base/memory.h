@@ -16,4 +16,10 @@ void *memory_grow(void *old, size_t count, size_t size);
 void *memory_try(size_t count, size_t size, struct error *err);
 void *memory_try_grow(void *old, size_t count, size_t size, struct error *err);
 
+// The least multiple of `unit` that is not below n.
+static inline size_t round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
 #endif

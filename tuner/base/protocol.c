@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const char *const names[STATUS_COUNT] = {
-    "ok",    "slow",          "screened",         "pruned",  "compile_error", "compile_timeout", "launch_error",
-    "wrong", "out_of_bounds", "nondeterministic", "crashed", "timeout",       "implausible",
+    "ok",    "slow",          "pruned",           "compile_error", "compile_timeout", "launch_error",
+    "wrong", "out_of_bounds", "nondeterministic", "crashed",       "timeout",         "implausible",
 };
 
 const char *status_name(enum trial_status status)

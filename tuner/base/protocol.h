@@ -15,7 +15,9 @@
 //                                                    "trial" names the candidate that caused it
 //   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
 //                                                    begins anew. "what" may be missing. "trial": the one at
-//                                                    work alone, null if none
+//                                                    work alone, null if none. The GPU worker sends one when it begins
+//                                                    with a request that runs a candidate: a request is not blamed
+//                                                    for a worker that ends before
 //
 // sweetspot-compile
 //
@@ -78,7 +80,7 @@
 //      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
 //        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}, ..],
 //    "objective":"geomean"|"mean"|"worst"|"each","reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,
-//    "counters":[".."]|null,"baselines":[KERNEL,"cublas","cublasLt",PROGRAM],"guide":{..}}
+//    "counters":[".."]|null,"baselines":[KERNEL,"cublas","cublasLt",PROGRAM]}
 //     "tune":false: a problem that is only verified.
 //     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
@@ -99,15 +101,11 @@
 //       it is not available, it is not called. If it crashes or is late, the answer is "crashed" and has "baseline",
 //       its name: the driver gives it that reason and sets the next worker up without it.
 //     "counters": metrics, or names of metric sets, besides "basic"; null for none.
-//     "guide": a cheaper problem on which candidates may be timed first, with the same members as a "job" has. May be
-//     missing.
 //   <- {"id":2,"status":"ok",
 //       "baselines":[{"name":"cublas","detail":"algo ...","same_result":true,"reason":"why it is not available",
 //         "problems":[{"problem":0,FIGURES of a problem, VERDICT}, ..]}, ..],
 //       "least":[{"problem":0,"seconds":4.5e-5|null,"why":"moving 201 MB takes at 4.4 TB/s"}, ..],
-//       "metrics":["the keys that "count" will answer, in order"],"missing":[".."],
-//       "guide":{"status":"ok"|"error","reason":".."}}
-//     "guide": only where the request has one. "error": its data could not be made, and no "guide" request can be met.
+//       "metrics":["the keys that "count" will answer, in order"],"missing":[".."]}
 //     "least": what any kernel needs by the device's data sheet; null: the sheet is not known. Empty where the
 //     reference is no operation.
 //     A baseline has its tuned problems, none when it is not available.
@@ -142,10 +140,6 @@
 //     the device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the worker ends after this
 //     answer, because the candidate used the device's heap or printf buffer, which cannot be restored; otherwise
 //     missing.
-//
-//   {"id":3,"op":"guide","config":"..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}],"best":[0.002]}
-//     A trial on the guide alone, which is not verified. "best" is the least time there.
-//   <- as of "trial"
 //
 //   {"id":4,"op":"count","trials":[{"trial":17,"config":"..","cubin":"..","problems":[as above, the tuned]}, ..]}
 //     A trial may be {"trial":"cublas","baseline":"cublas"}: what the library launches for a problem is one stage.
@@ -205,7 +199,6 @@
 enum trial_status {
     STATUS_OK,
     STATUS_SLOW,
-    STATUS_SCREENED, // too slow on the job's guide: neither verified nor measured on the problems. Said by the driver
     STATUS_PRUNED,
     STATUS_COMPILE_ERROR,
     STATUS_COMPILE_TIMEOUT,

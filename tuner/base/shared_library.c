@@ -1,10 +1,10 @@
 // See shared_library.h.
 #include "tuner/base/shared_library.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/elf_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
@@ -17,46 +17,41 @@ bool shared_library_is_source(const char *path)
     return false;
 }
 
+// Whether a file's head is of this program's kind of machine.
+static bool same_machine(const Elf64_Ehdr *head)
+{
+    Elf64_Ehdr own;
+    size_t size;
+    char *program = text_read_file("/proc/self/exe", &size);
+    bool same = !program || size < sizeof own;
+    if (!same) {
+        memcpy(&own, program, sizeof own);
+        same = own.e_machine == head->e_machine && own.e_ident[EI_CLASS] == head->e_ident[EI_CLASS];
+    }
+    free(program);
+    return same;
+}
+
 const char *shared_library_read(struct shared_library *l, const char *path)
 {
-    Elf64_Ehdr head, own;
+    struct elf_file e;
+    Elf64_Shdr table;
+    Elf64_Sym symbol;
+    const char *name;
     *l = (struct shared_library){0};
     l->bytes = (unsigned char *)text_read_file(path, &l->size);
     if (!l->bytes) return "cannot be read";
-    if (l->size < sizeof head) return "is not a shared library";
-    memcpy(&head, l->bytes, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return "is not a shared library";
-    size_t own_size;
-    char *program = text_read_file("/proc/self/exe", &own_size);
-    bool same = !program || own_size < sizeof own;
-    if (!same) {
-        memcpy(&own, program, sizeof own);
-        same = own.e_machine == head.e_machine && own.e_ident[EI_CLASS] == head.e_ident[EI_CLASS];
-    }
-    free(program);
-    if (!same) return "is a library for another kind of machine";
-    if (head.e_type != ET_DYN) return "is not a shared library: link it with -shared";
-    if (head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shoff > l->size ||
-        head.e_shnum > (l->size - head.e_shoff) / sizeof(Elf64_Shdr))
-        return "is cut off";
-    for (size_t i = 0; i < head.e_shnum; i++) {
-        Elf64_Shdr table, names;
-        memcpy(&table, l->bytes + head.e_shoff + i * sizeof table, sizeof table);
-        if (table.sh_type != SHT_DYNSYM || table.sh_link >= head.e_shnum) continue;
-        memcpy(&names, l->bytes + head.e_shoff + table.sh_link * sizeof names, sizeof names);
-        if (table.sh_offset > l->size || table.sh_size > l->size - table.sh_offset || names.sh_offset > l->size ||
-            names.sh_size > l->size - names.sh_offset)
-            return "is cut off";
-        const char *text = (const char *)l->bytes + names.sh_offset;
-        for (size_t k = 0; k < table.sh_size / sizeof(Elf64_Sym); k++) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, l->bytes + table.sh_offset + k * sizeof symbol, sizeof symbol);
+    const char *wrong = elf_open(&e, l->bytes, l->size);
+    if (memcmp(e.head.e_ident, ELFMAG, SELFMAG) != 0) return "is not a shared library";
+    if (!same_machine(&e.head)) return "is a library for another kind of machine";
+    if (e.head.e_type != ET_DYN) return "is not a shared library: link it with -shared";
+    if (wrong) return "is cut off";
+    for (size_t i = 0; elf_section(&e, i, &table); i++) {
+        for (size_t k = 0; table.sh_type == SHT_DYNSYM && elf_symbol(&e, &table, k, &symbol, &name); k++) {
             unsigned type = ELF64_ST_TYPE(symbol.st_info);
-            if (symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-                symbol.st_name >= names.sh_size || !memchr(text + symbol.st_name, 0, names.sh_size - symbol.st_name))
-                continue;
+            if (symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) || !name) continue;
             l->functions = memory_grow(l->functions, l->function_count + 2, sizeof *l->functions);
-            l->functions[l->function_count++] = text + symbol.st_name;
+            l->functions[l->function_count++] = name;
             l->functions[l->function_count] = NULL;
         }
     }

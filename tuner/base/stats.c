@@ -14,12 +14,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void stats_sort(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+}
+
 static double *sorted_copy(const double *x, size_t n)
 {
     double *copy = n ? malloc(n * sizeof *copy) : NULL;
     if (!copy) return NULL;
     memcpy(copy, x, n * sizeof *copy);
-    qsort(copy, n, sizeof *copy, ascending);
+    stats_sort(copy, n);
     return copy;
 }
 
@@ -80,7 +85,7 @@ static void sort_into_clusters(struct clusters *c, const double *x, const unsign
         for (size_t i = 0; i < n; i++)
             if (cluster ? cluster[i] == k : !k) to[used++] = x[i];
         if (used == before) continue;
-        qsort(to + before, used - before, sizeof *to, ascending);
+        stats_sort(to + before, used - before);
         c->first[++c->count] = used;
     }
 }
@@ -127,7 +132,7 @@ struct interval stats_clustered_median(const double *x, const unsigned char *clu
     sort_into_clusters(&c, x, cluster, n, room);
     result.value = median_of_medians(&c, NULL, times);
     for (size_t r = 0; r < RESAMPLES; r++) medians[r] = median_of_medians(&c, &seed, times);
-    qsort(medians, RESAMPLES, sizeof *medians, ascending);
+    stats_sort(medians, RESAMPLES);
     size_t cut = (size_t)(tail * RESAMPLES + 1e-9);
     result.low = medians[cut];
     result.high = medians[cut ? RESAMPLES - cut : RESAMPLES - 1];

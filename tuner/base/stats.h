@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Sorts in place, ascending. No value is NaN.
+void stats_sort(double *x, size_t n);
+
 // The median (mean of the middle two where n is even); NaN where n is 0. Leaves x as it is.
 double stats_median(const double *x, size_t n);
 

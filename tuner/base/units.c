@@ -17,21 +17,16 @@ struct units_head {
     } unit[UNITS_MAX];
 };
 
-static size_t aligned(size_t offset)
-{
-    return (offset + UNITS_ALIGNMENT - 1) / UNITS_ALIGNMENT * UNITS_ALIGNMENT;
-}
-
 void *units_join(const void *const *images, const size_t *sizes, size_t count, size_t *size, struct error *err)
 {
     struct units_head head = {.count = count};
-    size_t end = aligned(sizeof head);
+    size_t end = round_up(sizeof head, UNITS_ALIGNMENT);
     if (count > UNITS_MAX) return error_set(err, "%zu units; at most %d are possible", count, UNITS_MAX), NULL;
     memcpy(head.mark, mark, sizeof mark);
     for (size_t i = 0; i < count; i++) {
         head.unit[i].offset = end;
         head.unit[i].size = sizes[i];
-        end = aligned(end + sizes[i]);
+        end = round_up(end + sizes[i], UNITS_ALIGNMENT);
     }
     char *whole = memory_try(end, 1, err);
     if (!whole) return NULL;

@@ -1,13 +1,13 @@
 // See source_scan.h.
 #include "tuner/check/source_scan.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/source/cuda_tokens.h"
 
 enum { DEPTH_MOST = 64 };
 
@@ -21,81 +21,22 @@ struct scanner {
     char *const *include;
     size_t include_count;
     const char *file; // the scan's own copy of its path; NULL: a text
-    int line;
+    struct cuda_reader reader;
     size_t depth;
     struct condition open[DEPTH_MOST];
 };
 
-struct token {
-    const char *at;
-    size_t length;
-    int line;
-    enum { TOKEN_END, TOKEN_NAME, TOKEN_OTHER, TOKEN_LINE_END } kind;
-};
-
-// The next token within `p`. A directive ends with its line (TOKEN_LINE_END), where `directive` is set.
-static const char *next_token(struct scanner *s, const char *p, bool directive, struct token *t)
+static bool is(const struct cuda_token *t, const char *text)
 {
-    for (;;) {
-        if (p[0] == '\\' && p[1] == '\n') {
-            s->line++;
-            p += 2;
-        } else if (p[0] == '\\' && p[1] == '\r' && p[2] == '\n') {
-            s->line++;
-            p += 3;
-        } else if (*p == '\n' && directive) {
-            *t = (struct token){.at = p, .length = 1, .line = s->line, .kind = TOKEN_LINE_END};
-            return p; // whoever reads on counts it
-        } else if (isspace((unsigned char)*p)) {
-            s->line += *p++ == '\n';
-        } else if (p[0] == '/' && p[1] == '/') {
-            while (*p && *p != '\n') {
-                if (p[0] == '\\' && p[1] == '\n') {
-                    s->line++;
-                    p++;
-                }
-                p++;
-            }
-        } else if (p[0] == '/' && p[1] == '*') {
-            for (p += 2; *p && !(p[0] == '*' && p[1] == '/'); p++) s->line += *p == '\n';
-            if (*p) p += 2;
-        } else {
-            break;
-        }
-    }
-    *t = (struct token){.at = p, .line = s->line, .kind = *p ? TOKEN_OTHER : TOKEN_END};
-    if (!*p) return p;
-    if (isalpha((unsigned char)*p) || *p == '_') {
-        while (isalnum((unsigned char)*p) || *p == '_') p++;
-        t->kind = TOKEN_NAME;
-    } else if (isdigit((unsigned char)*p)) { // 1e5f, 0x1F, 1'000
-        while (isalnum((unsigned char)*p) || *p == '_' || *p == '.' || (*p == '\'' && isalnum((unsigned char)p[1])))
-            p++;
-    } else if (*p == '"' || *p == '\'') {
-        char quote = *p++;
-        while (*p && *p != quote && *p != '\n') p += *p == '\\' && p[1] ? 2 : 1;
-        p += *p == quote;
-    } else if (p[0] == '#' && p[1] == '#') {
-        p += 2;
-        s->scan->pastes = true;
-    } else {
-        p++;
-    }
-    t->length = (size_t)(p - t->at);
-    return p;
+    return cuda_token_is(t, text);
 }
 
-static bool is(const struct token *t, const char *text)
+static struct source_word word_of(const struct scanner *s, const struct cuda_token *t)
 {
-    return t->length == strlen(text) && !memcmp(t->at, text, t->length);
+    return (struct source_word){s->file, cuda_token_copy(t), t->line};
 }
 
-static struct source_word word_of(const struct scanner *s, const struct token *t)
-{
-    return (struct source_word){s->file, text_format("%.*s", (int)t->length, t->at), t->line};
-}
-
-static void add_use(struct scanner *s, const struct token *t)
+static void add_use(struct scanner *s, const struct cuda_token *t)
 {
     struct source_scan *scan = s->scan;
     if ((scan->word_count & (scan->word_count - 1)) == 0)
@@ -103,15 +44,14 @@ static void add_use(struct scanner *s, const struct token *t)
     scan->words[scan->word_count++] = word_of(s, t);
 }
 
-static bool guarded(const struct scanner *s, const char *name, size_t length)
+static bool guarded(const struct scanner *s, const struct cuda_token *name)
 {
     for (size_t i = 0; i < s->depth; i++)
-        if (s->open[i].guard && strlen(s->open[i].guard) == length && !memcmp(s->open[i].guard, name, length))
-            return true;
+        if (s->open[i].guard && cuda_token_is(name, s->open[i].guard)) return true;
     return false;
 }
 
-static void add_macro(struct scanner *s, const struct token *t)
+static void add_macro(struct scanner *s, const struct cuda_token *t)
 {
     struct source_scan *scan = s->scan;
     struct source_macro m = {.at = word_of(s, t), .guards = text_copy(" ")};
@@ -128,7 +68,7 @@ static void add_macro(struct scanner *s, const struct token *t)
 
 static void scan_path(struct scanner *s, const char *path);
 
-static void open_include(struct scanner *s, const struct token *t, const char *name)
+static void open_include(struct scanner *s, const struct cuda_token *t, const char *name)
 {
     char *folder = text_directory(s->file ? s->file : "."), *path = text_join_path(folder, name);
     free(folder);
@@ -141,54 +81,51 @@ static void open_include(struct scanner *s, const struct token *t, const char *n
     if (path) {
         struct scanner inner = {.scan = s->scan, .include = s->include, .include_count = s->include_count};
         scan_path(&inner, path);
-    } else if (*t->at == '"' && !s->scan->missing.line) {
+    } else if (*t->text == '"' && !s->scan->missing.line) {
         s->scan->missing = (struct source_word){s->file, text_copy(name), t->line};
     }
     free(path);
 }
 
-// #include "x", <x> or a macro's name.
-static const char *read_include(struct scanner *s, const char *p)
+// The next token, which may end the line of a directive.
+static struct cuda_token next_token(struct scanner *s)
 {
-    struct token t;
-    p = next_token(s, p, true, &t);
-    if (t.kind == TOKEN_NAME) {
-        add_use(s, &t);
-        if (!s->scan->missing.line) s->scan->missing = word_of(s, &t);
-    } else if (t.kind == TOKEN_OTHER && (*t.at == '"' || *t.at == '<')) {
-        size_t length = strcspn(t.at + 1, *t.at == '"' ? "\"\n" : ">\n");
-        char *name = text_format("%.*s", (int)length, t.at + 1);
-        open_include(s, &t, name);
-        free(name);
-        p = t.at + 1 + length;
-        p += *p && *p != '\n';
-    }
-    return p;
+    struct cuda_token t = cuda_next(&s->reader);
+    s->scan->pastes |= cuda_token_is(&t, "##");
+    return t;
 }
 
-// #ifndef NAME, or #if !defined(NAME) and nothing else: the name of the guard. NULL: another condition; uses are added.
-static char *read_condition(struct scanner *s, const char **p, bool ifndef)
+// #include "x", <x> or a macro's name.
+static void read_include(struct scanner *s)
 {
-    struct token t[6] = {0};
-    size_t count = 0;
-    for (;;) {
-        struct token next;
-        *p = next_token(s, *p, true, &next);
-        if (next.kind == TOKEN_END || next.kind == TOKEN_LINE_END) break;
-        if (count < 6) t[count] = next;
-        count++;
-        if (count > 6 && next.kind == TOKEN_NAME) add_use(s, &next);
+    struct cuda_token t = cuda_next_header(&s->reader);
+    if (t.kind == CUDA_TEXT) {
+        char *quoted = cuda_token_copy(&t), *name = text_format("%.*s", (int)strlen(quoted) - 2, quoted + 1);
+        open_include(s, &t, name);
+        free(name);
+        free(quoted);
+        return;
     }
-    const struct token *name = NULL;
-    if (ifndef && count == 1)
-        name = &t[0];
-    else if (!ifndef && count == 3 && is(&t[0], "!") && is(&t[1], "defined"))
-        name = &t[2];
-    else if (!ifndef && count == 5 && is(&t[0], "!") && is(&t[1], "defined") && is(&t[2], "("))
-        name = &t[3];
-    if (name && name->kind == TOKEN_NAME) return text_format("%.*s", (int)name->length, name->at);
-    for (size_t i = 0; i < count && i < 6; i++)
-        if (t[i].kind == TOKEN_NAME) add_use(s, &t[i]);
+    struct cuda_reader ahead = s->reader;
+    t = cuda_next(&ahead);
+    if (t.kind == CUDA_NAME && !s->scan->missing.line) s->scan->missing = word_of(s, &t);
+}
+
+// #ifndef NAME, or #if !defined(NAME) and nothing else: the name of the guard. NULL: another condition.
+static char *read_guard(const struct scanner *s, bool ifndef)
+{
+    static const char *const forms[][5] = {{""}, {"!", "defined", ""}, {"!", "defined", "(", "", ")"}};
+    for (size_t form = ifndef ? 0 : 1; form < (ifndef ? 1 : 3); form++) {
+        struct cuda_reader ahead = s->reader;
+        struct cuda_token name = {0}, t;
+        bool fits = true;
+        for (size_t i = 0; i < 5 && forms[form][i] && fits; i++) {
+            t = cuda_next(&ahead);
+            if (!*forms[form][i]) name = t;
+            fits = *forms[form][i] ? is(&t, forms[form][i]) : t.kind == CUDA_NAME;
+        }
+        if (fits && cuda_next(&ahead).kind == CUDA_LINE_END) return cuda_token_copy(&name);
+    }
     return NULL;
 }
 
@@ -205,38 +142,31 @@ static void pop(struct scanner *s)
     if (s->depth) free(s->open[--s->depth].guard);
 }
 
-// Behind a '#' at the beginning of a line.
-static const char *read_directive(struct scanner *s, const char *p)
+// Behind the sign of a directive. The names on its line are uses, but that of a guard and that which is defined.
+static void read_directive(struct scanner *s)
 {
-    struct token t;
-    p = next_token(s, p, true, &t);
-    if (is(&t, "include")) {
-        p = read_include(s, p);
-    } else if (is(&t, "ifndef")) {
-        push(s, read_condition(s, &p, true));
-    } else if (is(&t, "if")) {
-        push(s, read_condition(s, &p, false));
-    } else if (is(&t, "ifdef")) {
-        push(s, NULL);
-    } else if (is(&t, "else") || is(&t, "elif")) {
-        pop(s);
-        push(s, NULL);
-    } else if (is(&t, "endif")) {
-        pop(s);
-    } else if (is(&t, "define")) {
-        p = next_token(s, p, true, &t);
-        if (t.kind == TOKEN_NAME) add_macro(s, &t);
-    } else if (is(&t, "undef")) {
-        p = next_token(s, p, true, &t);
+    struct cuda_token t = next_token(s);
+    bool guard = false;
+    if (is(&t, "else") || is(&t, "elif") || is(&t, "endif")) pop(s);
+    if (is(&t, "else") || is(&t, "elif")) push(s, NULL);
+    if (is(&t, "ifndef") || is(&t, "if") || is(&t, "ifdef")) {
+        char *name = is(&t, "ifdef") ? NULL : read_guard(s, is(&t, "ifndef"));
+        guard = name != NULL;
+        push(s, name);
+    } else if (is(&t, "include")) {
+        read_include(s);
+    } else if (is(&t, "define") || is(&t, "undef")) {
+        bool define = is(&t, "define");
+        t = next_token(s);
+        if (define && t.kind == CUDA_NAME) add_macro(s, &t);
     }
-    while (t.kind != TOKEN_END && t.kind != TOKEN_LINE_END) {
-        p = next_token(s, p, true, &t);
-        if (t.kind == TOKEN_NAME) add_use(s, &t);
+    while (t.kind != CUDA_LINE_END) {
+        t = next_token(s);
+        if (t.kind == CUDA_NAME && !guard) add_use(s, &t);
     }
-    return p;
 }
 
-static bool is_type_word(const struct token *t)
+static bool is_type_word(const struct cuda_token *t)
 {
     static const char *const words[] = {"int",     "unsigned", "long",    "short",    "char",    "float",   "double",
                                         "size_t",  "bool",     "auto",    "int8_t",   "uint8_t", "int16_t", "uint16_t",
@@ -251,10 +181,10 @@ static bool is_type_word(const struct token *t)
 struct head {
     bool open;
     int depth; // of parentheses
-    struct token last;
+    struct cuda_token last;
 };
 
-static void follow_head(struct scanner *s, struct head *h, const struct token *t, bool is_template)
+static void follow_head(struct scanner *s, struct head *h, const struct cuda_token *t, bool is_template)
 {
     static const char *const attributes[] = {
         "__launch_bounds__", "__cluster_dims__", "__attribute__",     "__maxnreg__",
@@ -265,7 +195,7 @@ static void follow_head(struct scanner *s, struct head *h, const struct token *t
     }
     if (!h->open) return;
     if (is(t, "(")) {
-        bool attribute = h->depth > 0 || h->last.kind != TOKEN_NAME;
+        bool attribute = h->depth > 0 || h->last.kind != CUDA_NAME;
         for (size_t i = 0; attributes[i]; i++) attribute |= is(&h->last, attributes[i]);
         if (!attribute) {
             struct source_scan *scan = s->scan;
@@ -288,22 +218,22 @@ static void follow_head(struct scanner *s, struct head *h, const struct token *t
 // Follows "int NAME," or "const float *__restrict__ NAME)".
 struct declaration {
     enum { NO_DECLARATION, TYPE_SEEN, NAME_SEEN } state;
-    struct token name;
+    struct cuda_token name;
 };
 
-static void follow_declaration(struct scanner *s, struct declaration *d, const struct token *t)
+static void follow_declaration(struct scanner *s, struct declaration *d, const struct cuda_token *t)
 {
     bool between = is(t, "*") || is(t, "&") || is(t, "const") || is(t, "__restrict__");
-    bool ends = t->length == 1 && strchr(",)=;[>", *t->at);
+    bool ends = t->length == 1 && strchr(",)=;[>", *t->text);
     if (is_type_word(t)) {
         d->state = TYPE_SEEN;
     } else if (d->state == TYPE_SEEN && between) {
-    } else if (d->state == TYPE_SEEN && t->kind == TOKEN_NAME) {
+    } else if (d->state == TYPE_SEEN && t->kind == CUDA_NAME) {
         d->state = NAME_SEEN;
         d->name = *t;
     } else {
         struct source_scan *scan = s->scan;
-        if (d->state == NAME_SEEN && ends && !guarded(s, d->name.at, d->name.length)) {
+        if (d->state == NAME_SEEN && ends && !guarded(s, &d->name)) {
             scan->declarations =
                 memory_grow(scan->declarations, scan->declaration_count + 1, sizeof *scan->declarations);
             scan->declarations[scan->declaration_count++] = word_of(s, &d->name);
@@ -312,21 +242,19 @@ static void follow_declaration(struct scanner *s, struct declaration *d, const s
     }
 }
 
-static void scan_tokens(struct scanner *s, const char *p)
+static void scan_tokens(struct scanner *s, const char *text)
 {
     struct declaration declaration = {0};
     struct head head = {0};
-    struct token t;
     bool is_template = false;
-    int line = 0; // of the token before
-    s->line = 1;
-    for (p = next_token(s, p, false, &t); t.kind != TOKEN_END; p = next_token(s, p, false, &t)) {
-        if (s->file && t.line != line && is(&t, "#")) {
-            p = read_directive(s, p);
+    s->reader = cuda_reader_of(text);
+    s->reader.fresh = s->file != NULL; // a word of a job has no directives
+    for (struct cuda_token t = next_token(s); t.kind != CUDA_END; t = next_token(s)) {
+        if (t.kind == CUDA_SIGN) {
+            read_directive(s);
             continue;
         }
-        line = t.line;
-        if (t.kind == TOKEN_NAME) add_use(s, &t);
+        if (t.kind == CUDA_NAME) add_use(s, &t);
         if (is(&t, "template")) is_template = true;
         if (is(&t, ";") || is(&t, "}") || is(&t, "{")) is_template = false;
         follow_declaration(s, &declaration, &t);

@@ -37,9 +37,8 @@ static int trial_config(struct candidate_source *c, int64_t id, char **config)
         return EXIT_USAGE;
     }
     if (trial.status != STATUS_OK && trial.status != STATUS_SLOW && trial.status != STATUS_NONDETERMINISTIC) {
-        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) %s: %s: %s; choose another trial\n", id, trial.config,
-                trial.status == STATUS_SCREENED ? "was never measured" : "failed when it was tried",
-                status_name(trial.status), trial.reason);
+        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) failed when it was tried: %s: %s; choose another trial\n",
+                id, trial.config, status_name(trial.status), trial.reason);
         return EXIT_NOTHING;
     }
     *config = text_copy(trial.config);

@@ -182,20 +182,14 @@ out:
 
 static int check_problems(const struct job *job, const struct device_limits *limits, struct error *err)
 {
-    for (size_t p = 0; p < job->problem_count + job->has_guide; p++) {
+    for (size_t p = 0; p < job->problem_count; p++) {
         int64_t bytes = job_problem_bytes(job, p, err);
         if (bytes < 0) return error_prefix(err, "%s:%d", job->path, job->problems[p].line);
         printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name,
-               p < job->tuned_count     ? "tuned"
-               : p < job->problem_count ? "verified"
-                                        : "guide",
-               (double)bytes / (1 << 20));
+               p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
     }
     json_t *request = request_job(job, limits->memory_bytes, NULL, NULL, 1, err);
     if (!request) return -1;
-    json_decref(request);
-    request = job->has_guide ? request_guide(job, limits->memory_bytes, 1, err) : json_null();
-    if (!request) return error_prefix(err, "guide");
     json_decref(request);
     uint16_t config[SPACE_MAX_PARAMETERS];
     space_get(job->space, 0, config);

@@ -48,16 +48,6 @@ static void mention_open_final(struct comparison *c, double decided)
     json_decref(document);
 }
 
-// What the final's repetition on another GPU says otherwise.
-static void warn_disagreements(const struct comparison *c, const json_t *repeated)
-{
-    const json_t *text;
-    size_t i;
-    json_array_foreach(json_object_get(repeated, "disagreements"), i, text)
-        fprintf(stderr, "sweetspot: %s: on %s (%s) %s\n", c->session->job->name, json_get_string(repeated, "name", "?"),
-                json_get_string(repeated, "host", "?"), json_is_string(text) ? json_string_value(text) : "");
-}
-
 static int read_final(struct comparison *c)
 {
     struct error err = {""};
@@ -75,7 +65,6 @@ static int read_final(struct comparison *c)
         return EXIT_NOTHING;
     }
     int status = final_read(&c->final, document, c->session->job->tuned_count, &err);
-    warn_disagreements(c, json_object_get(document, "repeated"));
     json_decref(document);
     if (!status) status = store_get(c->session->store, c->final.winner, &trial, &err);
     if (status) {

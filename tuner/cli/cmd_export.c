@@ -58,9 +58,6 @@ static int export(void *user, const char *job_path, struct session *session)
     if (left_out.elsewhere)
         fprintf(stderr, "sweetspot: %s: left out %zu trials that are not in the job's search space\n",
                 session->job->name, left_out.elsewhere);
-    if (left_out.screened)
-        fprintf(stderr, "sweetspot: %s: left out %zu trials that the guide screened out before they were measured\n",
-                session->job->name, left_out.screened);
     char *name = text_format("%s.json.gz", session->job->name), *path = several_file(all->output, name);
     status = write_space(recorded, session, path);
     free(path);

@@ -9,6 +9,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/stats.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/final/finals.h"
@@ -43,20 +44,13 @@ static void print_configuration(FILE *f, const struct recorded *r, size_t trial)
     fputc('\n', f);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_objective(const struct recorded *r)
 {
-    double *times = memory_new(r->trial_count, sizeof *times), median = NAN;
+    double *times = memory_new(r->trial_count, sizeof *times);
     size_t count = 0;
     for (size_t i = 0; i < r->trial_count; i++)
         if (r->trials[i].status == STATUS_OK) times[count++] = r->trials[i].objective;
-    qsort(times, count, sizeof *times, compare_numbers);
-    if (count) median = (times[(count - 1) / 2] + times[count / 2]) / 2;
+    double median = stats_median(times, count);
     free(times);
     return median;
 }

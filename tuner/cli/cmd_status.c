@@ -117,9 +117,7 @@ static void add_final(struct status *status)
     json_t *document = session_document(status->session, "final", &when);
     if (!document) return;
     json_t *final = json_pack("{s:f, s:I}", "when", json_get_number(document, "when", when), "winner",
-                              (json_int_t)json_get_integer(document, "winner", 0)),
-           *repeated = json_object_get(document, "repeated");
-    if (repeated) json_object_set(final, "repeated", repeated);
+                              (json_int_t)json_get_integer(document, "winner", 0));
     json_object_set_new(status->report, "final", final);
     json_decref(document);
 }

@@ -10,7 +10,7 @@
 #include "tuner/cli/compare.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
-#include "tuner/output/header_section.h"
+#include "tuner/header/header_section.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/trial/trial_field.h"
 
@@ -47,7 +47,7 @@ static void csv_figures(struct table *table, const struct comparison *c, const s
 static void csv_build(struct table *table, const struct comparison *c, size_t p)
 {
     const json_t *problem = json_array_get(json_object_get(c->builds, "problems"), p);
-    struct interval time = header_interval(problem, PROTOCOL_NVCC), ratio = header_interval(problem, "ratio");
+    struct interval time = json_get_interval(problem, PROTOCOL_NVCC), ratio = json_get_interval(problem, "ratio");
     size_t count;
     const struct trial_field *fields = trial_fields(&count);
     if (!problem) return;
@@ -145,12 +145,6 @@ void compare_csv_add(struct table *table, const struct comparison *c)
         }
         csv_build(table, c, p);
     }
-}
-
-static json_t *json_interval(const struct interval *interval)
-{
-    return json_pack("[o, o, o]", json_real_or_null(interval->value), json_real_or_null(interval->low),
-                     json_real_or_null(interval->high));
 }
 
 // All figures that the search has of the final's trials.

@@ -228,16 +228,6 @@ void compare_print(const struct comparison *c)
     builds_print(c->builds, c->session->environment.compiler);
 }
 
-static struct interval read_interval(const json_t *list)
-{
-    double parts[3];
-    for (size_t i = 0; i < 3; i++) {
-        const json_t *part = json_array_get(list, i);
-        parts[i] = json_is_number(part) ? json_number_value(part) : (double)NAN;
-    }
-    return (struct interval){parts[0], parts[1], parts[2]};
-}
-
 // The baselines of all documents, in the order in which they first appear: {"cublas":{}, ..}.
 static json_t *baselines_of(const json_t *documents)
 {
@@ -283,7 +273,7 @@ static void add_mean(struct table *table, const json_t *document, json_t *baseli
     table_cell(table, "%s", "");
     json_object_foreach(baselines, name, unused)
     {
-        struct interval ratio = read_interval(json_object_get(means, name));
+        struct interval ratio = json_get_interval(means, name);
         table_cell(table, "%s", "");
         table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
     }
@@ -293,7 +283,7 @@ static void add_mean(struct table *table, const json_t *document, json_t *baseli
 static void add_problem(struct table *table, const json_t *document, const json_t *problem, json_t *baselines)
 {
     const json_t *ours = find_entry(problem, NULL), *theirs;
-    struct interval time = read_interval(json_object_get(ours, "time"));
+    struct interval time = json_get_interval(ours, "time");
     const char *name;
     json_t *unused;
     char text[96];
@@ -304,8 +294,7 @@ static void add_problem(struct table *table, const json_t *document, const json_
     json_object_foreach(baselines, name, unused)
     {
         theirs = find_entry(problem, name);
-        struct interval their_time = read_interval(json_object_get(theirs, "time")),
-                        ratio = read_interval(json_object_get(theirs, "ratio"));
+        struct interval their_time = json_get_interval(theirs, "time"), ratio = json_get_interval(theirs, "ratio");
         table_cell(table, "%s", isfinite(their_time.value) ? show_time(their_time.value, text, sizeof text) : "");
         table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
     }

@@ -1,7 +1,7 @@
 // `sweetspot list strategies [NAME]`: see list.h.
 #include <stdlib.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"

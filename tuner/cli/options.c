@@ -134,6 +134,17 @@ static int usage_error(const char *command)
     return EXIT_USAGE;
 }
 
+// Options of earlier versions. The hint says what to use instead.
+static const struct {
+    const char *command, *option, *hint;
+} removed[] = {
+    {"tune", "patience", "use --until, as in --until 1%"},
+    {"tune", "noise", "use --until, as in --until 1%"},
+    {"tune", "report", "run `sweetspot report` at any time"},
+    {"tune", "report-every", "run `sweetspot report` at any time"},
+    {"report", "every", "run `sweetspot report` at any time"},
+};
+
 static int unknown_option(const struct option_spec *specs, const char *command, const char *word, size_t length)
 {
     const char *names[OPTIONS_MAX + 1] = {"help"};
@@ -141,6 +152,11 @@ static int unknown_option(const struct option_spec *specs, const char *command, 
     for (size_t count = 1; specs->name && count < OPTIONS_MAX; specs++)
         if (!specs->positional) names[count++] = specs->name;
     snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
+        if (strcmp(removed[i].command, command) != 0 || strcmp(removed[i].option, name) != 0) continue;
+        fprintf(stderr, "sweetspot %s: the option '--%s' was removed: %s\n", command, name, removed[i].hint);
+        return EXIT_USAGE;
+    }
     const char *nearest = text_nearest(name, names);
     fprintf(stderr, "sweetspot %s: unknown option '--%s'", command, name);
     if (nearest) fprintf(stderr, "; did you mean '--%s'?", nearest);

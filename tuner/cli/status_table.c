@@ -65,14 +65,11 @@ static void print_runs(const json_t *report)
     }
 }
 
-// What the final's repetition on another GPU says otherwise, and GPUs that the last run set aside.
-static void print_disagreements(const json_t *report)
+// GPUs that the last run set aside.
+static void print_set_aside(const json_t *report)
 {
-    const json_t *repeated = json_object_get(json_object_get(report, "final"), "repeated"), *one,
-                 *last = json_array_get(json_object_get(report, "runs"), 0);
+    const json_t *one, *last = json_array_get(json_object_get(report, "runs"), 0);
     size_t i;
-    json_array_foreach(json_object_get(repeated, "disagreements"), i, one)
-        printf("%-15son %s %s\n", i ? "" : "otherwise", json_get_string(repeated, "name", "?"), json_string_value(one));
     json_array_foreach(json_object_get(last, "gpus"), i, one)
     {
         const char *aside = json_get_string(one, "aside", NULL);
@@ -107,7 +104,7 @@ void status_print(const json_t *report, const struct session *session)
         printf("%-15s%s, won by trial %" PRId64 "\n", "final",
                show_moment(json_get_number(final, "when", NAN), text, sizeof text),
                json_get_integer(final, "winner", 0));
-    print_disagreements(report);
+    print_set_aside(report);
     print_runs(report);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
     if (json_get_bool(report, "source_changed", false))

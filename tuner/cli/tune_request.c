@@ -35,9 +35,7 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     struct tune_options o = request->options;
     if (o.time < 0) o.time = job->budget_time;
     if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
-    o.stop.patience = request->patience < 0 ? job->stop.patience : (uint64_t)request->patience;
     if (o.stop.target < 0) o.stop.target = job->stop.target;
-    if (o.stop.noise < 0) o.stop.noise = job->stop.noise;
     if (o.stop.until < 0) o.stop.until = job->stop.until;
     char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
     char *log_path = store_log_path(store_path),

@@ -3,7 +3,7 @@
 #define SWEETSPOT_COMPILE_JOB_H
 
 #include "tuner/base/json.h"
-#include "tuner/compile/source.h"
+#include "tuner/source/source.h"
 
 struct compile_job {
     struct source_request request; // of what follows

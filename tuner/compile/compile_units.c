@@ -12,7 +12,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/base/units.h"
-#include "tuner/compile/cache.h"
+#include "tuner/source/cache.h"
 
 struct joined {
     json_t *entries;

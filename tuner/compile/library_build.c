@@ -15,9 +15,9 @@
 #include "tuner/base/shared_library.h"
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
-#include "tuner/compile/cache.h"
 #include "tuner/compile/compile_job.h"
 #include "tuner/compile/nvcc.h"
+#include "tuner/source/cache.h"
 
 static const double version_deadline = 20; // s
 

@@ -11,7 +11,6 @@
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/cache.h"
 #include "tuner/compile/compile_job.h"
 #include "tuner/compile/compile_units.h"
 #include "tuner/compile/library_build.h"
@@ -19,7 +18,8 @@
 #include "tuner/compile/nvcc.h"
 #include "tuner/compile/nvcc_symbol.h"
 #include "tuner/compile/nvrtc.h"
-#include "tuner/compile/source_text.h"
+#include "tuner/source/cache.h"
+#include "tuner/source/source_text.h"
 #include "tuner/trial/trial_field.h"
 
 #ifndef SWEETSPOT_CUDA_HOME

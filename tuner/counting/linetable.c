@@ -3,11 +3,11 @@
 // means.
 #include "tuner/counting/linetable.h"
 
-#include <elf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/elf_file.h"
 #include "tuner/base/memory.h"
 
 struct line_row {
@@ -36,14 +36,6 @@ struct linetable {
     size_t depth;     // of the longest chain of calls
     bool exhausted;   // memory ran out while reading; err says so
     struct error *err;
-};
-
-struct image {
-    const uint8_t *bytes;
-    size_t size;
-    Elf64_Shdr *sections; // a copy: in a damaged file they may lie anywhere
-    size_t section_count;
-    const char *names; // of the sections, ends with a zero
 };
 
 // A range of bytes being read; reading past its end yields zeros and sets `bad`.
@@ -101,66 +93,21 @@ static const char *take_string(struct cursor *c)
     return text;
 }
 
-static bool inside(const struct image *image, uint64_t offset, uint64_t size)
-{
-    return offset <= image->size && size <= image->size - offset;
-}
-
-static int open_image(struct image *image, const void *cubin, size_t size, struct error *err)
-{
-    Elf64_Ehdr head;
-    *image = (struct image){.bytes = cubin, .size = size};
-    if (size < sizeof head) return error_set(err, "not a cubin");
-    memcpy(&head, cubin, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum ||
-        !inside(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr)))
-        return error_set(err, "not a cubin");
-    image->sections = memory_try(head.e_shnum, sizeof *image->sections, err);
-    if (!image->sections) return -1;
-    memcpy(image->sections, image->bytes + head.e_shoff, head.e_shnum * sizeof *image->sections);
-    image->section_count = head.e_shnum;
-    for (size_t i = 0; i < image->section_count; i++)
-        if (image->sections[i].sh_type != SHT_NOBITS &&
-            !inside(image, image->sections[i].sh_offset, image->sections[i].sh_size))
-            return error_set(err, "a truncated cubin");
-    const Elf64_Shdr *names = &image->sections[head.e_shstrndx];
-    image->names = (const char *)image->bytes + names->sh_offset;
-    if (names->sh_type == SHT_NOBITS || !names->sh_size || image->names[names->sh_size - 1])
-        return error_set(err, "not a cubin");
-    for (size_t i = 0; i < image->section_count; i++)
-        if (image->sections[i].sh_name >= names->sh_size) return error_set(err, "not a cubin");
-    return 0;
-}
-
-// Index, or 0: there is none.
-static uint32_t find_section(const struct image *image, const char *prefix, const char *name)
-{
-    size_t length = strlen(prefix);
-    for (size_t i = 1; i < image->section_count; i++) {
-        const char *found = image->names + image->sections[i].sh_name;
-        if (!strncmp(found, prefix, length) && !strcmp(found + length, name)) return (uint32_t)i;
-    }
-    return 0;
-}
-
 // The section that the address at `offset` of .debug_line belongs to, from its relocation; 0: unknown.
-static uint32_t relocated(const struct image *image, uint64_t offset)
+static uint32_t relocated(const struct elf_file *e, uint64_t offset)
 {
     for (int with_addend = 0; with_addend < 2; with_addend++) {
-        const Elf64_Shdr *s = &image->sections[find_section(image, with_addend ? ".rela" : ".rel", ".debug_line")];
+        Elf64_Shdr s, symbols;
         size_t entry = with_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
-        if (s->sh_link >= image->section_count) continue;
-        const Elf64_Shdr *symbols = &image->sections[s->sh_link];
-        for (size_t i = 0; s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && i < s->sh_size / entry; i++) {
+        if (!elf_find(e, with_addend ? ".rela" : ".rel", ".debug_line", &s) || !elf_section(e, s.sh_link, &symbols))
+            continue;
+        const unsigned char *bytes = elf_bytes(e, &s);
+        for (size_t i = 0; bytes && i < s.sh_size / entry; i++) {
             Elf64_Rel r;
             Elf64_Sym found;
-            memcpy(&r, image->bytes + s->sh_offset + i * entry, sizeof r);
-            size_t symbol = ELF64_R_SYM(r.r_info);
-            if (r.r_offset != offset || symbols->sh_type == SHT_NOBITS || symbol >= symbols->sh_size / sizeof found)
-                continue;
-            memcpy(&found, image->bytes + symbols->sh_offset + symbol * sizeof found, sizeof found);
-            return found.st_shndx;
+            memcpy(&r, bytes + i * entry, sizeof r);
+            if (r.r_offset == offset && elf_symbol(e, &symbols, ELF64_R_SYM(r.r_info), &found, NULL))
+                return found.st_shndx;
         }
     }
     return 0;
@@ -216,7 +163,7 @@ static void read_lists(struct linetable *t, struct cursor *c, size_t first_direc
 }
 
 // One unit's program. Rows that calls refer to are numbered within the unit.
-static void read_unit(struct linetable *t, const struct image *image, struct cursor *c, const uint8_t *start)
+static void read_unit(struct linetable *t, const struct elf_file *image, struct cursor *c, const uint8_t *start)
 {
     size_t first_row = t->row_count, first_file = t->file_count, first_directory = t->directory_count;
     uint64_t version = take(c, 2), header_length = take(c, 4);
@@ -322,28 +269,21 @@ static int by_address(const void *a, const void *b)
 
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err)
 {
-    struct image image;
+    struct elf_file image;
+    Elf64_Shdr text, table;
     *out = NULL;
-    int failed = open_image(&image, cubin, size, err);
-    uint32_t code = failed ? 0 : find_section(&image, ".text.", symbol),
-             lines = failed ? 0 : find_section(&image, "", ".debug_line");
-    if (!failed && !code) failed = error_set(err, "the cubin has no kernel '%s'", symbol);
-    if (!failed && (!lines || image.sections[lines].sh_type == SHT_NOBITS))
-        failed = error_set(err, "the cubin has no line table: compile with -lineinfo");
-    if (failed) {
-        free(image.sections);
-        return failed;
-    }
+    const char *wrong = elf_open(&image, cubin, size);
+    if (wrong) return error_set(err, "the cubin %s", wrong);
+    uint32_t code = elf_find(&image, ".text.", symbol, &text);
+    if (!code) return error_set(err, "the cubin has no kernel '%s'", symbol);
+    const uint8_t *start = elf_find(&image, "", ".debug_line", &table) ? elf_bytes(&image, &table) : NULL;
+    if (!start) return error_set(err, "the cubin has no line table: compile with -lineinfo");
     struct linetable *t = memory_try(1, sizeof *t, err);
-    if (!t) {
-        free(image.sections);
-        return -1;
-    }
+    if (!t) return -1;
     t->err = err;
     t->section = code;
-    t->code_bytes = image.sections[code].sh_size;
-    const uint8_t *start = image.bytes + image.sections[lines].sh_offset;
-    struct cursor all = {start, start + image.sections[lines].sh_size, false};
+    t->code_bytes = text.sh_size;
+    struct cursor all = {start, start + table.sh_size, false};
     while (!all.bad && !t->exhausted && all.at < all.end) {
         uint64_t length = take(&all, 4);
         if (length > (uint64_t)(all.end - all.at)) break; // also DWARF's 64-bit form, which no cubin has
@@ -351,7 +291,6 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
         all.at += length;
         read_unit(t, &image, &unit, start);
     }
-    free(image.sections);
     if (!t->exhausted) t->sorted = memory_try(t->row_count, sizeof *t->sorted, err);
     if (!t->sorted) {
         linetable_free(t);

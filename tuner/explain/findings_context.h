@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "search/space.h"
+#include "search/space/space.h"
 #include "tuner/explain/findings.h"
 #include "tuner/setup/launch_check.h"
 

@@ -11,17 +11,6 @@
 #include "tuner/explain/judgement.h"
 #include "tuner/explain/sanitized.h"
 
-static struct interval interval_of(const json_t *object, const char *key)
-{
-    const json_t *list = json_object_get(object, key);
-    double v[3];
-    for (size_t i = 0; i < 3; i++) {
-        const json_t *number = json_array_get(list, i);
-        v[i] = json_is_number(number) ? json_number_value(number) : (double)NAN;
-    }
-    return (struct interval){v[0], v[1], v[2]};
-}
-
 static const json_t *baselines_of(const json_t *document)
 {
     return json_object_get(json_array_get(json_object_get(document, "problems"), 0), "baselines");
@@ -45,7 +34,7 @@ static void print_problems(FILE *to, const json_t *document)
     struct table *table = table_new(titles);
     json_array_foreach(problems, i, problem)
     {
-        struct interval time = interval_of(problem, "time");
+        struct interval time = json_get_interval(problem, "time");
         double error = json_get_number(problem, "error", NAN);
         table_cell(table, "%s%s", json_get_string(problem, "problem", "?"),
                    json_get_bool(problem, "tuned", true) ? "" : " (verified only)");
@@ -57,9 +46,9 @@ static void print_problems(FILE *to, const json_t *document)
         table_cell(table, "%s", show_interval(&time, text, sizeof text));
         for (k = 0; k < json_array_size(baselines); k++) {
             b = json_array_get(json_object_get(problem, "baselines"), k);
-            time = interval_of(b, "time");
+            time = json_get_interval(b, "time");
             table_cell(table, "%s", isfinite(time.value) ? show_time(time.value, text, sizeof text) : "");
-            time = interval_of(b, "ratio");
+            time = json_get_interval(b, "ratio");
             table_cell(table, "%s", show_ratio(&time, text, sizeof text));
         }
     }

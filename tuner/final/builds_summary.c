@@ -11,13 +11,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/base/text.h"
-#include "tuner/output/header_section.h"
 #include "tuner/store/builds.h"
-
-static json_t *interval_json(struct interval v)
-{
-    return json_pack("[o, o, o]", json_real_or_null(v.value), json_real_or_null(v.low), json_real_or_null(v.high));
-}
 
 // A race from before the final, or of another final, is not about this final's winner.
 static bool is_of(const json_t *document, const struct final *final)
@@ -48,9 +42,9 @@ static int add_times(json_t *summary, const json_t *document, const struct job *
     const struct final_entry *nvcc = failed ? NULL : nvcc_entry(&race);
     for (size_t p = 0; p < job->tuned_count && nvcc; p++)
         json_array_append_new(problems, json_pack("{s:s, s:o, s:o, s:o}", "problem", job->problems[p].name, "nvrtc",
-                                                  interval_json(final_choice(&race, p)->problems[p].time), "nvcc",
-                                                  interval_json(nvcc->problems[p].time), "ratio",
-                                                  interval_json(nvcc->problems[p].ratio)));
+                                                  json_interval(&final_choice(&race, p)->problems[p].time), "nvcc",
+                                                  json_interval(&nvcc->problems[p].time), "ratio",
+                                                  json_interval(&nvcc->problems[p].ratio)));
     if (nvcc) json_object_set_new(summary, "error", json_real_or_null(nvcc->error));
     json_object_set_new(summary, "problems", problems);
     final_release(&race);
@@ -88,7 +82,7 @@ char *builds_words(const json_t *summary, const char *nvrtc)
                  {BUILDS_UNDECIDED, "undecided, "}};
     const char *verdict = json_get_string(summary, "verdict", ""), *reason = json_get_string(summary, "reason", ""),
                *words = "";
-    struct interval ratio = header_interval(summary, "ratio");
+    struct interval ratio = json_get_interval(summary, "ratio");
     char text[64];
     if (!has_times(summary))
         return text_format("%s: %s", !strcmp(verdict, BUILDS_FAILED) ? "failed" : "not raced", reason);
@@ -106,8 +100,8 @@ static void print_times(const json_t *summary, const char *nvrtc, const char *nv
     size_t i;
     json_array_foreach(json_object_get(summary, "problems"), i, problem)
     {
-        struct interval ratio = header_interval(problem, "ratio"), own = header_interval(problem, PROTOCOL_NVRTC),
-                        theirs = header_interval(problem, PROTOCOL_NVCC);
+        struct interval ratio = json_get_interval(problem, "ratio"), own = json_get_interval(problem, PROTOCOL_NVRTC),
+                        theirs = json_get_interval(problem, PROTOCOL_NVCC);
         table_cell(table, "%s", json_get_string(problem, "problem", ""));
         table_cell(table, "%s", show_interval(&own, text, sizeof text));
         table_cell(table, "%s", show_interval(&theirs, text, sizeof text));

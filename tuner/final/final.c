@@ -27,12 +27,17 @@ static int pick(void *user, const struct trial *trial)
     struct pick *p = user;
     struct run *r = p->r;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (p->count >= (size_t)r->job->measure.final_candidates * FINAL_SPARES) return 1;
+    if (p->count >= run_final_places(r)) return 1;
     if (space_parse(r->job->space, trial->config, config, NULL) || space_index(r->job->space, config) < 0) return 0;
     struct task *t = run_add_task(r, config, TASK_FINALIST);
     t->trial = trial->id;
     p->count++;
     return 0;
+}
+
+size_t run_final_places(const struct run *r)
+{
+    return (size_t)r->job->measure.final_candidates * FINAL_SPARES;
 }
 
 int run_final_begin(struct run *r)
@@ -73,11 +78,8 @@ void run_final_send(struct run *r, size_t gpu)
             json_array_append(baselines, (json_t *)name);
     }
     run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-            r->builds.decision ? "race of builds"
-            : r->repeat.on     ? "final repeated"
-                               : "final",
-            json_array_size(candidates), json_array_size(baselines), run_final_rounds(r), r->final_process + 1,
-            r->pool.gpus[gpu].name);
+            r->builds.decision ? "race of builds" : "final", json_array_size(candidates), json_array_size(baselines),
+            run_final_rounds(r), r->final_process + 1, r->pool.gpus[gpu].name);
     json_t *request = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r),
                                 "process", (json_int_t)r->final_process, "rounds", (json_int_t)run_final_rounds(r),
                                 "candidates", candidates, "baselines", baselines);
@@ -226,8 +228,6 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
                              (json_int_t)finalists[winner].trial, "ties", ties);
         if (*doubt.message) json_object_set_new(document, "doubt", json_string(doubt.message));
     }
-    json_t *repeated = document ? run_final_repeat_document(r, list, json_get_integer(document, "winner", 0)) : NULL;
-    if (repeated) json_object_set_new(document, "repeated", repeated);
     for (size_t i = 0; i < used; i++) free(finalists[i].objectives);
     free(finalists);
     free(entries);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/stats.h"
 
 static const double uncertainty = 0.05; // that some interval of the decision misses
 static const double least_width = 0.01; // how far an interval may always go beyond 1 in a tie
@@ -78,17 +79,11 @@ static void find_differences(struct contender *e, const double *factors)
     free(times);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void find_hold_ups(struct contender *e)
 {
     double *times = memory_new(e->rounds, sizeof *times);
     size_t n = times_of(e, ALL_PROCESSES, times, NULL), slow = 0;
-    qsort(times, n, sizeof *times, ascending);
+    stats_sort(times, n);
     e->undisturbed = n ? times[n / 10] : NAN;
     for (size_t i = 0; i < n; i++) slow += times[i] > disturbed * e->undisturbed;
     e->held_up = n ? (double)slow / (double)n : NAN;

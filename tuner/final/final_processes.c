@@ -15,8 +15,6 @@ void run_final_reset(struct run *r)
     json_decref(r->final_answer);
     json_decref(r->final_before);
     r->final_answer = r->final_before = NULL;
-    json_decref(r->repeat.answer);
-    r->repeat.answer = NULL;
     r->final_process = r->final_current = 0;
     r->final_blamed.trial = 0;
     r->final_again = false;
@@ -24,10 +22,6 @@ void run_final_reset(struct run *r)
 
 void run_final_move(struct run *r)
 {
-    if (r->repeat.on) { // it was a check, and is given up
-        r->policy.final_over = true;
-        return;
-    }
     run_log(r, "the final begins again on another GPU: rounds of two are not put together");
     json_decref(r->final_before);
     r->final_before = NULL;

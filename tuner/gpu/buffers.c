@@ -11,11 +11,6 @@
 
 enum { ALIGNMENT = 1024 };
 
-static size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
-
 static int parse_fill(struct device_buffer *b, const json_t *fill, struct error *err)
 {
     const char *kind = json_get_string(fill, "kind", "uniform");

@@ -20,16 +20,11 @@ enum { PAGE = 4096, LAST_WORDS = 300 };
 
 static const char *const kind_words[] = {"reference", "generate", "verify"};
 
-static size_t round_up(size_t n)
-{
-    return (n + PAGE - 1) / PAGE * PAGE;
-}
-
 void library_call_add(struct library_call *c, const struct sweetspot_array *about, size_t bytes, bool written)
 {
     size_t offset = c->size ? c->size : PAGE;
     c->list[c->count++] = (struct library_array){*about, offset, bytes, written};
-    c->size = offset + round_up(bytes);
+    c->size = offset + round_up(bytes, PAGE);
 }
 
 int library_call_open(struct library_call *c, struct error *err)

@@ -36,8 +36,6 @@ struct gpu_worker {
     struct workload workload;
     struct baselines baselines;
     bool has_job;
-    struct workload guide; // a cheaper problem, where the job has one
-    bool has_guide;
     const json_t *id; // of the request being answered
 };
 
@@ -90,33 +88,7 @@ static void forget_job(struct gpu_worker *w)
 {
     baselines_release(&w->baselines);
     workload_release(&w->workload);
-    if (w->has_guide) workload_release(&w->guide);
-    w->has_job = w->has_guide = false;
-}
-
-// If the guide cannot be set up, the job goes on without it, and the answer says so.
-static int set_guide(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
-{
-    struct error why = {""};
-    int failed = workload_open(&w->guide, &w->machine, request, &why);
-    if (failed == CUDA_CRASHED) {
-        *err = why;
-        return failed;
-    }
-    w->has_guide = !failed;
-    if (failed) workload_release(&w->guide);
-    json_object_set_new(
-        answer, "guide",
-        json_pack("{s:s, s:s}", "status", failed ? PROTOCOL_ERROR : status_name(STATUS_OK), "reason", why.message));
-    return 0;
-}
-
-// A stray write on the guide may have hit the job's own data.
-static int run_guide(struct gpu_worker *w, const json_t *request, json_t *answer, struct error *err)
-{
-    if (!w->has_guide) return error_set(err, "the job has no guide");
-    int failed = gpu_trial_run(&w->guide, request, answer, err);
-    return failed ? failed : workload_sound(&w->workload, err);
+    w->has_job = false;
 }
 
 static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
@@ -133,8 +105,6 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     w->has_job = true;
     failed = workload_open(&w->workload, &w->machine, request, err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
-    if (!failed && json_object_get(request, "guide"))
-        failed = set_guide(w, json_object_get(request, "guide"), answer, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.
     json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
@@ -181,12 +151,12 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
     bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") ||
-                 !strcmp(op, "profile") || !strcmp(op, "sanitize") || !strcmp(op, "guide");
+                 !strcmp(op, "profile") || !strcmp(op, "sanitize");
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "a \"job\" request must come first");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, request, answer, err);
+    tell_of(w, NULL, 0, 0); // the driver knows from now on whose fault it is if the worker ends
     if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
-    if (!strcmp(op, "guide")) return run_guide(w, request, answer, err);
     if (!strcmp(op, "profile")) return gpu_profile_run(&w->workload, request, answer, err);
     if (!strcmp(op, "sanitize")) return gpu_sanitize_run(&w->workload, request, answer, err);
     if (!strcmp(op, "final")) return gpu_final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);

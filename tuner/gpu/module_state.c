@@ -1,63 +1,18 @@
 // See module_state.h.
 #include "tuner/gpu/module_state.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/elf_file.h"
 #include "tuner/base/memory.h"
 
-// A part of the image, or NULL when it lies outside.
-static const void *part(const unsigned char *image, size_t size, uint64_t offset, uint64_t bytes)
-{
-    return offset <= size && bytes <= size - offset ? image + offset : NULL;
-}
-
-// The text at `offset` of a string table, or NULL when it does not end within it.
-static const char *text_at(const char *table, uint64_t bytes, uint64_t offset)
-{
-    return offset < bytes && memchr(table + offset, 0, bytes - offset) ? table + offset : NULL;
-}
-
-struct elf {
-    const unsigned char *image;
-    size_t size;
-    const unsigned char *sections; // a table of Elf64_Shdr, which may lie at any address
-    size_t section_count;
-    const char *names;
-    uint64_t names_bytes;
-};
-
-static Elf64_Shdr section_of(const struct elf *e, size_t i)
-{
-    Elf64_Shdr section;
-    memcpy(&section, e->sections + i * sizeof section, sizeof section);
-    return section;
-}
-
-static int open_elf(struct elf *e, const void *image, size_t size, struct error *err)
-{
-    Elf64_Ehdr head = {0};
-    *e = (struct elf){.image = image, .size = size};
-    if (size >= sizeof head) memcpy(&head, image, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64)
-        return error_set(err, "the cubin is not a 64-bit ELF file");
-    e->section_count = head.e_shnum;
-    e->sections = part(image, size, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr));
-    if (!e->sections || head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum)
-        return error_set(err, "the cubin is cut off");
-    Elf64_Shdr names = section_of(e, head.e_shstrndx);
-    e->names = part(image, size, names.sh_offset, names.sh_size);
-    e->names_bytes = names.sh_size;
-    return e->names ? 0 : error_set(err, "the cubin is cut off");
-}
-
 // Whether a section holds variables, and which: writable or `__constant__` ones.
-static bool has_variables(const struct elf *e, size_t section, bool *constant)
+static bool has_variables(const struct elf_file *e, size_t index, bool *constant)
 {
     static const char *const kinds[] = {".nv.global", ".nv.constant3"};
-    const char *name =
-        section < e->section_count ? text_at(e->names, e->names_bytes, section_of(e, section).sh_name) : NULL;
+    Elf64_Shdr section;
+    const char *name = elf_section(e, index, &section) ? elf_text(e, &e->names, section.sh_name) : NULL;
     for (int i = 0; i < 2 && name; i++) {
         size_t length = strlen(kinds[i]);
         if (strncmp(name, kinds[i], length) != 0 || (name[length] && name[length] != '.')) continue;
@@ -70,20 +25,14 @@ static bool has_variables(const struct elf *e, size_t section, bool *constant)
 int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, module_visitor *visit, void *user,
                       struct error *err)
 {
-    struct elf e;
+    struct elf_file e;
+    Elf64_Shdr table;
+    Elf64_Sym symbol;
+    const char *name, *wrong = elf_open(&e, image, size);
     *heap = *prints = false;
-    if (open_elf(&e, image, size, err)) return -1;
-    for (size_t i = 0; i < e.section_count; i++) {
-        Elf64_Shdr s = section_of(&e, i), strings = {0};
-        if (s.sh_type != SHT_SYMTAB) continue;
-        if (s.sh_link < e.section_count) strings = section_of(&e, s.sh_link);
-        const unsigned char *symbols = part(image, size, s.sh_offset, s.sh_size);
-        const char *table = part(image, size, strings.sh_offset, strings.sh_size);
-        if (!symbols || !table) return error_set(err, "the cubin is cut off");
-        for (size_t k = 0; k < s.sh_size / sizeof(Elf64_Sym); k++) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, symbols + k * sizeof symbol, sizeof symbol);
-            const char *name = text_at(table, strings.sh_size, symbol.st_name);
+    if (wrong) return error_set(err, "the cubin %s", wrong);
+    for (size_t i = 0; elf_section(&e, i, &table); i++) {
+        for (size_t k = 0; table.sh_type == SHT_SYMTAB && elf_symbol(&e, &table, k, &symbol, &name); k++) {
             bool constant;
             if (!name) return error_set(err, "the cubin is cut off");
             if (symbol.st_shndx == SHN_UNDEF) {

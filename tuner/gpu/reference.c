@@ -20,11 +20,6 @@ enum { ALIGNMENT = 1024 };
 
 static const double worth_keeping = 0.2; // s
 
-static size_t round_up(size_t n)
-{
-    return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 static const json_t *asked(const struct workload *w)
 {
     return json_object_get(w->request, "reference");
@@ -83,10 +78,11 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
         for (size_t i = 0; i < p->buffers.count; i++) {
             const struct device_buffer *b = &p->buffers.list[i];
             if (!buffer_is_output(b)) continue;
-            size_t n = host_elements(b), dense = round_up(n * element_size(b->view.type));
+            size_t n = host_elements(b), dense = round_up(n * element_size(b->view.type), ALIGNMENT);
             // An output that plays no role in the operation is only checked for changes from run to run.
-            size_t expected = none || !has_role(w, p, b) ? 0 : round_up(n * 8);
-            size_t scale = w->operation && expected && element_is_float(b->view.type) ? round_up(n * sizeof(float)) : 0;
+            size_t expected = none || !has_role(w, p, b) ? 0 : round_up(n * 8, ALIGNMENT);
+            size_t scale =
+                w->operation && expected && element_is_float(b->view.type) ? round_up(n * sizeof(float), ALIGNMENT) : 0;
             if (pass) {
                 p->filled->bound[i].expected = expected ? at : 0;
                 p->filled->bound[i].scale = scale ? at + expected : 0;

@@ -18,8 +18,7 @@ static const char *const taken[] = {
     "RUNTIME_API", "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",
     // how its kernels are built and launched
     "STD", "OPTIONS_NVCC", "OPTIONS_NVRTC", "ALIGNMENT", "ENTRY", "ENTRY_*", "INSTANTIATE", "INSTANTIATE_*",
-    "ARGUMENTS", "ARGUMENTS_*", "BUFFERS", "BINARY_*", "IN", "OUT", "ADDRESS", "MOST_KERNELS", "MOST_STAGES",
-    "MOST_UNITS",
+    "ARGUMENTS", "ARGUMENTS_*", "BUFFERS", "BINARY_*", "IN", "OUT", "ADDRESS", "MOST_*",
     // the statuses of launching
     "OK", "NO_BINARY", "OLD_DRIVER", "OTHER_DEVICE", "SIZES", "MISALIGNED", "NO_POINTER", "NO_CALLBACK",
     "LIBRARY_FAILED", "CUDA_ERROR",

@@ -1,4 +1,4 @@
-// Names in the header that a job produces (tuner/output/header.h), and so the names that a job may use: the
+// Names in the header that a job produces (tuner/header/header.h), and so the names that a job may use: the
 // job's reader refuses the others with file and line, so that no search ends without a header.
 //
 // The header has a macro NAME_X for each parameter X, NAME being the job's name and X in upper case, macros for itself,

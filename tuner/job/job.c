@@ -209,7 +209,7 @@ void job_free(struct job *job)
     free(job->constraint_files);
     for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
     free(job->derived);
-    for (size_t i = 0; i < job->problem_count + job->has_guide; i++) {
+    for (size_t i = 0; i < job->problem_count; i++) {
         free(job->problems[i].name);
         free(job->problems[i].sizes);
     }
@@ -248,10 +248,9 @@ static int compare_path(const void *path, const void *place)
 struct place job_place(const struct job *job, const char *format, ...)
 {
     struct place found = {0};
-    char *path = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&path, format, args) < 0) abort();
+    char *path = text_format_list(format, args);
     va_end(args);
     for (char *end = path + strlen(path); *path;) {
         const struct place *at =

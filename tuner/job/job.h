@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "kernels/element.h"
-#include "search/expr.h"
-#include "search/space.h"
-#include "search/stop.h"
+#include "search/model/stop.h"
+#include "search/space/expr.h"
+#include "search/space/space.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
 #include "tuner/base/image.h"
@@ -276,8 +276,6 @@ struct job {
     size_t problem_count; // the tuned ones first, then those only verified
     struct problem *problems;
     size_t tuned_count;
-    bool has_guide;  // a cheaper problem that candidates may be timed on first: problems[problem_count]
-    bool auto_guide; // the program chose its sizes
     enum objective objective;
     double regret; // objective each: how much slower than the problem's best kernel the chosen one may be, relative
     size_t buffer_count;
@@ -406,12 +404,6 @@ int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t 
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
 // message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
-
-// The job's guide. It must have one.
-static inline const struct problem *job_guide(const struct job *job)
-{
-    return &job->problems[job->problem_count];
-}
 
 // objective_value() of the tuned problems' times (s).
 double job_objective(const struct job *, const double *times);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
@@ -312,9 +312,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     reader_check_group(r, g, "'budget'", "budget", NULL);
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
-    job->stop.patience = (uint64_t)reader_integer(r, g, "budget.patience");
     job->stop.target = reader_duration(r, g, "budget.target");
-    job->stop.noise = reader_number(r, g, "budget.noise");
     job->stop.until = reader_number(r, g, "budget.until");
     g = reader_group(r, root, "search");
     reader_check_group(r, g, "'search'", "search", NULL);
@@ -378,7 +376,10 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     *out = NULL;
     struct mistakes notes = {0};
     struct reader *r = reader_open(path, mistakes, &notes);
-    if (!r) return -1;
+    if (!r) {
+        mistakes_release(&notes);
+        return -1;
+    }
     struct job *job = memory_new(1, sizeof *job);
     job->notes = notes;
     struct error err;
@@ -400,7 +401,6 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);
-    load_guide(r, job, root);
     load_fallback(r, job, root);
     load_current(r, job, root);
     load_baselines(r, job, root);

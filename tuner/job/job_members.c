@@ -15,11 +15,6 @@ struct layout {
     size_t size, alignment;
 };
 
-static size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
-
 // A finite number that stays one in elements of this type.
 static bool fits(enum element type, double value)
 {

@@ -68,8 +68,6 @@ struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct n
 void tensor_map_free(struct tensor_map *); // NULL is fine
 // The name of a problem that has none: "M=1024,N=1024". malloc'ed.
 char *problem_label(const struct job *, const int64_t *sizes);
-// guide -> the problem after the last one. Call it when everything else is loaded, because "auto" reads the grids.
-void load_guide(struct reader *, struct job *, const struct node *root);
 void load_reference(struct reader *, struct job *, const struct node *root);
 // Adds a parameter with its values.
 void load_parameter(struct reader *, struct job *, const struct node *parameter, const char *name);

@@ -13,7 +13,8 @@
 struct reader;
 struct node; // a setting of the file; belongs to the reader
 
-// Opens and parses. NULL after adding the mistakes (cannot read, syntax error, a number too large) to the list.
+// Opens and parses. NULL after adding the mistakes to the list: the file cannot be read, its syntax is wrong, or it has
+// blanks (strings that begin with ?), all of which are named. Others that are added (a number too large) leave it open.
 // A setting under an old name (the table `renamed` in reader.c) appears under its new name everywhere, and adds a note.
 struct reader *reader_open(const char *path, struct mistakes *, struct mistakes *notes);
 void reader_close(struct reader *);

@@ -11,6 +11,9 @@
 static const struct {
     const char *path, *hint;
 } removed[] = {
+    {"budget.patience", "use 'until', as in until = 0.01"},
+    {"budget.noise", "use 'until', as in until = 0.01"},
+    {"guide", "every candidate is timed on all tuned problems, so delete it"},
     {"arguments[].fill.value", "write the number itself, as in 'fill = 3.0'"},
     {"arguments[].fill.path", "write the path itself, as in 'fill = \"x.npy\"'"},
     {"arguments[].fill.of",

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -181,14 +182,17 @@ static void send_result(struct agent *a, const char *path)
     char hash[HASH_TEXT_SIZE];
     int64_t size;
     struct error err;
-    if (access(path, R_OK) || node_file_hash(path, hash, &size, &err) ||
-        !strcmp(json_get_string(a->sent, path, ""), hash))
+    int fd = input_file_open(path, NULL);
+    if (fd < 0) return;
+    if (node_file_hash_open(fd, hash, &size, NULL) || !strcmp(json_get_string(a->sent, path, ""), hash)) {
+        close(fd);
         return;
+    }
     char *name = node_file_name(path, hash), *kept = text_format("%s/%s", a->cache, name);
     if (access(kept, R_OK) && !output_make_folders(kept, NULL) && link(path, kept) && errno != EEXIST)
         tell_trouble(a, "cannot link what was compiled into the node's cache");
     json_object_set_new(a->sent, path, json_string(hash));
-    if (node_file_send(&a->out, path, "path", path, hash, size, &err)) tell_trouble(a, err.message);
+    if (node_file_send(&a->out, fd, "path", path, hash, size, &err)) tell_trouble(a, err.message);
     free(name);
     free(kept);
 }

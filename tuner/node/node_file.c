@@ -22,45 +22,60 @@ char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE])
     return text_format("files/%.2s/%s%s", hash, hash, dot ? dot : "");
 }
 
-int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *err)
+int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *err)
 {
     enum { BYTES = 1 << 18 };
-    int fd = input_file_open(path, err);
-    if (fd < 0) return -1;
     char *bytes = memory_new(BYTES, 1);
     struct hash *h = hash_new();
     ssize_t n;
     *size = 0;
-    while ((n = read(fd, bytes, BYTES)) > 0 || (n < 0 && errno == EINTR)) {
+    while ((n = pread(fd, bytes, BYTES, *size)) > 0 || (n < 0 && errno == EINTR)) {
         if (n < 0) continue;
         hash_bytes(h, bytes, (size_t)n);
         *size += n;
     }
     hash_finish(h, hash);
-    if (n < 0) error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    if (n < 0) error_set(err, "cannot read: %s", strerror(errno));
     free(bytes);
-    close(fd);
     return n < 0 ? -1 : 0;
 }
 
-int node_file_send(struct frame_writer *w, const char *path, const char *key, const char *value, const char *hash,
-                   int64_t size, struct error *err)
+int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *err)
 {
-    int fd = size < IN_MEMORY ? -1 : input_file_open(path, err);
-    size_t there = (size_t)size;
-    char *bytes = size < IN_MEMORY ? input_file_read(path, IN_MEMORY, &there, err) : NULL;
-    if (fd < 0 && !bytes) return -1;
-    if ((int64_t)there != size) {
-        free(bytes);
-        return error_set(err, "'%s' changes while it is sent", path);
+    int fd = input_file_open(path, err);
+    if (fd < 0) return -1;
+    int failed = node_file_hash_open(fd, hash, size, err);
+    close(fd);
+    return failed ? error_prefix(err, "'%s'", path) : 0;
+}
+
+// The bytes of a small file. NULL where it has fewer by now.
+static char *read_small(int fd, size_t size)
+{
+    char *bytes = memory_new(size + 1, 1);
+    size_t done = 0;
+    for (ssize_t n = 1; done < size && n; done += n > 0 ? (size_t)n : 0) {
+        n = pread(fd, bytes + done, size - done, (off_t)done);
+        if (n < 0 && errno != EINTR) break;
     }
+    if (done == size) return bytes;
+    free(bytes);
+    return NULL;
+}
+
+int node_file_send(struct frame_writer *w, int fd, const char *key, const char *value, const char *hash, int64_t size,
+                   struct error *err)
+{
+    char *bytes = size < IN_MEMORY ? read_small(fd, (size_t)size) : NULL;
+    if (size < IN_MEMORY) close(fd);
+    if (size < IN_MEMORY && !bytes) return error_set(err, "'%s' changes while it is sent", value);
     json_t *header = json_pack("{s:s, s:I}", "hash", hash, "size", (json_int_t)size);
     json_object_set_new(header, key, json_string(value));
     frame_put_json(w, FRAME_FILE, 0, header);
     if (bytes)
-        frame_put_data(w, bytes, there);
+        frame_put_data(w, bytes, (size_t)size);
     else
-        frame_put_descriptor(w, fd, there);
+        frame_put_descriptor(w, fd, (size_t)size);
     free(bytes);
     return 0;
 }

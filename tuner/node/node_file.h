@@ -15,9 +15,13 @@
 char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE]);
 // The hash and the size of a regular file. -1 with a message.
 int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
-// Sends a file: FRAME_FILE with `key` ("name" or "path") and `value`, and its bytes. -1 with a message.
-int node_file_send(struct frame_writer *, const char *path, const char *key, const char *value, const char *hash,
-                   int64_t size, struct error *);
+// The same for one that is open; its position stays.
+int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
+// Sends an open file at its beginning, of which hash and size are known, and takes the descriptor: FRAME_FILE with
+// `key`
+// ("name" or "path") and `value`, and its bytes. -1 with a message.
+int node_file_send(struct frame_writer *, int fd, const char *key, const char *value, const char *hash, int64_t size,
+                   struct error *);
 
 // One that arrives.
 struct node_arrival {

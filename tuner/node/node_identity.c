@@ -2,6 +2,7 @@
 #include "tuner/node/node_identity.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,15 @@ json_t *node_identity_read(const char *line, const char *node, struct error *err
     if (!object) return error_prefix(err, "node %s", node), NULL;
     node_identity_programs(own);
     const char *version = json_get_string(object, "version", "?"), *program = json_get_string(object, "program", "?");
-    if (!strcmp(version, SWEETSPOT_VERSION) && !strcmp(program, own)) return object;
+    int64_t cores = json_get_integer(object, "cores", -1);
+    bool same = !strcmp(version, SWEETSPOT_VERSION) && !strcmp(program, own);
+    if (same && cores >= 1 && cores <= NODE_MOST_CORES) return object;
+    if (same) {
+        error_set(err, "node %s says that it has %" PRId64 " cores: 1 to %d are possible", node, cores,
+                  NODE_MOST_CORES);
+        json_decref(object);
+        return NULL;
+    }
     error_set(
         err,
         "node %s runs sweetspot %s (program %.8s), this is sweetspot %s (program %.8s): install the same there, or "

@@ -11,12 +11,12 @@
 #include "tuner/base/json.h"
 
 #define NODE_GREETING "sweetspot-node "
-enum { NODE_PROTOCOL = 1 };
+enum { NODE_PROTOCOL = 1, NODE_MOST_CORES = 4096 };
 
 // The line of this node, without a newline. `cache`: the folder whose disk's free bytes are told. malloc'ed.
 char *node_identity_line(const char *cache);
-// The object of such a line (new reference); NULL with a message where it is not one, or of another version of the
-// protocol, the program or its programs. `node` is for the message.
+// The object of such a line (new reference); NULL with a message where it is not one, of another version of the
+// protocol, the program or its programs, or with impossible cores. `node` is for the message.
 json_t *node_identity_read(const char *line, const char *node, struct error *);
 // The hash of the programs that run on nodes, as they lie beside this one.
 void node_identity_programs(char hash[HASH_TEXT_SIZE]);

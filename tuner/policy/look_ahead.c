@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/stats.h"
 
 static const double loss = 0.03; // of what the network could do
 
@@ -29,19 +30,13 @@ void look_ahead_workers(struct look_ahead *a, size_t compilers, size_t gpus)
     if (a->number < 2 * gpus) a->number = 2 * gpus;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // The times, none longer than it may be. Returns how many there are.
 static size_t times_of(const struct recent_times *r, double *seconds)
 {
     double sorted[LOOK_AHEAD_RECENT];
     size_t n = r->count < LOOK_AHEAD_RECENT ? r->count : LOOK_AHEAD_RECENT, zeros = 0;
     memcpy(sorted, r->seconds, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    stats_sort(sorted, n);
     while (zeros < n && sorted[zeros] <= 0) zeros++;
     double most = zeros < n ? LONGEST * sorted[zeros + (n - zeros) / 2] : 0;
     if (n > 1) most = fmax(most, sorted[n - 2]); // a time that came twice counts in full

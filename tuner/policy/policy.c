@@ -11,48 +11,6 @@
 static const double slow_kernel = 0.1;      // s that a trial takes on the GPU
 static const double forgotten_share = 0.25; // of the measured ones; with what is outstanding, 1.3 are compiled for one
 
-const char *search_end_text(enum search_end end)
-{
-    switch (end) {
-    case SEARCH_INTERRUPTED:
-        return "interrupted";
-    case SEARCH_TIME_UP:
-        return "time is up";
-    case SEARCH_EVALUATIONS_USED:
-        return "evaluations are used up";
-    case SEARCH_EXHAUSTED:
-        return "the strategy has nothing more to propose";
-    case SEARCH_NO_PROPOSALS:
-        return "no proposals";
-    case SEARCH_TARGET:
-        return stop_text(STOP_TARGET);
-    case SEARCH_PATIENCE:
-        return stop_text(STOP_PATIENCE);
-    case SEARCH_NOISE:
-        return stop_text(STOP_NOISE);
-    case SEARCH_UNTIL:
-        return stop_text(STOP_UNTIL);
-    default:
-        return "";
-    }
-}
-
-static enum search_end end_by_rule(enum stop_rule rule)
-{
-    switch (rule) {
-    case STOP_TARGET:
-        return SEARCH_TARGET;
-    case STOP_PATIENCE:
-        return SEARCH_PATIENCE;
-    case STOP_NOISE:
-        return SEARCH_NOISE;
-    case STOP_UNTIL:
-        return SEARCH_UNTIL;
-    default:
-        return SEARCH_GOES_ON;
-    }
-}
-
 void policy_init(struct policy *p, const struct policy_settings *settings)
 {
     *p = (struct policy){.settings = *settings};
@@ -292,16 +250,6 @@ struct queued_task **policy_waiting(const struct policy *p, size_t *count)
     return waiting;
 }
 
-// What has been on the guide is measured before anything else is begun.
-static struct queued_task *first_guided(const struct policy *p)
-{
-    for (size_t i = 0; i < p->queue.count; i++) {
-        struct queued_task *t = p->queue.tasks[i];
-        if (t->state == TASK_READY && t->purpose == TASK_TRIAL && t->guided) return t;
-    }
-    return NULL;
-}
-
 // Whether ranking can change anything: not where all that waits finds a GPU at once.
 static bool has_choice(const struct policy *p, size_t waiting)
 {
@@ -313,11 +261,10 @@ static bool has_choice(const struct policy *p, size_t waiting)
 // What is measured next of what waits, or given up: in `a`. False when nothing waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
-    struct queued_task *guided = first_guided(p), *t = guided ? guided : task_queue_first(&p->queue, TASK_READY),
-                       *worst = t;
+    struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
     if (!t) return false;
     size_t waiting = p->queue.numbers[TASK_TRIAL][TASK_READY];
-    if (p->settings.ranks && is_slow(p) && !p->end && !t->known && !guided && (p->ranked || has_choice(p, waiting))) {
+    if (p->settings.ranks && is_slow(p) && !p->end && !t->known && (p->ranked || has_choice(p, waiting))) {
         if (!p->ranked) {
             *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NOBODY};
             p->ranked = true;
@@ -335,13 +282,8 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
             return true;
         }
     }
-    bool guide = p->settings.guides && !p->settings.lockstep && t->guide && !t->guided;
-    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL
-                                        : guide  ? POLICY_GUIDE
-                                                 : POLICY_MEASURE,
-                                .worker = gpu,
-                                .task = t};
-    if (!t->known) put(p, push(p, gpu, guide ? REQUEST_GUIDE : REQUEST_TRIAL, 1), t, gpu);
+    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL : POLICY_MEASURE, .worker = gpu, .task = t};
+    if (!t->known) put(p, push(p, gpu, REQUEST_TRIAL, 1), t, gpu);
     return true;
 }
 
@@ -402,28 +344,11 @@ static void note_measured(struct policy *p, double seconds)
     p->measured++;
 }
 
-void policy_guided(struct policy *p, struct queued_task *t)
-{
-    t->guided = true;
-    task_queue_move(&p->queue, t, TASK_READY);
-}
-
-void policy_screened(struct policy *p, const struct queued_task *t)
-{
-    note_measured(p, t->spent);
-}
-
-void policy_use_guide(struct policy *p, bool use)
-{
-    p->settings.guides = use;
-}
-
 struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
 {
     struct policy_request head = take_head(p, gpu);
     double seconds = p->now - p->gpus[gpu].since;
-    if (head.kind == REQUEST_TRIAL) note_measured(p, head.tasks[0]->spent + seconds);
-    if (head.kind == REQUEST_GUIDE) head.tasks[0]->spent = seconds;
+    if (head.kind == REQUEST_TRIAL) note_measured(p, seconds);
     struct policy_gpu *g = &p->gpus[gpu];
     g->unchecked += head.kind == REQUEST_TRIAL;
     if (head.kind == REQUEST_CHECK) {
@@ -491,12 +416,6 @@ void policy_compiler_gone(struct policy *p, struct queued_task *t)
     task_queue_move(&p->queue, t, TASK_QUEUED);
 }
 
-void policy_repeat_final(struct policy *p, size_t gpu)
-{
-    p->final_gpu = gpu;
-    policy_continue_final(p);
-}
-
 void policy_move_final(struct policy *p)
 {
     p->final_gpu = POLICY_NOBODY;
@@ -523,7 +442,7 @@ static void check_end(struct policy *p, double now)
         p->end = SEARCH_INTERRUPTED;
     else if (s->time > 0 && now - p->started >= s->time)
         p->end = SEARCH_TIME_UP;
-    else if ((p->end = end_by_rule(stop_check(&p->stop))))
+    else if ((p->end = stop_check(&p->stop)))
         return;
     else if (s->evaluations && !task_queue_outstanding(&p->queue) && (int64_t)p->stop.evaluations >= s->evaluations)
         p->end = SEARCH_EVALUATIONS_USED;
@@ -536,7 +455,7 @@ static bool next_to_drop(const struct policy *p, struct policy_action *a)
     if (!p->end || !(n[TASK_QUEUED] + n[TASK_READY] + n[TASK_COMPILING])) return false;
     for (size_t i = p->queue.count; i-- > 0;) {
         struct queued_task *t = p->queue.tasks[i];
-        if (t->purpose != TASK_TRIAL || t->state > TASK_READY) continue;
+        if (t->purpose != TASK_TRIAL || t->state > TASK_READY || (t->retry && !p->interrupted)) continue;
         *a = (struct policy_action){
             .kind = POLICY_DROP, .task = t, .worker = t->state == TASK_COMPILING ? t->worker : POLICY_NOBODY};
         return true;

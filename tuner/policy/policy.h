@@ -20,9 +20,6 @@
 // goes to one GPU, whose worker answers requests in order, a few of which it holds so that it never waits. A worker
 // that is lost costs the request at the head of its queue alone; what is behind is given out again.
 //
-// A job may have a guide, a cheaper problem: then a candidate is timed on it first (POLICY_GUIDE). The caller says
-// whether that was all (policy_screened), or whether it is measured next (policy_guided).
-//
 // In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and told, then
 // the strategy is asked for the next. The sequence of asks and tells then depends on seed and results alone, so that a
 // run that was killed and resumed, which answers known configurations from the store, goes the same way as one that was
@@ -34,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/stop.h"
+#include "search/model/stop.h"
 #include "tuner/policy/look_ahead.h"
 #include "tuner/policy/task_queue.h"
 
@@ -48,36 +45,20 @@ enum {
     POLICY_NODES_LOST = 3,   // with a candidate on one of their GPUs, before it is doubted
 };
 
-// Why a search ended.
-enum search_end {
-    SEARCH_GOES_ON,
-    SEARCH_INTERRUPTED,
-    SEARCH_TIME_UP,
-    SEARCH_EVALUATIONS_USED,
-    SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
-    SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
-    SEARCH_TARGET,       // this and the rest: search/stop.h
-    SEARCH_PATIENCE,
-    SEARCH_NOISE,
-    SEARCH_UNTIL,
-};
-const char *search_end_text(enum search_end); // "time is up": for the log and the store
-
 struct policy_settings {
     bool lockstep;
-    bool ranks;  // the strategy can rank
-    bool guides; // candidates are timed on the guide first; never in lockstep
+    bool ranks; // the strategy can rank
     size_t compilers, gpus;
     double time;         // s from policy_begin; 0: no limit
     int64_t evaluations; // in all, those told before the search included; 0: no limit
     struct stop_rules stop;
 };
 
-enum request_kind { REQUEST_NONE, REQUEST_TRIAL, REQUEST_GUIDE, REQUEST_COUNT, REQUEST_FINAL, REQUEST_CHECK };
+enum request_kind { REQUEST_NONE, REQUEST_TRIAL, REQUEST_COUNT, REQUEST_FINAL, REQUEST_CHECK };
 
 struct policy_request {
     enum request_kind kind;
-    size_t task_count; // one of a trial and of the guide; a batch; none of the final and of a check
+    size_t task_count; // one of a trial; a batch; none of the final and of a check
     struct queued_task **tasks;
 };
 
@@ -120,7 +101,6 @@ enum policy_action_kind {
     POLICY_RANK,    // set the promise of every trial in state READY (policy_waiting), from all that the strategy knows
     POLICY_FORGET,  // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
     POLICY_MEASURE, // `task` on GPU `worker`
-    POLICY_GUIDE,   // `task` on GPU `worker`, on the guide alone: policy_guided, or policy_screened and policy_remove
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
     POLICY_CHECK,   // the reference, on GPU `worker`
     POLICY_FINAL,   // the tasks in state FINAL, on GPU `worker`
@@ -163,11 +143,6 @@ struct queued_task **policy_waiting(const struct policy *, size_t *count);
 
 // A task is compiled. Its compiler is idle again.
 void policy_compiled(struct policy *, struct queued_task *);
-// A task that was on the guide is measured next; or will not be, because the guide says enough.
-void policy_guided(struct policy *, struct queued_task *);
-void policy_screened(struct policy *, const struct queued_task *);
-// Whether candidates are timed on the guide from now on.
-void policy_use_guide(struct policy *, bool);
 // A task is measured, and is to be counted.
 void policy_countable(struct policy *, struct queued_task *);
 // A task is done with, whatever came of it. It must not be part of a request.
@@ -203,8 +178,6 @@ void policy_use_reference(struct policy *, bool);
 void policy_check_again(struct policy *, size_t gpu);                    // at once
 void policy_check_anew(struct policy *, size_t gpu);                     // another device is there
 bool policy_check_due(const struct policy *, const struct policy_gpu *); // if there is a reference, and others
-// The final once more, by another GPU, which is ready.
-void policy_repeat_final(struct policy *, size_t gpu);
 
 // Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);

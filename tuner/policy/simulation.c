@@ -60,7 +60,6 @@ bool simulation_decide(struct simulation *s)
             s->compiled_at[a.worker] = s->now + s->calls->compile(s, a.task);
             break;
         case POLICY_MEASURE:
-        case POLICY_GUIDE:
         case POLICY_COUNT:
         case POLICY_CHECK:
         case POLICY_FINAL:

@@ -33,14 +33,12 @@ struct queued_task {
     enum task_state state; // set by task_queue_move alone
     enum task_purpose purpose;
     enum task_known known;
-    bool guide;    // it can be timed on the guide. Set after compiling
-    bool guided;   // it has been
     bool alone;    // to be counted alone: it may have killed a worker
     bool again;    // its worker was ended from outside, and it had its second chance
+    bool retry;    // it crashed in the search, and is measured once more although the search has ended
     int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
-    double spent;  // s of a GPU, on the guide
     // What the strategy thinks of it while it waits, when the policy asks for a ranking: the highest is measured first,
     // and what is below 0 need not be measured at all. Set when POLICY_RANK is carried out.
     double promise;

@@ -261,7 +261,7 @@ static int check_job(const json_t *request, const json_t *answer, struct error *
 static const struct {
     const char *op;
     int (*check)(const json_t *request, const json_t *answer, struct error *why);
-} checks[] = {{"compile", check_compile}, {"job", check_job},     {"trial", check_trial},      {"guide", check_trial},
+} checks[] = {{"compile", check_compile}, {"job", check_job},     {"trial", check_trial},
               {"count", check_count},     {"final", check_final}, {"ceilings", check_ceilings}};
 
 // The trial that a sign of life names, or that is to blame for a lost context.

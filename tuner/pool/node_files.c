@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tuner/base/hash.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/source_options.h"
+#include "tuner/source/source_options.h"
 
 // Members that are files, in whatever object they stand; and those that are folders to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built"};
@@ -32,23 +33,34 @@ static bool is_among(const char *key, const char *const *names, size_t count)
 }
 #define IS_AMONG(key, names) is_among(key, names, sizeof(names) / sizeof *(names))
 
-// Sends a file as `name`, unless it is there.
-static int send_as(struct node_link *l, const char *path, const char *name, const char *hash, int64_t size)
+// A file to send. Other nodes may have named it if it is in the compile cache.
+static int open_file(const struct node_link *l, const char *path)
 {
-    struct error err;
-    if (json_object_get(l->have, name)) return 0;
-    if (node_file_send(&l->out, path, "name", name, hash, size, &err)) return -1;
-    json_object_set_new(l->have, name, json_true());
-    return 0;
+    char *absolute = text_join_path(".", path);
+    const char *keep = l->settings->keep;
+    bool kept = keep && input_file_is_below(keep, absolute);
+    int fd = kept ? input_file_open_below(keep, absolute, NULL) : input_file_open(path, NULL);
+    free(absolute);
+    return fd;
 }
 
 char *node_files_path(struct node_link *l, const char *path)
 {
     char hash[HASH_TEXT_SIZE], *there = NULL;
     int64_t size;
-    if (l->shared || !*path || node_file_hash(path, hash, &size, NULL)) return text_copy(path);
+    int fd = l->shared || !*path ? -1 : open_file(l, path);
+    if (fd < 0) return text_copy(path);
+    if (node_file_hash_open(fd, hash, &size, NULL)) {
+        close(fd);
+        return text_copy(path);
+    }
     char *name = node_file_name(path, hash);
-    if (!send_as(l, path, name, hash, size)) there = text_format("%s/%s", l->cache, name);
+    bool known = json_object_get(l->have, name);
+    if (known) close(fd);
+    if (known || !node_file_send(&l->out, fd, "name", name, hash, size, NULL)) {
+        there = text_format("%s/%s", l->cache, name);
+        json_object_set_new(l->have, name, json_true());
+    }
     free(name);
     return there ? there : text_copy(path);
 }
@@ -244,13 +256,34 @@ json_t *node_files_place(struct node_link *l, json_t *request)
     return own;
 }
 
-void node_files_found(const struct node_link *l, json_t *answer)
+// Where a file that a node names is here. NULL with a message.
+static char *found(const struct node_link *l, const char *path, struct error *why)
+{
+    if (!l->shared) {
+        const char *here = json_get_string(l->brought, path, NULL);
+        if (!here) error_set(why, "it names a file that it did not send: '%.200s'", path);
+        return here ? text_copy(here) : NULL;
+    }
+    const char *keep = l->settings->keep;
+    char *absolute = text_join_path(".", path);
+    int fd = input_file_open_below(keep, absolute, NULL);
+    free(absolute);
+    if (fd < 0) return error_set(why, "it names a file that is not in the compile cache: '%.200s'", path), NULL;
+    close(fd);
+    return text_copy(path);
+}
+
+int node_files_found(const struct node_link *l, json_t *answer, struct error *why)
 {
     for (size_t i = 0; i < sizeof found_members / sizeof *found_members; i++) {
-        const char *path = json_get_string(answer, found_members[i], NULL),
-                   *here = path ? json_get_string(l->brought, path, NULL) : NULL;
-        if (here) json_object_set_new(answer, found_members[i], json_string(here));
+        const json_t *path = json_object_get(answer, found_members[i]);
+        if (!json_is_string(path) || !json_string_length(path)) continue;
+        char *here = found(l, json_string_value(path), why);
+        if (!here) return -1;
+        json_object_set_new(answer, found_members[i], json_string(here));
+        free(here);
     }
+    return 0;
 }
 
 bool node_files_refuse(const struct node_link *l, const json_t *job, struct error *why)

@@ -80,10 +80,9 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
 {
     int status;
     va_list args;
-    char *why = NULL;
     if (l->state == LINK_DOWN) return;
     va_start(args, format);
-    if (vasprintf(&why, format, args) < 0) abort();
+    char *why = text_format_list(format, args);
     va_end(args);
     hear_words(l);
     free(l->why);
@@ -190,19 +189,31 @@ static struct node_channel *find(const struct node_link *l, uint32_t number)
     return NULL; // it was closed; what still comes of it is of no interest
 }
 
+// A file counts when all of it is here.
+static void end_file(struct node_link *l)
+{
+    struct error err;
+    char *here = l->arrival.path ? text_copy(l->arrival.path) : NULL;
+    int ended = node_arrival_end(&l->arrival, &err);
+    if (ended < 0) node_link_stop(l, true, "%s", err.message);
+    if (ended > 0) {
+        json_object_set_new(l->have, here + strlen(l->settings->keep) + 1, json_true());
+        json_object_set_new(l->brought, l->arriving, json_string(here));
+    }
+    free(here);
+}
+
 static void begin_file(struct node_link *l, const json_t *file)
 {
     struct error err;
     const char *path = json_get_string(file, "path", ""), *hash = json_get_string(file, "hash", "");
-    char *name = node_file_name(path, strlen(hash) == HASH_TEXT_SIZE - 1 ? hash : "00"),
-         *here = text_format("%s/%s", l->settings->keep, name);
+    char *name = node_file_name(path, hash), *here = text_format("%s/%s", l->settings->keep, name);
     free(l->arriving);
     l->arriving = text_copy(path);
-    json_object_set_new(l->have, name, json_true());
-    json_object_set_new(l->brought, path, json_string(here));
-    if (node_arrival_begin(&l->arrival, here, hash, json_get_integer(file, "size", -1), &err) ||
-        node_arrival_end(&l->arrival, &err) < 0)
+    if (node_arrival_begin(&l->arrival, here, hash, json_get_integer(file, "size", -1), &err))
         node_link_stop(l, true, "%s", err.message);
+    else
+        end_file(l);
     free(name);
     free(here);
 }
@@ -241,8 +252,10 @@ static void take_frame(struct node_link *l, const struct frame *f)
         begin_file(l, object);
         break;
     case FRAME_DATA:
-        if (node_arrival_take(&l->arrival, f->data, f->size, &err) || node_arrival_end(&l->arrival, &err) < 0)
+        if (node_arrival_take(&l->arrival, f->data, f->size, &err))
             node_link_stop(l, true, "%s", err.message);
+        else
+            end_file(l);
         break;
     case FRAME_TROUBLE:
         node_link_stop(l, true, "%s", json_get_string(object, "reason", "trouble"));
@@ -258,12 +271,11 @@ static void keep_time(struct node_link *l, double now)
     const struct node_link_settings *s = l->settings;
     if (now - l->served > gap) l->heard += now - l->served;
     l->served = now;
-    if (l->state == LINK_GREETING) {
-        if (now - l->started > s->greeting)
-            node_link_stop(l, false, "its agent did not greet within %.0f s%s%s", s->greeting,
-                           *l->words.last ? ": " : "", l->words.last);
-        return;
-    }
+    if (l->state != LINK_UP && now - l->started > s->greeting)
+        node_link_stop(l, false, "its agent did not %s within %.0f s%s%s",
+                       l->state == LINK_GREETING ? "greet" : "become ready", s->greeting, *l->words.last ? ": " : "",
+                       l->words.last);
+    if (l->state <= LINK_GREETING) return;
     if (now - l->heard > s->patience) node_link_stop(l, false, "nothing was heard of it for %.0f s", now - l->heard);
     if (l->state == LINK_DOWN || now - l->beaten < s->beat) return;
     frame_put_first(&l->out, FRAME_BEAT);

@@ -72,21 +72,27 @@ static int send_next(struct worker_pool *p, size_t compiler, size_t *given, stru
 int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t count, double seconds, json_t **answers,
                        size_t *which, struct error *err)
 {
-    size_t left = count, slots = p->compiler_count, *given = memory_new(slots, sizeof *given);
+    size_t left = count, slots = 0, *given = NULL;
     struct question *questions = memory_new(count, sizeof *questions);
+    double alone = 0;
     int failed = 0;
     memset(answers, 0, count * sizeof *answers);
     for (size_t i = 0; i < count; i++) questions[i].request = requests[i];
     while (left && !failed) {
+        given = memory_grow(given, p->compiler_count, sizeof *given); // nodes join meanwhile
+        while (slots < p->compiler_count) given[slots++] = 0;
         for (size_t i = 0; i < slots && !failed; i++)
             failed = send_next(p, i, given, questions, count, seconds, which, err);
         if (!failed) wait_for_compilers(p, 100);
         if (!failed) failed = take_answers(p, given, slots, questions, answers, &left, which, err);
-        pool_nodes_serve(p); // slots may be added: they are not used here
-        if (!failed && p->node_count) failed = pool_nodes_hopeless(p, err);
+        pool_nodes_serve(p); // slots may be added
+        if (pool_has_compiler(p)) alone = 0;
+        if (!failed && left && p->node_count)
+            failed =
+                pool_has_compiler(p) ? pool_nodes_hopeless(p, err) : pool_nodes_give_up(p, "compiler", &alone, err);
         if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
     }
-    for (size_t i = 0; i < slots && failed; i++)
+    for (size_t i = 0; i < p->compiler_count && failed; i++)
         if (p->compilers[i].busy) pool_stop_compiler(p, i);
     for (size_t i = 0; i < count; i++) {
         json_decref(requests[i]);

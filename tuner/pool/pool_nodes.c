@@ -179,7 +179,7 @@ static void start(struct worker_pool *p, struct pool_node *n)
 static void join(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
-    int64_t cores = n->spec.cores >= 0 ? n->spec.cores : json_get_integer(n->link.identity, "cores", 1);
+    int64_t cores = n->spec.cores >= 0 ? n->spec.cores : json_get_integer(n->link.identity, "cores", 0);
     if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
     n->joined = true;
     for (size_t i = 0; i < n->spec.gpu_count; i++)
@@ -439,21 +439,53 @@ void pool_nodes_serve(struct worker_pool *p)
     for (size_t i = 0; i < p->node_count; i++) serve(p, i, now);
 }
 
-bool pool_nodes_hopeless(const struct worker_pool *p, struct error *why)
+// Why a node has no GPU for the run, or no compiler. NULL: it has, or may have.
+static const char *lacks_gpu(const struct worker_pool *p, size_t node)
+{
+    const struct pool_node *n = p->nodes[node];
+    if (n->aside) return node_link_why(&n->link);
+    for (size_t i = 0; i < p->gpu_count; i++)
+        if (p->gpus[i].node == node && !p->gpus[i].aside) return NULL;
+    return n->joined ? "no GPU that can be used" : NULL;
+}
+
+static const char *lacks_compiler(const struct worker_pool *p, size_t node)
+{
+    const struct pool_node *n = p->nodes[node];
+    if (n->aside) return node_link_why(&n->link);
+    if (n->compilers == COMPILERS_REFUSED) return "it does not compile as the others do";
+    for (size_t i = 0; i < p->compiler_count; i++)
+        if (p->compilers[i].node == node) return NULL;
+    return n->joined ? "no cores" : NULL;
+}
+
+// True where all nodes lack it.
+static bool all_lack(const struct worker_pool *p, const char *(*lack)(const struct worker_pool *, size_t),
+                     const char *what, struct error *why)
 {
     char *all = text_copy("");
-    bool hopeless = true;
-    for (size_t i = 0; i < p->node_count; i++) {
-        const struct pool_node *n = p->nodes[i];
-        size_t working = !n->joined;
-        for (size_t k = 0; k < p->gpu_count; k++) working += p->gpus[k].node == i && !p->gpus[k].aside;
-        if (!n->aside && working) hopeless = false;
-        char *longer = text_format("%s%s%s: %s", all, *all ? "; " : "", n->spec.name,
-                                   n->aside ? node_link_why(&n->link) : "no GPU that can be used");
+    size_t i = 0;
+    for (const char *one; i < p->node_count && (one = lack(p, i)); i++) {
+        char *longer = text_format("%s%s%s: %s", all, *all ? "; " : "", p->nodes[i]->spec.name, one);
         free(all);
         all = longer;
     }
-    if (hopeless) error_set(why, "no node can be used: %s", all);
+    if (i == p->node_count) error_set(why, "%s: %s", what, all);
     free(all);
-    return hopeless;
+    return i == p->node_count;
+}
+
+bool pool_nodes_hopeless(const struct worker_pool *p, struct error *why)
+{
+    return all_lack(p, lacks_gpu, "no usable GPU", why) || all_lack(p, lacks_compiler, "no usable compiler", why);
+}
+
+bool pool_nodes_give_up(const struct worker_pool *p, const char *missing, double *since, struct error *why)
+{
+    double now = clock_now(), patience = pool_patience();
+    if (pool_nodes_hopeless(p, why)) return true;
+    if (*since <= 0) *since = now;
+    if (now - *since < patience) return false;
+    error_set(why, "no usable %s: no node with one came within %.3g s", missing, patience);
+    return true;
 }

@@ -145,17 +145,19 @@ static const char *no_device(const json_t *hello)
 // The first compiler that answers, of whichever node is there first, and the first GPU.
 static int meet_nodes(struct worker_pool *p, struct error *err)
 {
+    double since = 0;
     while (!p->hello) {
         struct error why;
         if (interrupt_count()) return error_set(err, "interrupted");
         pool_nodes_serve(p);
         size_t gpu = first_usable_gpu(p), compiler = first_usable_compiler(p);
-        bool missing = p->compiler_hello ? gpu == p->gpu_count : compiler == p->compiler_count;
-        if (missing || gpu == p->gpu_count) {
-            if (pool_nodes_hopeless(p, err)) return -1;
+        bool no_compiler = !p->compiler_hello && compiler == p->compiler_count;
+        if (no_compiler || gpu == p->gpu_count) {
+            if (pool_nodes_give_up(p, no_compiler ? "compiler" : "GPU", &since, err)) return -1;
             node_links_wait(&p->links, 200);
             continue;
         }
+        since = 0;
         p->first_gpu = gpu;
         if (!p->compiler_hello) {
             size_t node = p->compilers[compiler].node;
@@ -243,14 +245,15 @@ json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, str
 // Where the first GPU's node is lost, another GPU takes its place.
 static int find_first_gpu(struct worker_pool *p, struct error *err)
 {
+    double since = 0;
     if (is_usable(p, p->first_gpu)) return 0;
     for (;;) {
-        if (interrupt_count()) return error_set(err, "interrupted");
         pool_nodes_serve(p);
         p->first_gpu = first_usable_gpu(p);
         if (p->first_gpu < p->gpu_count) return 0;
         p->first_gpu = 0;
-        if (pool_nodes_hopeless(p, err)) return -1;
+        if (interrupt_count()) return error_set(err, "interrupted");
+        if (pool_nodes_give_up(p, "GPU", &since, err)) return -1;
         node_links_wait(&p->links, 200);
     }
 }

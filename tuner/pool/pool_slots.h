@@ -9,6 +9,8 @@ enum { POOL_HELLO_TIMEOUT = 120, POOL_FAILED_STARTS = 3 };
 // Adds one; takes the texts. `link` is NULL for one that is here.
 void pool_add_gpu(struct worker_pool *, size_t node, struct node_link *link, char *name, char *device);
 void pool_add_compiler(struct worker_pool *, size_t node, struct node_link *link, char *name);
+// Whether one compiles, or may once it has said what it is.
+bool pool_has_compiler(const struct worker_pool *);
 // Starts one and sends hello to a GPU worker; the rest of its set-up follows from its answer. -1 with a message.
 int pool_start_compiler(struct worker_pool *, size_t compiler, struct error *);
 int pool_start_gpu(struct worker_pool *, size_t gpu, struct error *);

@@ -227,7 +227,13 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
     }
     memmove(w->input, w->input + used, w->input_size - used);
     w->input_size -= used;
-    if (*answer && w->link) node_files_found(w->link, *answer);
+    struct error why;
+    if (*answer && w->link && node_files_found(w->link, *answer, &why)) { // the node goes, and all its workers with it
+        node_link_stop(w->link, true, "%s", why.message);
+        json_decref(*answer);
+        w->input_size = w->input_looked = 0;
+        return 0;
+    }
     if (*answer) return 1;
     return error_prefix(err, "worker '%s'", w->name);
 }

@@ -223,6 +223,7 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
     } else if (slot->queued && id == slot->queue[0].id) {
         if (progress) {
             slot->deadline = now + slot->queue[0].timeout;
+            slot->begun = true;
             slot->at = json_get_integer(message, "trial", 0);
         } else {
             slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
@@ -254,15 +255,18 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
         error_set(&event->why, "the worker ended, as it had announced");
         return lose_gpu(p, i, event);
     }
+    // The request before may have broken the worker.
+    event->outside = slot->state == GPU_READY && slot->queued && !slot->begun;
     if (slot->dead) {
         event->why = slot->death;
-        event->outside = worker_ended_from_outside(&slot->worker);
+        event->outside |= worker_ended_from_outside(&slot->worker);
         event->node = worker_lost_with_node(&slot->worker);
         return lose_gpu(p, i, event);
     }
     if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
-    event->outside = slot->stopped >= WORKER_LONGEST_STOP;
-    if (event->outside)
+    bool stopped = slot->stopped >= WORKER_LONGEST_STOP;
+    event->outside |= stopped;
+    if (stopped)
         error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
                   WORKER_LONGEST_STOP);
     else if (slot->state == GPU_READY)
@@ -339,7 +343,7 @@ bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct p
     return lose_compiler(p, i, event);
 }
 
-static bool has_compiler(const struct worker_pool *p)
+bool pool_has_compiler(const struct worker_pool *p)
 {
     for (size_t i = 0; i < p->compiler_count; i++) {
         size_t node = p->compilers[i].node;
@@ -352,22 +356,20 @@ static bool has_compiler(const struct worker_pool *p)
 // Whether there has been nobody to measure, or to compile, for so long that the run has to end.
 static bool is_deserted(struct worker_pool *p, double now, struct pool_event *event)
 {
-    bool gpu = !p->node_count, compiler = !p->node_count || has_compiler(p);
-    double patience = pool_patience();
+    bool gpu = !p->node_count, compiler = !p->node_count || pool_has_compiler(p);
     for (size_t i = 0; i < p->gpu_count && !gpu; i++) gpu = pool_gpu_usable(p, i);
     if (gpu && compiler) {
         p->deserted = 0;
         return false;
     }
+    const char *missing = gpu ? "compiler" : "GPU";
     if (p->deserted <= 0) {
         p->deserted = now;
-        pool_say(p, "no %s is left; waiting %.3g s for one", gpu ? "compiler" : "GPU", patience);
+        pool_say(p, "no %s is left; waiting %.3g s for one", missing, pool_patience());
     }
-    if (now - p->deserted < patience) return false;
+    if (now - p->deserted < pool_patience() || !pool_nodes_give_up(p, missing, &p->deserted, &event->why)) return false;
     event->kind = POOL_FAILED;
     event->exit_status = EXIT_ENVIRONMENT;
-    if (!pool_nodes_hopeless(p, &event->why))
-        error_set(&event->why, "no node with a %s came within %.3g s", gpu ? "compiler" : "GPU", patience);
     return true;
 }
 

@@ -151,10 +151,6 @@ static int add_trial(void *user, const struct trial *trial)
     struct exporter *e = user;
     struct recorded *r = e->recorded;
     if (e->used == r->trial_count) return 1; // more finished since the count
-    if (trial->status == STATUS_SCREENED) {
-        e->left_out.screened++;
-        return 0;
-    }
     size_t n = e->used;
     if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
         e->left_out.elsewhere++;

@@ -11,7 +11,6 @@
 // The trials that an export leaves out.
 struct export_left_out {
     size_t elsewhere; // not in the job's space
-    size_t screened;  // never measured on the job's problems
 };
 
 // All trials of the store's current environment, in the order in which they finished. `device`: the "device" document,

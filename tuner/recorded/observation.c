@@ -9,7 +9,6 @@ static enum outcome outcome_of(enum trial_status status)
     case STATUS_OK:
         return OUTCOME_OK;
     case STATUS_SLOW:
-    case STATUS_SCREENED: // its time is an estimate
         return OUTCOME_SLOW;
     case STATUS_PRUNED:
         return OUTCOME_PRUNED;

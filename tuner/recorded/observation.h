@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/protocol.h"
 
 // The objective counts only where the status has one (ok, slow); else it is NaN. Borrows the configuration.

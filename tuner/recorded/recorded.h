@@ -44,8 +44,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/space.h"
-#include "search/strategy.h"
+#include "search/space/space.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/arena.h"
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"

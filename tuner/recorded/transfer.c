@@ -80,7 +80,6 @@ static int find_parameter(const struct space *space, const char *name, size_t le
 void transfer_add(struct transfer *t, const char *text, enum trial_status status, double objective)
 {
     size_t width = space_parameter_count(t->space);
-    if (status == STATUS_SCREENED) return; // it has no time on these problems, and has not failed
     if (t->count == TRANSFER_MOST) {
         t->left_out++;
         return;

@@ -1,10 +1,10 @@
-// Transfers results of another space to this one, as a prior of the search (search/prior.h): parameters are matched
-// by name, values by value. A number that this space lacks becomes its nearest one; a word that it lacks drops the
-// configuration. A parameter that one side lacks, or that never varies there, is ignored.
+// Transfers results of another space to this one, as a prior of the search (search/model/prior.h): parameters are
+// matched by name, values by value. A number that this space lacks becomes its nearest one; a word that it lacks drops
+// the configuration. A parameter that one side lacks, or that never varies there, is ignored.
 #ifndef SWEETSPOT_TRANSFER_H
 #define SWEETSPOT_TRANSFER_H
 
-#include "search/prior.h"
+#include "search/model/prior.h"
 #include "tuner/base/error.h"
 #include "tuner/base/protocol.h"
 #include "tuner/recorded/recorded.h"

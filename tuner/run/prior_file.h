@@ -1,8 +1,8 @@
-// Priors of a search (search/prior.h) from files: recorded spaces, and stores of this or other jobs.
+// Priors of a search (search/model/prior.h) from files: recorded spaces, and stores of this or other jobs.
 #ifndef SWEETSPOT_PRIOR_FILE_H
 #define SWEETSPOT_PRIOR_FILE_H
 
-#include "search/prior.h"
+#include "search/model/prior.h"
 #include "tuner/base/error.h"
 
 // What a file's results say about this space. From a store, those of the environment with this key, or with NULL of the

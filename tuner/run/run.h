@@ -14,12 +14,11 @@
 
 #include <stdio.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/policy/incumbent.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/run/gpu_times.h"
-#include "tuner/run/guide.h"
 #include "tuner/run/trial_record.h"
 #include "tuner/run/tune.h"
 #include "tuner/setup/job_setup.h"
@@ -37,9 +36,6 @@ struct task {
     json_t *problems; // of the trial request
     struct planned_launch *launches;
     size_t launch_count;
-    json_t *guide_problems; // of the guide's request; NULL: it has none, or cannot be launched there
-    double guide_seconds;   // 0: not timed there
-    double guide_busy, guide_gpu;
     double objective;
     const char *device_id; // uuid of the GPU that measured it; the slot's
 };
@@ -130,7 +126,6 @@ struct run {
     struct prior_list priors;
     struct told_trials told;
     struct incumbent incumbent;
-    struct guide guide;
     struct gpu_checks checks;
     struct run_statistics statistics;
     struct run_display display;
@@ -151,13 +146,6 @@ struct run {
         char compiler[64]; // nvcc with its version
         struct error why;  // there is no race
     } builds;
-    struct {     // the final once more, on another GPU (final_repeat.c)
-        bool on; // it is under way: `first` is the final's answer
-        size_t gpu, first_gpu;
-        int64_t process;
-        json_t *first;
-        json_t *answer; // NULL: it was not repeated
-    } repeat;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t final_condemned; // winners of the final that compute-sanitizer refused
@@ -184,7 +172,6 @@ json_t *run_given_devices(const struct run *); // as the user named them: "devic
 
 // run_gpu.c: requests to GPU workers and their answers.
 void run_measure(struct run *, struct task *, size_t gpu);
-void run_measure_guide(struct run *, struct task *, size_t gpu); // on the job's guide
 void run_count(struct run *, const struct policy_request *, size_t gpu);
 void run_take_gpu_answer(struct run *, size_t gpu, const json_t *answer);
 void run_take_gpu_loss(struct run *, const struct pool_event *);
@@ -200,21 +187,6 @@ void run_take_check(struct run *, size_t gpu, const json_t *answer);
 void run_check_failed(struct run *, size_t gpu, const char *why); // it ended the worker
 void run_check_release(struct run *);
 json_t *run_gpus_document(const struct run *); // the GPUs of the run, with what was found
-
-// run_guide.c: the job's guide, if it has one.
-void run_guide_describe(struct run *, json_t *job_request); // adds it to what GPU workers are set up with
-void run_guide_begin(struct run *);                         // they are set up
-// Works out a compiled candidate's launches on the guide. Without any it is not timed there.
-void run_guide_prepare(struct run *, struct task *);
-// Nothing is known about a candidate there, for `reason`.
-void run_guide_fail(struct run *, const struct task *, const char *reason);
-// Whether a candidate that was timed there is not to be measured, and why.
-bool run_guide_screens(const struct run *, const struct task *, struct error *reason);
-// A trial that is about to be told, new or stored. Learns from it, and gives what a screened one is expected to take;
-// false: nothing is known of it, and it is not to be told.
-bool run_guide_note(struct run *, const struct trial *, double *objective);
-void run_guide_report(struct run *);
-json_t *run_guide_document(const struct run *); // for the run's document; NULL: there is no guide
 
 // run_compile.c: likewise for compilers.
 void run_compile(struct run *, struct task *, size_t compiler);
@@ -250,8 +222,14 @@ void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
 void run_fail(struct run *, int exit_status, const struct error *);                   // ends the run
 
+// run_retry.c: after the search, candidates that crashed once and may belong into the final. Adds their tasks, at most
+// RUN_RETRIES; returns how many.
+enum { RUN_RETRIES = 3 };
+size_t run_retry_begin(struct run *);
+
 // final.c: the final.
-int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
+size_t run_final_places(const struct run *); // how many candidates take part, spares included
+int run_final_begin(struct run *);           // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
@@ -285,12 +263,6 @@ int64_t run_final_rounds(const struct run *); // of the present process
 bool run_final_stands(const struct run *, const struct task *);
 // The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
 size_t run_final_processes(const struct run *, unsigned char **out);
-// final_repeat.c: those that passed once more, on another GPU, as a check. Whether there is one: its request is then on
-// its way. The end: failures there become failures of the final's answer. What was found is a member of the final's
-// document: `base` is the trial to whose time the others are compared, 0 the first that passed. NULL: not repeated.
-bool run_final_repeat_begin(struct run *);
-void run_final_repeat_end(struct run *);
-json_t *run_final_repeat_document(struct run *, const json_t *entries, int64_t base);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
 void run_final_keep_binaries(struct run *, const json_t *entries);

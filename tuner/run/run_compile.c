@@ -57,7 +57,6 @@ static void take_compiled(struct run *r, struct task *t)
         finish(r, t, STATUS_PRUNED, err.message);
         return;
     }
-    if (t->queued.purpose == TASK_TRIAL) run_guide_prepare(r, t);
     policy_compiled(&r->policy, &t->queued);
 }
 

@@ -22,16 +22,6 @@ void run_measure(struct run *r, struct task *t, size_t gpu)
                   r->job->measure.timeout);
 }
 
-void run_measure_guide(struct run *r, struct task *t, size_t gpu)
-{
-    t->device_id = r->pool.gpus[gpu].uuid;
-    pool_send_gpu(&r->pool, gpu,
-                  json_pack("{s:s, s:s, s:s, s:[o], s:O, s:b}", "op", "guide", "config", t->text, "cubin",
-                            t->compiled.cubin, "best", json_real_or_null(r->guide.least > 0 ? r->guide.least : NAN),
-                            "problems", t->guide_problems, "verify", 0),
-                  r->job->measure.timeout);
-}
-
 void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
 {
     json_t *trials = json_array();
@@ -62,33 +52,6 @@ static void take_trial(struct run *r, struct task *t, size_t gpu, const json_t *
     char *text = text_format("the worker answered '%s' %s", word, reason);
     run_commit(r, t, STATUS_CRASHED, text, NULL);
     free(text);
-}
-
-static void without_guide(struct run *r, struct task *t, const char *reason)
-{
-    run_guide_fail(r, t, reason);
-    policy_guided(&r->policy, &t->queued);
-}
-
-static void take_guide(struct run *r, struct task *t, size_t gpu, const json_t *answer)
-{
-    struct error reason;
-    int status = status_find(json_get_string(answer, "status", ""));
-    double seconds = json_get_number(json_array_get(json_object_get(answer, "problems"), 0), "time", NAN);
-    t->guide_busy = json_get_number(answer, "busy", 0);
-    t->guide_gpu = json_get_number(answer, "wall", 0);
-    if ((status != STATUS_OK && status != STATUS_SLOW) || !(seconds > 0)) {
-        without_guide(r, t, json_get_string(answer, "reason", "no time"));
-        return;
-    }
-    t->guide_seconds = seconds;
-    if (!run_guide_screens(r, t, &reason)) {
-        policy_guided(&r->policy, &t->queued);
-        return;
-    }
-    policy_screened(&r->policy, &t->queued);
-    run_watch_measured(r, gpu, false, answer);
-    run_commit(r, t, STATUS_SCREENED, reason.message, NULL);
 }
 
 static const json_t *find_trial(const json_t *answer, int64_t trial)
@@ -124,8 +87,6 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
     run_watch_gpu(r, gpu);
     if (request.kind == REQUEST_TRIAL)
         take_trial(r, (struct task *)request.tasks[0], gpu, answer);
-    else if (request.kind == REQUEST_GUIDE)
-        take_guide(r, (struct task *)request.tasks[0], gpu, answer);
     else if (request.kind == REQUEST_COUNT)
         take_counts(r, &request, answer);
     else if (request.kind == REQUEST_CHECK)
@@ -160,8 +121,6 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
         } else if (blamed.kind == REQUEST_TRIAL) {
             run_watch_measured(r, event->worker, true, NULL);
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL);
-        } else if (blamed.kind == REQUEST_GUIDE) {
-            without_guide(r, t, event->why.message);
         } else {
             run_log(r, "trial %" PRId64 " has no counters: counting it ended the worker", t->trial);
             run_commit_counters(r, t, NULL);

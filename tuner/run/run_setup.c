@@ -85,7 +85,7 @@ static int open_store(struct run *r, struct error *err)
                             .arch = r->pool.arch,
                             .driver = r->pool.driver};
     json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
-    char *settings = environment_text(facts, true, err), *hello = describe_device(r);
+    char *settings = environment_text(facts, err), *hello = describe_device(r);
     int status = EXIT_ENVIRONMENT;
     json_decref(facts);
     if (!settings) goto out;
@@ -97,9 +97,6 @@ static int open_store(struct run *r, struct error *err)
         goto out;
     status = 0;
     run_collect_priors(r, &e);
-    if (store_kept_copy(r->store))
-        run_message(r, "the store had an older version and was migrated; the old one is kept as %s",
-                    store_kept_copy(r->store));
 out:
     free(hello);
     free(settings);
@@ -113,7 +110,6 @@ static json_t *describe_job(struct run *r)
     for (size_t i = 0; counts(r) && i < r->job->metric_count; i++)
         json_array_append_new(counters, json_string(r->job->metrics[i]));
     json_object_set_new(request, "counters", counters);
-    run_guide_describe(r, request);
     return request;
 }
 
@@ -330,7 +326,6 @@ int run_setup(struct run *r)
         return status;
     }
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
-    run_guide_begin(r);
     read_metrics(r);
     read_least(r);
     read_baselines(r);

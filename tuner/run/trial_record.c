@@ -87,12 +87,6 @@ void trial_record_make(struct trial_record *record, const struct trial_facts *f,
     t->compile_seconds = f->compiled->seconds;
     t->compile_cached = f->compiled->cached;
     t->device_id = arena_copy(&record->memory, f->device_id);
-    if (f->guide) {
-        t->guide = f->guide;
-        t->guide_seconds = f->guide_seconds;
-        t->gpu_busy = (isfinite(t->gpu_busy) ? t->gpu_busy : 0) + f->guide_busy;
-        t->gpu_seconds = (isfinite(t->gpu_seconds) ? t->gpu_seconds : 0) + f->guide_gpu;
-    }
     t->counted = status != STATUS_OK || !f->counts;
 }
 

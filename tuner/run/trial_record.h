@@ -17,10 +17,8 @@ struct trial_facts {
     const struct compiled *compiled;
     const struct planned_launch *launches;
     size_t launch_count;
-    const json_t *answer;                        // the GPU worker's; NULL where there is none
-    bool counts;                                 // an ok trial will be counted
-    const char *guide;                           // the problem that it was timed on first; NULL: none
-    double guide_seconds, guide_busy, guide_gpu; // a launch there; the GPU's time, and the worker's
+    const json_t *answer; // the GPU worker's; NULL where there is none
+    bool counts;          // an ok trial will be counted
 };
 
 struct trial_record {

@@ -30,10 +30,7 @@ static void propose(struct run *r)
         memcpy(config, r->starts.configs[r->starts.next++], sizeof config);
         if (strategy_seen(r->strategy, config)) return;
     } else {
-        run_watch_doing(r, DRIVER_ASKING);
-        bool proposed = strategy_ask(r->strategy, config);
-        run_watch_doing(r, DRIVER_WORKING);
-        if (!proposed) {
+        if (!strategy_ask(r->strategy, config)) {
             policy_no_proposal(&r->policy, strategy_exhausted(r->strategy));
             return;
         }
@@ -49,8 +46,7 @@ static void watch_worker(struct run *r, const struct policy_action *action)
     if (action->worker == POLICY_NOBODY) return;
     if (action->kind == POLICY_COMPILE || action->kind == POLICY_DROP)
         run_watch_compiler(r, action->worker);
-    else if (action->kind == POLICY_MEASURE || action->kind == POLICY_GUIDE || action->kind == POLICY_COUNT ||
-             action->kind == POLICY_FINAL)
+    else if (action->kind == POLICY_MEASURE || action->kind == POLICY_COUNT || action->kind == POLICY_FINAL)
         run_watch_gpu(r, action->worker);
 }
 
@@ -75,9 +71,6 @@ static void carry_out(struct run *r, const struct policy_action *action)
         break;
     case POLICY_MEASURE:
         run_measure(r, t, action->worker);
-        break;
-    case POLICY_GUIDE:
-        run_measure_guide(r, t, action->worker);
         break;
     case POLICY_COUNT:
         run_count(r, action->request, action->worker);
@@ -168,9 +161,9 @@ static void wait_for_workers(struct run *r, double until)
     }
     double left = r->unread ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_watch_look(r); // what can be handed out is: nobody seems idle who is not
-    run_watch_doing(r, DRIVER_WAITING);
+    run_watch_waits(r, true);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
-    run_watch_doing(r, DRIVER_WORKING);
+    run_watch_waits(r, false);
     take_events(r);
     tell_workers(r);
     r->looked = clock_now();
@@ -201,6 +194,7 @@ static void search(struct run *r)
     policy_begin(&r->policy, r->statistics.search_started);
     run_watch_phase(r, WATCH_SEARCH);
     follow_policy(r);
+    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) follow_policy(r);
 }
 
 // Of the finalists' tasks that there are; in all processes.
@@ -209,13 +203,6 @@ static void race(struct run *r)
     policy_begin_final(&r->policy);
     do follow_policy(r);
     while (run_final_goes_on(r));
-}
-
-static void repeat(struct run *r)
-{
-    if (!run_final_repeat_begin(r)) return;
-    follow_policy(r);
-    run_final_repeat_end(r);
 }
 
 static enum final_outcome race_builds(struct run *r)
@@ -236,7 +223,6 @@ static void final(struct run *r)
         }
         race(r);
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
-        repeat(r);
         outcome = run_final_finish(r);
         if (outcome == FINAL_DECIDED) outcome = race_builds(r);
         r->final_open += outcome == FINAL_OPEN;
@@ -276,8 +262,6 @@ static void put_run(struct run *r)
     if (r->checks.trial)
         json_object_set_new(document, "reference",
                             json_pack("{s:I, s:f}", "trial", (json_int_t)r->checks.trial, "gpu_wall", r->checks.wall));
-    json_t *guide = run_guide_document(r);
-    if (guide) json_object_set_new(document, "guide", guide);
     json_decref(given);
     put_document(r, "run", document);
 }
@@ -298,7 +282,6 @@ static void report(struct run *r)
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->statistics.counts[s])
             run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->statistics.counts[s]);
-    run_guide_report(r);
 }
 
 // The gain that more time is expected to bring.
@@ -434,7 +417,6 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
             json_decref(workers);
         else
             put_document(r, "workers", workers);
-        if (!r->fatal) run_watch_report_final(r);
     }
     status = finish(r);
     if (interrupt_count()) status = interrupt_status();

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "search/stop.h"
+#include "search/model/stop.h"
 #include "tuner/base/error.h"
 #include "tuner/job/job.h"
 

@@ -202,24 +202,11 @@ void job_setup_release(struct job_setup *s)
     *s = (struct job_setup){0};
 }
 
-static void add_own_kernels(const struct job_setup *s, json_t *request)
-{
-    if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
-    if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
-}
-
-json_t *job_setup_guide(const struct job_setup *s, const struct worker_pool *pool, struct error *err)
-{
-    json_t *request = request_guide(s->job, pool->memory, s->seed, err);
-    if (request) add_own_kernels(s, request);
-    if (request && s->library) name_library(json_object_get(request, "reference"), s->library);
-    return request;
-}
-
 json_t *job_setup_for_gpu(const struct job_setup *s)
 {
     json_t *request = json_deep_copy(s->request);
-    add_own_kernels(s, request);
+    if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
+    if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
     json_object_set_new(json_object_get(request, "reference"), "cache",
                         json_string(s->cache)); // where expected values may be kept
     return request;
@@ -301,20 +288,4 @@ int job_setup_launches(const struct job *job, const struct device_limits *limits
     *problems = request_problems(job, config, compiled, false, launches, count, reason);
     if (!*problems || does_too_little(job, *launches, *count, reason)) return -1;
     return check_launches(job, limits, compiled, *launches, *count, reason);
-}
-
-int job_setup_guide_launches(const struct job *job, const struct device_limits *limits, const uint16_t *config,
-                             const struct compiled *compiled, json_t **problems, struct error *reason)
-{
-    struct planned_launch *planned = NULL;
-    size_t count = 0;
-    *problems = request_guide_problems(job, config, compiled, &planned, &count, reason);
-    int failed = !*problems;
-    if (!failed && !count) failed = error_set(reason, "it has no stage for the guide");
-    if (!failed) failed = check_launches(job, limits, compiled, planned, count, reason);
-    free(planned);
-    if (!failed) return 0;
-    json_decref(*problems);
-    *problems = NULL;
-    return -1;
 }

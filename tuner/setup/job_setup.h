@@ -30,9 +30,6 @@ void job_setup_release(struct job_setup *);
 // What a GPU worker is set up with, except "counters", which the caller adds. New reference.
 json_t *job_setup_for_gpu(const struct job_setup *);
 
-// The "guide" of that request, for a job that has one. New reference; NULL with a message.
-json_t *job_setup_guide(const struct job_setup *, const struct worker_pool *, struct error *);
-
 // The compile request for a configuration whose text it is. The compiler ends by itself at the job's deadline; it is
 // killed COMPILE_GRACE seconds later.
 enum { COMPILE_GRACE = 10 };
@@ -56,8 +53,5 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
 int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
                        const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
                        struct error *reason);
-// Likewise on the job's guide. -1 with the reason why the candidate cannot be launched there.
-int job_setup_guide_launches(const struct job *, const struct device_limits *, const uint16_t *config,
-                             const struct compiled *, json_t **problems, struct error *reason);
 
 #endif

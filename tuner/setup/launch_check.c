@@ -3,10 +3,7 @@
 
 #include <inttypes.h>
 
-static int64_t round_up(int64_t value, int64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
+#include "search/space/fn.h"
 
 int64_t blocks_per_sm(const struct device_limits *d, int64_t threads, int64_t registers, int64_t shared)
 {
@@ -16,11 +13,11 @@ int64_t blocks_per_sm(const struct device_limits *d, int64_t threads, int64_t re
     if (by_warps < blocks) blocks = by_warps;
     if (registers > 0) {
         // Each of the four partitions of an SM has a quarter of the registers and gives them to whole warps.
-        int64_t warp_registers = round_up(registers * d->warp_size, 256);
+        int64_t warp_registers = fn_round_up(registers * d->warp_size, 256);
         int64_t by_registers = d->registers_per_sm / 4 / warp_registers * 4 / warps;
         if (by_registers < blocks) blocks = by_registers;
     }
-    int64_t block_shared = round_up(shared, 128) + (d->compute >= 80 ? 1024 : 0);
+    int64_t block_shared = fn_round_up(shared, 128) + (d->compute >= 80 ? 1024 : 0);
     int64_t by_shared = block_shared > 0 ? d->shared_per_sm / block_shared : blocks;
     return by_shared < blocks ? by_shared : blocks;
 }

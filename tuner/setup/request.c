@@ -15,9 +15,6 @@
 
 enum { BASELINE_TIMEOUTS = 4 }; // times `measure.timeout`, for a baseline to be verified and timed on all problems
 
-// On the guide one launch that takes so many times the best there is enough.
-static const double guide_slow_factor = 2;
-
 static json_t *number_value(const struct expr *expression, double real, const int64_t *values)
 {
     int64_t value;
@@ -274,22 +271,4 @@ fail:
     json_decref(baselines);
     json_decref(how);
     return NULL;
-}
-
-json_t *request_guide(const struct job *job, int64_t memory, uint64_t seed, struct error *err)
-{
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    json_t *problem = describe_problem(job, job->problem_count, memory, values, err);
-    free(values);
-    if (!problem) return NULL;
-    struct verify_settings verify = job->verify;
-    struct measure_settings measure = job->measure;
-    verify.enabled = false;
-    measure.warmup = 0; // the single launch by which it may be cut off is one
-    measure.min_samples = measure.max_samples = 3;
-    measure.slow_factor = fmin(measure.slow_factor, guide_slow_factor);
-    return json_pack("{s:I, s:[o], s:s, s:o, s:o, s:o, s:[]}", "seed", (json_int_t)seed, "problems", problem,
-                     "objective", objective_words[OBJECTIVE_GEOMEAN], "reference",
-                     describe_functions(&job->reference, "none"), "verify", settings_write(verify_table, &verify),
-                     "measure", settings_write(measure_table, &measure), "baselines");
 }

@@ -33,7 +33,7 @@ void compiled_release(struct compiled *);
 // That of a stage's kernel, or NULL.
 const struct compiled_entry *compiled_find(const struct compiled *, const struct stage *);
 
-// The hash of the job's source, with every header that one of its configurations may include (tuner/compile/source.h).
+// The hash of the job's source, with every header that one of its configurations may include (tuner/source/source.h).
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
 // {"op":"build"} of a source of the user's; a function may be NULL. Host compilers may take as long as several
@@ -52,10 +52,6 @@ json_t *request_compile_current(const struct job *, const char *arch, const char
 json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference,
                     const struct compiled *current, uint64_t seed, struct error *);
 
-// The "guide" of a "job", without "support" and "ceilings": the job's guide, timed in few launches and not verified.
-// NULL likewise. The job has one.
-json_t *request_guide(const struct job *, int64_t memory, uint64_t seed, struct error *);
-
 // One launch of a candidate on one problem, worked out.
 struct planned_launch {
     int problem, stage;
@@ -67,10 +63,6 @@ struct planned_launch {
 // which the caller frees. Both may be NULL. NULL with a message when an expression fails for this configuration.
 json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
                          struct planned_launch **launches, size_t *launch_count, struct error *);
-
-// The "problems" array of a candidate on the guide. Likewise.
-json_t *request_guide_problems(const struct job *, const uint16_t *config, const struct compiled *,
-                               struct planned_launch **launches, size_t *launch_count, struct error *);
 
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

@@ -5,8 +5,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/source.h"
 #include "tuner/setup/request.h"
+#include "tuner/source/source.h"
 #include "tuner/trial/trial_field.h"
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
@@ -120,7 +120,7 @@ static bool has_units(const struct job *job)
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
-    if (job->space && space_size(job->space) && job->source && !strcmp(job->source, job->reference.source)) {
+    if (job->source && !strcmp(job->source, job->reference.source) && job->space && space_size(job->space)) {
         space_get(job->space, 0, first);
         job_defines(job, first, define, defines);
         return;

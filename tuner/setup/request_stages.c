@@ -168,9 +168,9 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
     return more;
 }
 
-// A candidate's launches on one problem of the job, which the request calls `number`.
+// A candidate's launches on one problem of the job.
 static json_t *describe_launches(const struct job *job, const uint16_t *config, const struct compiled *compiled,
-                                 size_t p, size_t number, struct launches *out, struct error *err)
+                                 size_t p, struct launches *out, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     int *names = memory_new(job->buffer_count + 1, sizeof *names);
@@ -184,17 +184,9 @@ static json_t *describe_launches(const struct job *job, const uint16_t *config, 
     }
     free(values);
     free(names);
-    if (!failed) return json_pack("{s:i, s:o}", "problem", (int)number, "stages", stages);
+    if (!failed) return json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);
     json_decref(stages);
     return NULL;
-}
-
-// Hands over what was worked out, or frees it.
-static void give(struct launches *out, const json_t *problems, struct planned_launch **launches, size_t *count)
-{
-    if (count) *count = problems ? out->count : 0;
-    if (launches) *launches = problems ? out->list : NULL;
-    if (!launches || !problems) free(out->list);
 }
 
 json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
@@ -203,7 +195,7 @@ json_t *request_problems(const struct job *job, const uint16_t *config, const st
     struct launches out = {0};
     json_t *problems = json_array();
     for (size_t p = 0; problems && p < (tuned_only ? job->tuned_count : job->problem_count); p++) {
-        json_t *one = describe_launches(job, config, compiled, p, p, &out, err);
+        json_t *one = describe_launches(job, config, compiled, p, &out, err);
         if (one) {
             json_array_append_new(problems, one);
             continue;
@@ -211,17 +203,9 @@ json_t *request_problems(const struct job *job, const uint16_t *config, const st
         json_decref(problems);
         problems = NULL;
     }
-    give(&out, problems, launches, launch_count);
-    return problems;
-}
-
-json_t *request_guide_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
-                               struct planned_launch **launches, size_t *launch_count, struct error *err)
-{
-    struct launches out = {0};
-    json_t *one = describe_launches(job, config, compiled, job->problem_count, 0, &out, err),
-           *problems = one ? json_pack("[o]", one) : NULL;
-    give(&out, problems, launches, launch_count);
+    if (launch_count) *launch_count = problems ? out.count : 0;
+    if (launches) *launches = problems ? out.list : NULL;
+    if (!launches || !problems) free(out.list);
     return problems;
 }
 

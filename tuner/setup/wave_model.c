@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/fn.h"
+#include "search/space/fn.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/setup/request.h"

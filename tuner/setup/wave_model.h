@@ -1,5 +1,5 @@
 // How long a kernel takes on one problem compared with another, estimated from its launch: the work of a block times
-// the waves of blocks (fn_relative_time in search/fn_selector.h).
+// the waves of blocks (fn_relative_time in search/space/fn_selector.h).
 //
 // Work: the job's work (flops, else bytes), or without these the product of the problem's sizes. Blocks are those of
 // the configuration's heaviest launch, the one of which the fewest blocks fit the device at once. Where that is

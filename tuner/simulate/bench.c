@@ -15,6 +15,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/stats.h"
 #include "tuner/simulate/bench_processes.h"
 
 struct runs {
@@ -26,15 +27,9 @@ struct runs {
     double *seconds; // per proposal, a run
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare_doubles);
+    stats_sort(values, count);
     double low = values[(count - 1) / 2], high = values[count / 2];
     return low == high ? low : (low + high) / 2;
 }
@@ -64,7 +59,7 @@ static double *sorted_times(const struct recorded *r, size_t *count)
     *count = 0;
     for (size_t i = 0; i < r->trial_count; i++)
         if (r->trials[i].status == STATUS_OK) times[(*count)++] = r->trials[i].objective;
-    qsort(times, *count, sizeof *times, compare_doubles);
+    stats_sort(times, *count);
     return times;
 }
 

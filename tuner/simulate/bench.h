@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "search/strategy.h"
+#include "search/strategies/strategy.h"
 #include "tuner/base/error.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/simulate/bench_processes.h"

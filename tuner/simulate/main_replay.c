@@ -91,7 +91,7 @@ static json_t *compile(const struct recorded *r, const json_t *request)
     json_t *unit, *entries = json_array();
     add_entries(t, request, entries);
     json_array_foreach(json_object_get(request, "units"), i, unit) add_entries(t, unit, entries);
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "recorded", "cached", 0, "seconds",
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "", "cached", 0, "seconds",
                      isfinite(t->compile_seconds) ? t->compile_seconds : 0, "warnings", "entries", entries);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/stats.h"
 #include "tuner/base/text.h"
 #include "tuner/policy/simulation.h"
 
@@ -72,12 +73,6 @@ struct durations {
     double *compile, *gpu; // s, a trial
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Fills in unknown times. -1 if all are unknown.
 static int complete(double *seconds, size_t count)
 {
@@ -85,7 +80,7 @@ static int complete(double *seconds, size_t count)
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(seconds[i]) && seconds[i] >= 0) known[n++] = seconds[i];
-    qsort(known, n, sizeof *known, compare_doubles);
+    stats_sort(known, n);
     double median = n ? known[n / 2] : NAN;
     free(known);
     for (size_t i = 0; i < count; i++)

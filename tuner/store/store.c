@@ -1,5 +1,5 @@
 // The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
-// schema in store_schema.c, older versions in store_migrate.c; all of them use store_sql.c and store_fields.c.
+// schema in store_schema.c; all of them use store_sql.c and store_fields.c.
 //
 // Invariant: outside a call no transaction is open and no statement is half done, so that a reader never holds the log
 // back and a kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write()
@@ -88,12 +88,8 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
     sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
-    int version;
-    if (check_damage(store, err) || store_version(store, &version, err)) goto out;
-    if (version < STORE_VERSION &&
-        (create ? store_migrate(store, version, err) : store_migrate_copy(store, version, err)))
-        goto out;
-    if (store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err) ||
+    if (check_damage(store, err) ||
+        store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err) ||
         store_find_columns(store, err) || (create && store_renew_views(store, err)))
         goto out;
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -119,16 +115,10 @@ void store_close(struct store *store)
     arena_release(&store->session);
     arena_release(&store->blob);
     free(store->present);
-    free(store->kept);
     free(store->lock_path);
     free(store->rescued);
     free(store->path);
     free(store);
-}
-
-const char *store_kept_copy(const struct store *store)
-{
-    return store->kept;
 }
 
 const char *store_rescued_copy(const struct store *store)

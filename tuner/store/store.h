@@ -6,11 +6,11 @@
 // old trials stay but do not count; change it back and they count again. Names are stored as text, so that a store does
 // not depend on numbering.
 //
-// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of an older version is
-// migrated (store_migrate.c); one of a newer version, a file that is not a store, or a damaged store is refused with
-// a message and not changed. A trial's figures need no new version: columns that the table of fields
-// (tuner/trial/trial_field.h) has and a store lacks are added with the first trial that is stored, and unknown until
-// then. People read a store through its views (store_views.c), which are a promise of their own (docs/store.md).
+// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of
+// another version, a file that is not a store, or a damaged store is refused with a message and not changed. A trial's
+// figures need no new version: columns that the table of fields (tuner/trial/trial_field.h) has and a store lacks are
+// added with the first trial that is stored, and unknown until then. People read a store through its views
+// (store_views.c), which are a promise of their own (docs/store.md).
 //
 // Committed data survives kill -9 at any later time; a write in progress is stored completely or not at
 // all. A power failure may take the last commits, never the file. When the disk is full, the call fails and everything
@@ -31,15 +31,10 @@ enum { STORE_VERSION = 2 };
 
 struct store;
 
-// Opens (and creates with its folder, when `create`) the file. Fails with a message on a newer version, damage, no
+// Opens (and creates with its folder, when `create`) the file. Fails with a message on another version, damage, no
 // permission. Without `create` a store in a folder that cannot be written is opened for reading.
-// A store of an older version is, with `create`, locked (store_lock), copied aside and migrated. Without `create` a
-// migrated copy of it is opened, which is gone when the store is closed, and cannot be written.
 int store_open(struct store **, const char *path, bool create, struct error *);
 void store_close(struct store *);
-// The path of the copy that store_open made before it migrated the file; it lives until the store is closed. NULL
-// without a migration.
-const char *store_kept_copy(const struct store *);
 // A store whose file is deleted or replaced while it is open is *lost*: the next commit notices, writes all that the
 // store holds to <store>.rescued, and fails, as does every later one. The path of that file; NULL otherwise.
 const char *store_rescued_copy(const struct store *);
@@ -67,13 +62,18 @@ int store_each_environment(struct store *, int (*visit)(void *user, const struct
                            struct error *);
 
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
-// environment is an error, unless the first is `screened`: it was never measured, and its row is dropped.
+// environment is an error.
 int store_add(struct store *, struct trial *, struct error *);
 // Commits several in one transaction: all of them, or none.
 int store_add_all(struct store *, struct trial *const *trials, size_t count, struct error *);
 // Judges a stored trial again: afterwards it has this status and reason wherever it is read, counted or ranked.
 // The stored result stays, and counts again if a later verdict says so.
 int store_add_verdict(struct store *, int64_t trial, enum trial_status, const char *reason, struct error *);
+// Whether a trial has been judged again. -1 with a message.
+int store_judged(struct store *, int64_t trial, struct error *);
+// A trial (its `id`) that failed without figures was tried again: adds the figures of the second try, and a verdict
+// with its status and reason. The row keeps the first status and reason.
+int store_add_retry(struct store *, const struct trial *, struct error *);
 // Adds counters to committed trials, in one transaction.
 int store_add_counters(struct store *, int64_t trial, const struct trial_counter *, size_t count, struct error *);
 

@@ -13,10 +13,10 @@ enum statement {
     STATEMENT_ADD_TRIAL,
     STATEMENT_ADD_PROBLEM,
     STATEMENT_ADD_STAGE,
+    STATEMENT_RETRY_TRIAL,
     STATEMENT_ADD_COUNTER,
     STATEMENT_ADD_VERDICT,
-    STATEMENT_DROP_SCREENED_STAGES,
-    STATEMENT_DROP_SCREENED,
+    STATEMENT_VERDICTS,
     STATEMENT_SET_COUNTED,
     STATEMENT_FIND,
     STATEMENT_GET,
@@ -43,7 +43,6 @@ struct store {
     sqlite3 *db;
     char *path;
     char *lock_path; // NULL until it is needed
-    char *kept;      // the copy made before the store was migrated; else NULL
     bool *present;   // by field: the file has a column for it
     bool incomplete; // it lacks some
     char *rescued;   // where the content went when the file was deleted or replaced; else NULL
@@ -102,6 +101,9 @@ int store_add_columns(struct store *, struct error *err);
 char *store_field_statement(const struct store *, enum statement);
 // Binds a record's fields to the parameters from *parameter on, and sets *parameter to the one after the last.
 void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
+// The status that a stored word stands for, or -1. Earlier versions stored "screened" for a candidate that was
+// certainly too slow on a cheaper problem, and has no time. It is read as slow.
+int store_status(const char *);
 // Reads a record's fields from the columns from *column on. -1 with a message when a status is unknown.
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
                       struct error *err);
@@ -119,7 +121,7 @@ enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; ho
 
 // store_schema.c: writes a new, empty store, unless there is one already; sees that there is a regular file; and tells
 // from its first bytes, before SQLite looks at it and without any change to it, whether it can be a store of this
-// version or an older one.
+// version.
 int store_create(const char *path, struct error *err);
 int store_find_file(const char *path, struct error *err);
 int store_inspect(sqlite3 *, const char *path, struct error *err);
@@ -127,15 +129,5 @@ int store_inspect(sqlite3 *, const char *path, struct error *err);
 int store_publish(const char *temporary, const char *path, struct error *err);
 // Removes a file and SQLite's files beside it.
 void store_remove_file(const char *path);
-// The tables that version 2 added: verdicts, blobs.
-extern const char store_tables_of_version_2[];
-
-// store_migrate.c: the version of the open file, by its log too; brings it up to STORE_VERSION in place, or goes on
-// with a migrated copy that is gone when it is closed.
-int store_version(struct store *, int *version, struct error *err);
-int store_migrate(struct store *, int version, struct error *err);
-int store_migrate_copy(struct store *, int version, struct error *err);
-// store_step_1.c: from version 1 to 2, within a transaction.
-int store_step_1(struct store *, struct error *err);
 
 #endif

@@ -51,9 +51,7 @@ static const char schema[] =
     "CREATE TABLE documents (" // environment NULL: of the whole store; trial NULL: of no trial
     " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER REFERENCES environments(id),"
     " kind TEXT NOT NULL, written REAL NOT NULL, json TEXT NOT NULL, trial INTEGER REFERENCES trials(id));"
-    "CREATE INDEX documents_by_kind ON documents (kind, id);";
-
-const char store_tables_of_version_2[] =
+    "CREATE INDEX documents_by_kind ON documents (kind, id);"
     "CREATE INDEX documents_by_trial ON documents (trial, kind, id) WHERE trial IS NOT NULL;"
     "CREATE TABLE verdicts ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, trial INTEGER NOT NULL REFERENCES trials(id), status TEXT NOT NULL,"
@@ -71,8 +69,8 @@ static int write_schema(const char *path, struct error *err)
          *stages = store_column_definitions(FIELD_STAGE), *tables = text_format(schema, trials, problems, stages),
          *views = store_view_definitions();
     char *text = text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;"
-                             "%s %s %s COMMIT; PRAGMA journal_mode = WAL;",
-                             STORE_APPLICATION_ID, STORE_VERSION, tables, store_tables_of_version_2, views);
+                             "%s %s COMMIT; PRAGMA journal_mode = WAL;",
+                             STORE_APPLICATION_ID, STORE_VERSION, tables, views);
     int result = 0;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
         sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
@@ -180,12 +178,11 @@ int store_inspect(sqlite3 *db, const char *path, struct error *err)
         return error_set(err, "'%s' is the database of another program and was not changed: give another --store",
                          path);
     uint32_t version = big_endian(header + 60);
-    if (version < 1 || version > STORE_VERSION)
-        return error_set(
-            err,
-            "the store '%s' has version %u, but this sweetspot reads versions 1 to %d; it was not changed: "
-            "use the sweetspot that wrote it, or another --store",
-            path, (unsigned)version, STORE_VERSION);
+    if (version != STORE_VERSION)
+        return error_set(err,
+                         "the store '%s' has version %u, but this sweetspot reads only version %d; it was not "
+                         "changed: use the sweetspot that wrote it, or another --store",
+                         path, (unsigned)version, STORE_VERSION);
     uint64_t page = (uint64_t)header[16] << 8 | header[17];
     if (page == 1) page = 65536;
     uint64_t wanted = page * big_endian(header + 28);

@@ -36,10 +36,7 @@ int store_failed(struct store *store, struct error *err)
         return error_set(err, "cannot %s the store '%s': %s", code == SQLITE_IOERR ? "read or write" : "open",
                          store->path, why ? strerror(why) : sqlite3_errmsg(store->db));
     case SQLITE_READONLY:
-        return error_set(err, "cannot write the store '%s': it is read-only%s", store->path,
-                         sqlite3_db_filename(store->db, "main") && *sqlite3_db_filename(store->db, "main")
-                             ? ""
-                             : ", because it has an older version; `sweetspot tune` migrates it");
+        return error_set(err, "cannot write the store '%s': it is read-only", store->path);
     case SQLITE_BUSY:
         return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
                          STORE_BUSY_MS / 1000);

@@ -155,7 +155,8 @@ static const struct store_view views[] = {
      .level = FIELD_LEVELS,
      .tail = "environments e"},
     {.name = "v1_trials",
-     .head = "t.id AS trial, t.environment AS environment, " IS_CURRENT("t.environment"),
+     .head = "t.id AS trial, t.environment AS environment, " IS_CURRENT(
+         "t.environment") ", CAST(NULL AS TEXT) AS guide, CAST(NULL AS DOUBLE) AS guide_seconds", // no longer measured
      .level = FIELD_TRIAL,
      .tail = "trials t"},
     {.name = "v1_problems",
@@ -285,14 +286,13 @@ static char *definition(const struct store_view *v, const bool *present)
 
 char *store_view_definitions(void)
 {
-    char *all = text_copy("");
+    struct text all = {0};
     for (size_t i = 0; i < VIEWS; i++) {
-        char *one = definition(&views[i], NULL), *more = text_format("%s%s;", all, one);
+        char *one = definition(&views[i], NULL);
+        text_add(&all, "%s;", one);
         free(one);
-        free(all);
-        all = more;
     }
-    return all;
+    return all.text;
 }
 
 // Whether a view of this name is in the store, with the same text.

@@ -125,7 +125,6 @@ static const struct environment_setting *find(const char *path)
 struct setting_lines {
     char **line;
     size_t count, room;
-    bool strict;
     struct error *err;
 };
 
@@ -166,10 +165,10 @@ static int collect(struct setting_lines *l, const char *path, const json_t *valu
         return result;
     }
     const struct environment_setting *setting = find(path);
-    if (!setting && l->strict)
+    if (!setting)
         return error_set(
             l->err, "'%s' is not in the table of tuner/trial/environment.c: add whether it matters for a trial", path);
-    if (setting && !setting->matters) return 0;
+    if (!setting->matters) return 0;
     char *text = value_text(value);
     if (!text) return error_set(l->err, "'%s' is not UTF-8", path);
     if (l->count == l->room) {
@@ -186,22 +185,17 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char *environment_text(const json_t *facts, bool strict, struct error *err)
+char *environment_text(const json_t *facts, struct error *err)
 {
-    struct setting_lines l = {.strict = strict, .err = err};
-    char *text = NULL;
+    struct setting_lines l = {.err = err};
+    struct text text = {0};
     int failed = facts ? collect(&l, "", facts) : error_set(err, "what the trials depend on is not UTF-8");
     if (l.count) qsort(l.line, l.count, sizeof *l.line, compare_lines);
-    size_t length = 0;
-    for (size_t i = 0; i < l.count; i++) length += strlen(l.line[i]);
-    if (!failed) {
-        text = memory_new(length + 32, 1);
-        char *end = text + sprintf(text, "environment %d\n", ENVIRONMENT_VERSION);
-        for (size_t i = 0; i < l.count; i++) end = stpcpy(end, l.line[i]);
-    }
+    if (!failed) text_add(&text, "environment %d\n", ENVIRONMENT_VERSION);
+    for (size_t i = 0; i < l.count && !failed; i++) text_add(&text, "%s", l.line[i]);
     for (size_t i = 0; i < l.count; i++) free(l.line[i]);
     free(l.line);
-    return text;
+    return text.text;
 }
 
 void environment_key(const char *text, char key[HASH_TEXT_SIZE])

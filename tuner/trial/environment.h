@@ -39,9 +39,8 @@ struct environment_setting {
 
 const struct environment_setting *environment_settings(size_t *count);
 
-// The settings of a document of facts, malloc'ed. `strict`: a member that the table does not have is refused, with NULL
-// and a message; otherwise it matters.
-char *environment_text(const json_t *facts, bool strict, struct error *);
+// The settings of a document of facts, malloc'ed. NULL with a message where the table lacks one of its members.
+char *environment_text(const json_t *facts, struct error *);
 // How different two environments' settings are: 0 where they are the same, 1 for each line that differs, or the
 // difference of the logarithms of two positive numbers.
 double environment_distance(const char *one, const char *other);

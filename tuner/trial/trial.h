@@ -56,8 +56,6 @@ struct trial {
     double compile_seconds, gpu_busy, gpu_seconds;
     const char *device_id; // uuid
     double clock_mhz, temperature;
-    const char *guide;    // the problem that it was timed on before; "" where there was none
-    double guide_seconds; // the time of a launch there
     bool compile_cached;
     bool counted; // counters were taken (or found to be unavailable)
     struct static_facts facts;

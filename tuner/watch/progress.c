@@ -26,18 +26,11 @@ static void log_line(struct run *r, const char *text)
     fflush(r->display.log);
 }
 
-static char *format_text(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
-static char *format_text(const char *format, va_list args)
-{
-    char *text;
-    return vasprintf(&text, format, args) < 0 ? text_copy("") : text;
-}
-
 void run_log(struct run *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = format_text(format, args);
+    char *text = text_format_list(format, args);
     va_end(args);
     for (char *p = text; *p; p++)
         if (*p == '\n') *p = ' ';
@@ -55,7 +48,7 @@ void run_message(struct run *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = format_text(format, args);
+    char *text = text_format_list(format, args);
     va_end(args);
     run_progress_clear(r);
     fprintf(stderr, "%s\n", text);
@@ -135,14 +128,12 @@ static void describe(const struct run *r, struct progress_line *line)
         add(line, VITAL, "no valid result yet");
     }
     const struct stop *stop = &r->policy.stop;
-    if (stop->evaluations >= STOP_NOISE_LEAST && isfinite(stop->best)) {
+    if (stop->evaluations >= STOP_LEAST && isfinite(stop->best)) {
         double share = stop->rules.until > 0 ? stop->rules.until : OUTLOOK_SHARE;
         uint64_t left = valid > stop->evaluations ? valid - stop->evaluations : 0;
         add(line, DETAIL, "as many again: %.0f%% chance of %.3g%%",
             100 * stop_outlook(stop, share, stop->evaluations, left).chance, 100 * share);
     }
-    int64_t screened = r->statistics.counts[STATUS_SCREENED];
-    if (screened) add(line, DETAIL, "screened %" PRId64, screened);
     add_failures(r, line);
     if (r->statistics.temperature > 0) add(line, DECORATION, "%.0f C", r->statistics.temperature);
     if (r->statistics.clock_mhz > 0) add(line, DECORATION, "%.0f MHz", r->statistics.clock_mhz);

@@ -20,7 +20,7 @@ const badge = verdict =>
 // What stands for the job on a command line.
 const fileOf = job => job.job_file ?? 'JOB.cfg';
 
-const FINE = ['ok', 'slow', 'screened', 'pruned']; // not failures
+const FINE = ['ok', 'slow', 'pruned']; // not failures
 const failureKinds = counts =>
     Object.entries(counts ?? {})
         .filter(([status, n]) => !FINE.includes(status) && n > 0)

@@ -1,0 +1,253 @@
+// See prior.h.
+#include "search/model/prior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/model/encoding.h"
+#include "search/model/trees.h"
+#include "search/space/random.h"
+#include "tuner/base/memory.h"
+
+enum {
+    TREES = 24,
+    ROWS = 4000, // rows that the trees are grown on: half of them the best, the others a sample
+    // Of a large space, whose configurations are asked for one by one: so that the trees stay in a core's cache.
+    FEWER_TREES = 8,
+    FEWER_ROWS = 1000,
+    TABLED = 1 << 16, // configurations of a space whose excesses are all computed at once
+    BEST = 64,        // configurations of the list
+    VARIANTS = 8,     // tries for a configuration of the list where parameters are not known
+};
+
+static const double compression = 0.5; // e-folds from which on an excess grows only logarithmically
+
+static const double clear_structure = 0.3; // of a correlation, beyond chance: from here on a prior has its full merit
+
+struct prior {
+    const struct space *space;
+    size_t width;
+    struct encoding encoding;
+    struct trees *trees;
+    float *table; // by the configuration's number in the space; NULL for a large one
+    uint16_t *best;
+    size_t best_count;
+    double merit;
+};
+
+double excess_of(double objective, double best)
+{
+    return compression * log1p(fmax(log(objective) - log(best), 0) / compression);
+}
+
+struct weighed_row {
+    double excess;
+    uint64_t tie; // a hash: orders configurations of equal expectation independently of their parameters
+    size_t at;
+};
+
+static int compare_weighed_rows(const void *a, const void *b)
+{
+    const struct weighed_row *x = a, *y = b;
+    if (x->excess != y->excess) return x->excess < y->excess ? -1 : 1;
+    if (x->tie != y->tie) return x->tie < y->tie ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static uint64_t tie_of(uint64_t at)
+{
+    at = (at ^ (at >> 30)) * 0xbf58476d1ce4e5b9u;
+    return at ^ (at >> 27);
+}
+
+// The rows in the order of their excesses, with those that failed as somewhat worse than the usual one: they may fail
+// for a reason that does not hold here. NULL where none has an objective.
+static struct weighed_row *rank_rows(const struct prior_rows *rows)
+{
+    double best = INFINITY, sum = 0, squares = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < rows->count; i++) best = fmin(best, rows->objectives[i]); // fmin ignores NaN
+    if (!isfinite(best)) return NULL;
+    struct weighed_row *order = memory_new(rows->count, sizeof *order);
+    for (size_t i = 0; i < rows->count; i++) {
+        double excess = excess_of(rows->objectives[i], best);
+        order[i] = (struct weighed_row){isnan(rows->objectives[i]) ? NAN : excess, tie_of(i), i};
+        if (isnan(order[i].excess)) continue;
+        sum += excess;
+        squares += excess * excess;
+        n++;
+    }
+    double mean = sum / (double)n, failed = mean + sqrt(fmax(squares / (double)n - mean * mean, 0));
+    for (size_t i = 0; i < rows->count; i++)
+        if (isnan(order[i].excess)) order[i].excess = failed;
+    qsort(order, rows->count, sizeof *order, compare_weighed_rows);
+    return order;
+}
+
+double prior_excess(const struct prior *p, const uint16_t *config)
+{
+    if (p->table) {
+        int64_t index = space_index(p->space, config);
+        if (index >= 0) return (double)p->table[index];
+    }
+    float point[4 * SPACE_MAX_PARAMETERS];
+    encoding_of(&p->encoding, config, point);
+    return trees_mean(p->trees, point);
+}
+
+static double find_coverage(const struct prior *p, const struct prior_rows *rows)
+{
+    size_t open = 0, said = 0;
+    for (size_t k = 0; k < p->width; k++) {
+        if (space_parameter(p->space, k)->count < 2) continue;
+        size_t i = 1;
+        while (i < rows->count && rows->configs[i * p->width + k] == rows->configs[k]) i++;
+        open++;
+        said += i < rows->count;
+    }
+    return open ? (double)said / (double)open : 0;
+}
+
+// The correlation of the predictions of trees grown on half of the rows with the other half, beyond chance: 0.1,
+// or two standard errors.
+static double find_structure(const struct prior *p, const float *points, const double *targets, size_t count,
+                             struct random *rng)
+{
+    size_t half = count / 2, n = count - half, d = p->encoding.count;
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    if (half < 2) return 0;
+    trees_grow(p->trees, points, targets, half, 1, rng);
+    for (size_t i = half; i < count; i++) {
+        double mean = trees_mean(p->trees, points + i * d);
+        x += mean;
+        y += targets[i];
+        xx += mean * mean;
+        yy += targets[i] * targets[i];
+        xy += mean * targets[i];
+    }
+    double vx = xx - x * x / (double)n, vy = yy - y * y / (double)n, both = xy - x * y / (double)n;
+    if (!(vx > 0 && vy > 0)) return 0;
+    return fmax(both / sqrt(vx * vy) - fmax(0.1, 2 / sqrt((double)n)), 0);
+}
+
+double prior_merit(const struct prior *p)
+{
+    return p->merit;
+}
+
+static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_row *order, struct random *rng)
+{
+    size_t most = space_size(p->space) > TABLED ? FEWER_ROWS : ROWS;
+    size_t d = p->encoding.count, count = rows->count < most ? rows->count : most;
+    float *points = memory_new(count * d, sizeof *points);
+    double *targets = memory_new(count, sizeof *targets);
+    for (size_t i = 0; i < count; i++) {
+        if (rows->count > most && i >= most / 2) {
+            size_t j = i + random_below(rng, rows->count - i);
+            struct weighed_row swap = order[i];
+            order[i] = order[j];
+            order[j] = swap;
+        }
+        encoding_of(&p->encoding, rows->configs + order[i].at * p->width, points + i * d);
+        targets[i] = order[i].excess;
+    }
+    // Shuffled, for the halves.
+    for (size_t i = count; i > 1; i--) {
+        size_t j = random_below(rng, i);
+        double target = targets[i - 1];
+        targets[i - 1] = targets[j];
+        targets[j] = target;
+        for (size_t m = 0; m < d; m++) {
+            float value = points[(i - 1) * d + m];
+            points[(i - 1) * d + m] = points[j * d + m];
+            points[j * d + m] = value;
+        }
+    }
+    double coverage = find_coverage(p, rows), structure = find_structure(p, points, targets, count, rng);
+    p->merit = coverage * coverage * fmin(structure / clear_structure, 1);
+    trees_grow(p->trees, points, targets, count, 1, rng);
+    free(points);
+    free(targets);
+}
+
+bool prior_best(const struct prior *p, size_t rank, uint16_t *config)
+{
+    if (rank >= p->best_count) return false;
+    memcpy(config, p->best + rank * p->width, p->width * sizeof *config);
+    return true;
+}
+
+// Of a small space: from all of it.
+static void list_all(struct prior *p)
+{
+    size_t size = (size_t)space_size(p->space);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct weighed_row *order = memory_new(size, sizeof *order);
+    float *table = memory_new(size, sizeof *table);
+    for (size_t i = 0; i < size; i++) {
+        space_get(p->space, i, config);
+        table[i] = (float)prior_excess(p, config);
+        order[i] = (struct weighed_row){(double)table[i], tie_of(i), i};
+    }
+    p->table = table;
+    qsort(order, size, sizeof *order, compare_weighed_rows);
+    p->best_count = size < BEST ? size : BEST;
+    for (size_t i = 0; i < p->best_count; i++) space_get(p->space, order[i].at, p->best + i * p->width);
+    free(order);
+}
+
+static bool is_listed(const struct prior *p, const uint16_t *config)
+{
+    for (size_t i = 0; i < p->best_count; i++)
+        if (!memcmp(p->best + i * p->width, config, p->width * sizeof *config)) return true;
+    return false;
+}
+
+// Of a large space: the best rows, made valid, with any values of the parameters that they do not say.
+static void list_rows(struct prior *p, const struct prior_rows *rows, const struct weighed_row *order,
+                      struct random *rng)
+{
+    uint16_t config[SPACE_MAX_PARAMETERS], other[SPACE_MAX_PARAMETERS];
+    for (size_t i = 0; i < rows->count && p->best_count < BEST; i++) {
+        for (int attempt = 0; attempt < VARIANTS; attempt++) {
+            memcpy(config, rows->configs + order[i].at * p->width, p->width * sizeof *config);
+            space_sample(p->space, rng, other);
+            for (size_t k = 0; k < p->width; k++)
+                if (!rows->known[k]) config[k] = other[k];
+            space_repair(p->space, rng, config);
+            if (is_listed(p, config)) continue;
+            memcpy(p->best + p->best_count++ * p->width, config, p->width * sizeof *config);
+            break;
+        }
+    }
+}
+
+struct prior *prior_new(const struct space *space, const struct prior_rows *rows)
+{
+    struct weighed_row *order = rank_rows(rows);
+    if (!order) return NULL;
+    struct prior *p = memory_new(1, sizeof *p);
+    struct random rng;
+    random_seed(&rng, 1);
+    p->space = space;
+    p->width = space_parameter_count(space);
+    encoding_init(&p->encoding, space);
+    p->trees = trees_new(p->encoding.count, space_size(space) > TABLED ? FEWER_TREES : TREES);
+    p->best = memory_new(BEST * p->width, sizeof *p->best);
+    if (space_size(space) > TABLED) list_rows(p, rows, order, &rng);
+    grow(p, rows, order, &rng);
+    if (space_size(space) <= TABLED) list_all(p);
+    free(order);
+    return p;
+}
+
+void prior_free(struct prior *p)
+{
+    if (!p) return;
+    encoding_release(&p->encoding);
+    trees_free(p->trees);
+    free(p->table);
+    free(p->best);
+    free(p);
+}

@@ -1,0 +1,58 @@
+// When to end a search before its budget is spent, and why searches end.
+//
+//   target     an objective that is good enough is reached
+//   until      the gain that stop_outlook expects of as many evaluations again is less than this share. Not before
+//              STOP_LEAST evaluations.
+#ifndef SWEETSPOT_STOP_H
+#define SWEETSPOT_STOP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STOP_LEAST = 60 };
+
+// Why a search ended.
+enum search_end {
+    SEARCH_GOES_ON,
+    SEARCH_TARGET, // by a rule
+    SEARCH_UNTIL,
+    SEARCH_INTERRUPTED, // this and the rest: by whoever runs the search
+    SEARCH_TIME_UP,
+    SEARCH_EVALUATIONS_USED,
+    SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
+    SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
+};
+const char *search_end_text(enum search_end); // "time is up": for the log and the store; "" where it goes on
+
+struct stop_rules {
+    double target; // s; 0: no such rule
+    double until;  // relative; 0: no such rule
+};
+
+// The expected benefit of more evaluations, judged by how the best has improved so far.
+struct stop_outlook {
+    double chance; // of a gain of at least the given share
+    double gain;   // expected, as a share of the best time
+};
+
+struct stop {
+    struct stop_rules rules;
+    double best; // INFINITY before the first valid result
+    uint64_t evaluations;
+    double *trace; // best after each evaluation
+    size_t room;
+    double expected; // with the rule `until`: the gain of as many again, as of `expected_at` evaluations
+    uint64_t expected_at;
+};
+
+void stop_init(struct stop *, const struct stop_rules *);
+void stop_release(struct stop *);
+// Records one finished evaluation: its objective (s), or NaN for a failure.
+void stop_tell(struct stop *, double objective);
+// The expected benefit of `more` evaluations, and the chance of a gain of at least `share`. Of the last `left`
+// configurations of a space, at most these. NaN before there is a valid result.
+struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
+// The rule by which the search should end, or SEARCH_GOES_ON.
+enum search_end stop_check(const struct stop *);
+
+#endif

@@ -1,0 +1,593 @@
+// See surrogate.h.
+#include "search/model/surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/model/improvement.h"
+#include "tuner/base/memory.h"
+
+enum {
+    MAX_ROWS = 220,    // rows learnt at a fit; more are chosen from
+    AWAITED_ROWS = 32, // of these that may be awaited; of more, there is room besides
+    AWAITED_MOST = 512,
+    SPARE_ROWS = 40,   // that may come until the next fit
+    BATCH = 8,         // an eighth of the outstanding proposals: so many results are learnt at once
+    BATCH_WIDE = 128,  // with more outstanding, that part grows in proportion to them
+    SMALL_BATCH = 4,   // a ranking learns first if a batch has at most so many results
+    FIT_BATCH = 8,     // so many times that for a fit, when fits change little
+    BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
+    FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
+    TOP = 5,           // rows whose neighbours are candidates
+    POOL = 4000,       // random candidates; spaces up to this size are looked through whole
+    PARTS = 2,         // in which candidates are drawn that serve for several proposals
+    KEPT = 512,        // of each part
+    SPREAD_FROM = 150, // results; before, a fit is made at once, and takes less
+    STEPS = 5,         // of a fit; the first has FIRST_STEPS
+    FIRST_STEPS = 20,
+    MAX_NEIGHBOURS = 2000,
+};
+
+// With priors: the size of an error of theirs that is assumed before much is measured, and how many results it is
+// worth.
+static const double usual_error = 0.3;
+enum { USUAL_RESULTS = 4 };
+
+static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
+{
+    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
+    gp_theta(from, theta);
+    gp_set_theta(to, theta);
+    free(theta);
+}
+
+// Room for so many rows. What is in the model is kept; the process has no points then.
+static void make_room(struct surrogate *s, size_t rows)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    struct gp *gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, rows);
+    if (s->gp) copy_theta(s, s->gp, gp);
+    gp_free(s->gp);
+    s->gp = gp;
+    s->room = rows;
+    s->rows = memory_grow(s->rows, rows, sizeof *s->rows);
+    s->points = memory_grow(s->points, rows * d, sizeof *s->points);
+    s->targets = memory_grow(s->targets, rows, sizeof *s->targets);
+    s->awaited_variance = memory_grow(s->awaited_variance, rows, sizeof *s->awaited_variance);
+    s->features = memory_grow(s->features, rows * s->trust.count + 1, sizeof *s->features);
+}
+
+void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
+                    const struct prior *const *priors, size_t prior_count)
+{
+    *s = (struct surrogate){.space = space, .history = history, .width = space_parameter_count(space)};
+    encoding_init(&s->encoding, space);
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
+    trust_init(&s->trust, priors, prior_count);
+    make_room(s, MAX_ROWS + SPARE_ROWS);
+    s->pool_features = memory_new(POOL * prior_count, sizeof *s->pool_features);
+    s->candidate_room = TOP * space_neighbour_room(space);
+    if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
+    s->pool = memory_new(POOL * s->width, sizeof *s->pool);
+    s->pool_mean = memory_new(POOL, sizeof *s->pool_mean);
+    s->pool_variance = memory_new(POOL, sizeof *s->pool_variance);
+    s->configs = memory_new(s->candidate_room * s->width, sizeof *s->configs);
+    s->encoded = memory_new(s->candidate_room * d, sizeof *s->encoded);
+    s->mean = memory_new(s->candidate_room, sizeof *s->mean);
+    s->bound = memory_new(s->candidate_room, sizeof *s->bound);
+    s->promise = memory_new(s->candidate_room, sizeof *s->promise);
+    s->proposal = memory_new(s->width, sizeof *s->proposal);
+}
+
+void surrogate_release(struct surrogate *s)
+{
+    encoding_release(&s->encoding);
+    gp_free(s->gp);
+    gp_free(s->fitting);
+    free(s->rows);
+    free(s->points);
+    free(s->targets);
+    free(s->awaited_variance);
+    free(s->features);
+    free(s->pool_features);
+    free(s->pool);
+    free(s->pool_mean);
+    free(s->pool_variance);
+    free(s->configs);
+    free(s->encoded);
+    free(s->mean);
+    free(s->bound);
+    free(s->promise);
+    free(s->proposal);
+}
+
+// Learning -----------------------------------------------------------------------------------------
+
+static void add_row(struct surrogate *s, size_t row)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *point = s->points + s->row_count * d;
+    encoding_of(&s->encoding, history_config(s->history, row), point);
+    trust_features(&s->trust, history_config(s->history, row), s->features + s->row_count * s->trust.count);
+    s->rows[s->row_count++] = row;
+}
+
+struct scored {
+    double score;
+    size_t row;
+};
+
+static int compare_scored(const void *a, const void *b)
+{
+    const struct scored *x = a, *y = b;
+    if (x->score != y->score) return x->score < y->score ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Rows learnt at a fit.
+static size_t most_rows(const struct surrogate *s)
+{
+    size_t pending = least_of(s->history->pending, AWAITED_MOST);
+    return MAX_ROWS + (pending > AWAITED_ROWS ? pending - AWAITED_ROWS : 0);
+}
+
+// Measured rows come first, because the hyperparameters are fitted only to them.
+static void add_all_rows(struct surrogate *s)
+{
+    const struct history *h = s->history;
+    for (size_t i = 0; i < h->count; i++)
+        if (h->outcomes[i] >= 0) add_row(s, i);
+    for (size_t i = 0; i < h->count && h->pending; i++)
+        if (h->outcomes[i] == ROW_PENDING) add_row(s, i);
+}
+
+// For a history that is too long: the best rows and a sample of the others.
+static void choose_rows(struct surrogate *s, struct random *rng)
+{
+    size_t count = s->history->count;
+    struct scored *order = memory_new(count, sizeof *order);
+    size_t measured = 0;
+    for (size_t i = 0; i < count; i++)
+        if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){history_score(s->history, i), i};
+    qsort(order, measured, sizeof *order, compare_scored);
+    size_t pending = least_of(s->history->pending, AWAITED_MOST);
+    size_t rows = least_of(measured, most_rows(s) - pending);
+    for (size_t i = 0; i < rows; i++) {
+        if (i >= BEST_ROWS) {
+            size_t j = i + random_below(rng, measured - i);
+            struct scored swap = order[i];
+            order[i] = order[j];
+            order[j] = swap;
+        }
+        add_row(s, order[i].row);
+    }
+    free(order);
+    for (size_t i = count; i-- > 0 && pending;) {
+        if (s->history->outcomes[i] != ROW_PENDING) continue;
+        add_row(s, i);
+        pending--;
+    }
+}
+
+// A forgotten row stays like an awaited one until the next fit.
+static bool is_awaited(const struct surrogate *s, size_t i)
+{
+    return s->history->outcomes[s->rows[i]] < 0;
+}
+
+// The priors' expectation, in units of the targets.
+static double expected(const struct surrogate *s, const float *features)
+{
+    return s->trust.count ? trust_expected(&s->trust, features) / s->scale : 0;
+}
+
+static double expected_of(const struct surrogate *s, const uint16_t *config)
+{
+    float features[PRIOR_MOST];
+    trust_features(&s->trust, config, features);
+    return expected(s, features);
+}
+
+static double expected_of_row(const struct surrogate *s, size_t i)
+{
+    return expected(s, s->features + i * s->trust.count);
+}
+
+// The excesses of all rows; NaN where they are awaited.
+static void find_excesses(struct surrogate *s)
+{
+    const struct history *h = s->history;
+    double best = h->best >= 0 ? h->objectives[h->best] : 1, worst = 0;
+    for (size_t i = 0; i < s->row_count; i++) {
+        double objective = history_score(h, s->rows[i]);
+        s->targets[i] = isfinite(objective) ? excess_of(objective, best) : NAN;
+        if (s->targets[i] > worst) worst = s->targets[i];
+    }
+    if (worst == 0) worst = 1;
+    for (size_t i = 0; i < s->row_count; i++)
+        if (!is_awaited(s, i) && isnan(s->targets[i])) s->targets[i] = worst;
+}
+
+// Standardised targets of all rows; returns the best one's. Rows that are awaited get 0, the mean.
+static void find_targets(struct surrogate *s)
+{
+    double sum = 0, squares = 0;
+    size_t n = 0;
+    find_excesses(s);
+    if (s->trust.count) {
+        trust_learn(&s->trust, s->features, s->targets, s->row_count);
+        for (size_t i = 0; i < s->row_count; i++)
+            s->targets[i] -= trust_expected(&s->trust, s->features + i * s->trust.count);
+        if (s->trust.none <= 0.5) squares = USUAL_RESULTS * usual_error * usual_error;
+    }
+    for (size_t i = 0; i < s->row_count; i++) {
+        if (isnan(s->targets[i])) continue;
+        sum += s->targets[i];
+        squares += s->targets[i] * s->targets[i];
+        n++;
+    }
+    double mean = sum / (double)n, deviation = sqrt(fmax(squares / (double)n - mean * mean, 1e-8));
+    for (size_t i = 0; i < s->row_count; i++)
+        s->targets[i] = isnan(s->targets[i]) ? 0 : (s->targets[i] - mean) / deviation;
+    s->scale = deviation;
+    s->best_target = (0 - mean) / deviation;
+}
+
+void surrogate_weigh(struct surrogate *s)
+{
+    if (s->told_at_fit || s->history->count > s->room) return;
+    s->row_count = 0;
+    add_all_rows(s);
+    find_excesses(s);
+    trust_learn(&s->trust, s->features, s->targets, s->row_count);
+    s->row_count = 0;
+}
+
+// An awaited row counts with the result that the model expects from the measured rows (the kriging believer:
+// Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
+static void expect_awaited(struct surrogate *s)
+{
+    size_t *numbers = memory_new(s->row_count, sizeof *numbers), count = 0;
+    double *mean = memory_new(2 * s->row_count, sizeof *mean), *variance = mean + s->row_count;
+    for (size_t i = 0; i < s->row_count; i++)
+        if (is_awaited(s, i)) numbers[count++] = i;
+    s->best_measured = s->best_target;
+    if (count == s->row_count) count = 0;
+    if (count) gp_without(s->gp, numbers, count, s->targets, mean, variance);
+    for (size_t i = 0; i < count; i++) {
+        s->targets[numbers[i]] = mean[i];
+        s->awaited_variance[numbers[i]] = variance[i];
+        s->best_target = fmin(s->best_target, mean[i] + expected_of_row(s, numbers[i]));
+    }
+    if (count) gp_condition(s->gp, s->targets);
+    free(numbers);
+    free(mean);
+}
+
+// Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each
+// costs time in all proposals that the pool serves for. Returns how many.
+static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = count < KEPT ? count : KEPT;
+    struct scored *order = memory_new(count, sizeof *order);
+    double *mean = memory_new(2 * count, sizeof *mean), *bound = mean + count;
+    float *best = memory_new(kept * d, sizeof *best);
+    gp_means(s->gp, points, count, mean, bound);
+    bool trusts = trust_any(&s->trust);
+    for (size_t i = 0; i < count; i++) {
+        if (trusts) mean[i] += expected_of(s, configs + i * s->width);
+        order[i] = (struct scored){-improvement_expected(s->best_target, mean[i], bound[i]), i};
+    }
+    qsort(order, count, sizeof *order, compare_scored);
+    for (size_t i = 0; i < kept; i++) {
+        const uint16_t *config = configs + order[i].row * s->width;
+        memcpy(s->pool + (s->pool_count + i) * s->width, config, s->width * sizeof *config);
+        memcpy(best + i * d, points + order[i].row * d, d * sizeof *best);
+    }
+    memcpy(points, best, kept * d * sizeof *best);
+    free(order);
+    free(mean);
+    free(best);
+    return kept;
+}
+
+// The next part of a new pool: all of it where it serves for one proposal, else one of the PARTS, so that no proposal
+// takes long.
+static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng)
+{
+    uint64_t size = space_size(s->space);
+    size_t d = s->encoding.count ? s->encoding.count : 1, whole = size < POOL ? (size_t)size : POOL;
+    // Of a small space, every so many: neighbours in number are alike.
+    size_t first = s->pool_parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
+    float *points = memory_new(count * d, sizeof *points);
+    uint16_t *configs = memory_new(count * s->width, sizeof *configs);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t *config = configs + i * s->width;
+        if (size <= POOL)
+            space_get(s->space, first + i * step, config);
+        else
+            space_sample(s->space, rng, config);
+        encoding_of(&s->encoding, config, points + i * d);
+    }
+    if (used_again)
+        count = keep_promising(s, configs, points, count);
+    else
+        memcpy(s->pool, configs, count * s->width * sizeof *configs);
+    gp_pool_add(s->gp, points, count);
+    s->pool_count += count;
+    s->pool_parts = used_again ? s->pool_parts + 1 : PARTS;
+    free(points);
+    free(configs);
+}
+
+static size_t most_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+// How many results are learnt at once. With more proposals outstanding, learning costs more and results come faster.
+static size_t batch_of(const struct surrogate *s)
+{
+    size_t pending = least_of(s->history->pending, AWAITED_MOST), batch = most_of(pending / BATCH, 1);
+    return pending > BATCH_WIDE ? batch * pending / BATCH_WIDE : batch;
+}
+
+// Hyperparameters are fitted often at first, and less often when a fit costs more and changes less, or serves for many
+// outstanding proposals: after this many results.
+static size_t fit_interval(const struct surrogate *s, size_t told)
+{
+    size_t batch = batch_of(s);
+    return told < 60 ? batch : told < SPREAD_FROM ? most_of(10, batch) : most_of(20, FIT_BATCH * batch);
+}
+
+// The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
+static size_t fit_rows(const struct surrogate *s)
+{
+    size_t measured = s->row_count;
+    while (measured && is_awaited(s, measured - 1)) measured--;
+    return measured < FIT_ROWS ? measured : FIT_ROWS;
+}
+
+// One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
+// model goes on with the hyperparameters it has.
+static void prepare_fit(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, rows = fit_rows(s);
+    if (s->steps++ == 0) {
+        copy_theta(s, s->gp, s->fitting);
+        gp_fit_begin(s->fitting);
+    }
+    gp_clear(s->fitting);
+    for (size_t i = 0; i < rows; i++) gp_add(s->fitting, s->points + i * d);
+    gp_fit_step(s->fitting, s->targets, rows);
+}
+
+// Gives the model its hyperparameters, and a new pool, which is still empty.
+static void fit(struct surrogate *s, size_t told, bool at_once)
+{
+    if (at_once)
+        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
+    else
+        copy_theta(s, s->fitting, s->gp);
+    s->told_at_fit = told;
+    s->steps = s->pool_count = s->pool_parts = s->pool_featured = 0;
+    gp_pool_clear(s->gp);
+}
+
+static void choose_new_rows(struct surrogate *s, struct random *rng)
+{
+    s->row_count = 0;
+    if (most_rows(s) + SPARE_ROWS > s->room) make_room(s, 2 * most_rows(s) + SPARE_ROWS);
+    gp_clear(s->gp);
+    if (s->history->count <= most_rows(s))
+        add_all_rows(s);
+    else
+        choose_rows(s, rng);
+}
+
+bool surrogate_is_recent(const struct surrogate *s, size_t told)
+{
+    size_t batch = batch_of(s);
+    if (!s->told_at_fit || s->known < s->history->count || batch <= SMALL_BATCH) return false;
+    return told < s->told_at_learn + 2 * batch;
+}
+
+// Whether the model knows all rows, and enough of the results.
+static bool is_up_to_date(const struct surrogate *s, size_t told)
+{
+    if (!s->told_at_fit || s->known < s->history->count || s->best_at_learn != s->history->best) return false;
+    return told < s->told_at_learn + batch_of(s);
+}
+
+void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
+{
+    if (is_up_to_date(s, told)) return;
+    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(s, told);
+    size_t new_results = told - s->told_at_learn;
+    bool at_once = s->told_at_fit == 0 || told < SPREAD_FROM;
+    bool renew = at_once && (s->told_at_fit == 0 || told >= s->told_at_fit + every);
+    if (!renew && s->row_count + (s->history->count - s->known) > s->room) {
+        if (!s->steps) prepare_fit(s);
+        renew = true;
+    }
+    if (!renew) {
+        for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
+        find_targets(s);
+        // As many steps as there are results, as if each had been learnt at once.
+        for (size_t i = 0; i < new_results && s->steps < STEPS && !at_once; i++)
+            if (told + STEPS > s->told_at_fit + every + i) prepare_fit(s);
+        renew = s->steps == STEPS;
+    }
+    if (renew) {
+        choose_new_rows(s, rng);
+        find_targets(s);
+    }
+    s->known = s->history->count;
+    s->told_at_learn = told;
+    s->best_at_learn = s->history->best;
+    s->rated = s->proposed = false;
+    for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
+    if (renew) fit(s, told, at_once);
+    gp_condition(s->gp, s->targets);
+    expect_awaited(s);
+    if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);
+}
+
+void surrogate_await(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, i = s->row_count;
+    if (!s->told_at_fit || s->known + 1 != s->history->count || i == s->room) return; // learnt next time
+    add_row(s, s->known++);
+    gp_add(s->gp, s->points + i * d);
+    s->targets[i] = s->proposed_mean - expected_of_row(s, i);
+    s->awaited_variance[i] = s->proposed_variance;
+    s->best_target = fmin(s->best_target, s->proposed_mean);
+    gp_believe(s->gp);
+    s->proposed = false;
+}
+
+// Promise ------------------------------------------------------------------------------------------
+
+// The best of the candidates, except below `*promise`; exact variances are computed only as far as the bounds leave it
+// open, and are bounds for the next proposal. Returns it, or -1, and its promise and variance.
+static int64_t best_candidate(struct surrogate *s, double *promise, double *variance)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    int64_t best = -1;
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        bool known = history_find(s->history, s->configs + i * s->width) >= 0;
+        s->promise[i] = known ? -1 : improvement_expected(s->best_target, s->mean[i], s->bound[i]);
+    }
+    for (;;) {
+        size_t top = 0;
+        for (size_t i = 0; i < s->candidate_count; i++)
+            if (s->promise[i] > s->promise[top]) top = i;
+        if (top >= s->candidate_count || s->promise[top] <= *promise) return best;
+        s->bound[top] = gp_variance(s->gp, s->encoded + top * d);
+        double exact = improvement_expected(s->best_target, s->mean[top], s->bound[top]);
+        s->promise[top] = -1;
+        if (exact <= *promise) continue;
+        *promise = exact;
+        *variance = s->bound[top];
+        best = (int64_t)top;
+    }
+}
+
+static size_t add_neighbours(struct surrogate *s, const uint16_t *config)
+{
+    size_t found = space_neighbours(s->space, config, s->configs + s->candidate_count * s->width,
+                                    s->candidate_room - s->candidate_count);
+    s->candidate_count += found;
+    return found;
+}
+
+static void add_best_neighbours(struct surrogate *s)
+{
+    struct scored top[TOP + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < s->row_count; i++) {
+        struct scored one = {history_score(s->history, s->rows[i]), s->rows[i]};
+        if (!isfinite(one.score)) continue;
+        size_t at = count;
+        for (; at > 0 && compare_scored(&one, &top[at - 1]) < 0; at--) top[at] = top[at - 1];
+        top[at] = one;
+        if (count < TOP) count++;
+    }
+    for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
+}
+
+// The candidates besides the pool: new neighbours of the best rows, with their expectation and an upper bound of their
+// variance.
+static void rate_neighbours(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = 0;
+    s->candidate_count = 0;
+    if (space_size(s->space) <= POOL) return; // all of it is in the pool
+    add_best_neighbours(s);
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        uint16_t *config = s->configs + i * s->width;
+        if (history_find(s->history, config) >= 0) continue;
+        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
+        encoding_of(&s->encoding, config, s->encoded + kept * d);
+        kept++;
+    }
+    s->candidate_count = kept;
+    gp_means(s->gp, s->encoded, kept, s->mean, s->bound);
+    for (size_t i = 0; i < kept && trust_any(&s->trust); i++) s->mean[i] += expected_of(s, s->configs + i * s->width);
+}
+
+static void add_pool_expectations(struct surrogate *s)
+{
+    size_t count = s->trust.count;
+    for (; s->pool_featured < s->pool_count; s->pool_featured++)
+        trust_features(&s->trust, s->pool + s->pool_featured * s->width, s->pool_features + s->pool_featured * count);
+    for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
+}
+
+// The best candidate of all into s->proposal.
+static void find_proposal(struct surrogate *s)
+{
+    double best = -1;
+    const uint16_t *chosen = NULL;
+    gp_pool_moments(s->gp, s->rated ? NULL : s->pool_mean, s->pool_variance);
+    if (!s->rated && trust_any(&s->trust)) add_pool_expectations(s);
+    for (size_t i = 0; i < s->pool_count; i++) {
+        if (improvement_most(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
+        double promise = improvement_expected(s->best_target, s->pool_mean[i], s->pool_variance[i]);
+        const uint16_t *candidate = s->pool + i * s->width;
+        if (promise <= best || history_find(s->history, candidate) >= 0) continue;
+        best = promise;
+        chosen = candidate;
+        s->proposed_mean = s->pool_mean[i];
+        s->proposed_variance = s->pool_variance[i];
+    }
+    if (!s->rated) rate_neighbours(s);
+    s->rated = true;
+    if (s->candidate_count) {
+        int64_t neighbour = best_candidate(s, &best, &s->proposed_variance);
+        if (neighbour >= 0) {
+            chosen = s->configs + (size_t)neighbour * s->width;
+            s->proposed_mean = s->mean[neighbour];
+        }
+    }
+    if (chosen) memcpy(s->proposal, chosen, s->width * sizeof *chosen);
+    s->proposed = chosen != NULL;
+    s->proposed_promise = best;
+}
+
+double surrogate_propose(struct surrogate *s, uint16_t *config)
+{
+    if (!s->proposed || history_find(s->history, s->proposal) >= 0) find_proposal(s);
+    if (s->proposed) memcpy(config, s->proposal, s->width * sizeof *config);
+    return s->proposed_promise;
+}
+
+void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, size_t count, double *promise)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *point = memory_new(d, sizeof *point);
+    for (size_t c = 0; c < count; c++) {
+        double mean, bound, variance;
+        int64_t row = history_find(s->history, configs[c]);
+        size_t i = 0;
+        while (i < s->row_count && (row < 0 || s->rows[i] != (size_t)row)) i++;
+        if (i < s->row_count && is_awaited(s, i)) {
+            mean = s->targets[i] + expected_of_row(s, i);
+            variance = s->awaited_variance[i];
+        } else { // another state's proposal
+            encoding_of(&s->encoding, configs[c], point);
+            gp_means(s->gp, point, 1, &mean, &bound);
+            mean += expected_of(s, configs[c]);
+            variance = gp_variance(s->gp, point);
+        }
+        promise[c] = improvement_expected(s->best_measured, mean, variance);
+    }
+    free(point);
+}

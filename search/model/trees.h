@@ -1,0 +1,21 @@
+// Extremely randomised trees (Geurts, Ernst and Wehenkel 2006): an ensemble of trees, each grown on all points with the
+// best of some random splits at every node. With targets 0 and 1 the mean is the chance of a 1.
+#ifndef SWEETSPOT_TREES_H
+#define SWEETSPOT_TREES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "search/space/random.h"
+
+struct trees;
+
+struct trees *trees_new(size_t dimensions, size_t tree_count);
+void trees_free(struct trees *);
+// `points`: count rows of `dimensions`. Leaves have at least `least` points.
+void trees_grow(struct trees *, const float *points, const double *targets, size_t count, size_t least,
+                struct random *);
+// Mean over the trees of the leaf's mean.
+double trees_mean(const struct trees *, const float *point);
+
+#endif

@@ -1,0 +1,178 @@
+// See diagram.h.
+#include "search/space/diagram.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/hash_index.h"
+#include "tuner/base/memory.h"
+
+void draft_edge(struct draft_level *level, uint16_t value, uint32_t child)
+{
+    if (level->edge_count == level->edge_room) {
+        level->edge_room = level->edge_room ? 2 * level->edge_room : 64;
+        level->value = memory_grow(level->value, level->edge_room, sizeof *level->value);
+        level->child = memory_grow(level->child, level->edge_room, sizeof *level->child);
+    }
+    level->value[level->edge_count] = value;
+    level->child[level->edge_count++] = child;
+}
+
+void draft_state_done(struct draft_level *level)
+{
+    if (level->state_count + 2 > level->state_room) {
+        level->state_room = level->state_room ? 2 * level->state_room : 16;
+        level->begin = memory_grow(level->begin, level->state_room, sizeof *level->begin);
+    }
+    if (level->state_count == 0) level->begin[0] = 0;
+    level->begin[++level->state_count] = (uint32_t)level->edge_count;
+}
+
+void draft_release(struct draft_level *level)
+{
+    free(level->begin);
+    free(level->value);
+    free(level->child);
+    *level = (struct draft_level){0};
+}
+
+// The diagram while it grows from the last level up, with a hash table of the finished states by their edges.
+struct build {
+    struct diagram *d;
+    uint32_t edge_count, edge_room, state_room;
+    struct hash_index index;
+};
+
+// Whether a state has the edges past the last state.
+static bool same_edges(const void *build, size_t state)
+{
+    const struct build *b = build;
+    const struct diagram *d = b->d;
+    uint32_t first = d->begin[state], count = d->begin[state + 1] - first, from = d->begin[d->state_count];
+    return count == b->edge_count - from && memcmp(d->value + first, d->value + from, count * sizeof *d->value) == 0 &&
+           memcmp(d->child + first, d->child + from, count * sizeof *d->child) == 0;
+}
+
+static void add_edge(struct build *b, uint16_t value, uint32_t child)
+{
+    struct diagram *d = b->d;
+    if (b->edge_count == b->edge_room) {
+        b->edge_room = b->edge_room ? 2 * b->edge_room : 128;
+        d->value = memory_grow(d->value, b->edge_room, sizeof *d->value);
+        d->child = memory_grow(d->child, b->edge_room, sizeof *d->child);
+    }
+    d->value[b->edge_count] = value;
+    d->child[b->edge_count++] = child;
+}
+
+// The edges past the last state become a state, or are dropped in favour of an equal one.
+static uint32_t finish_state(struct build *b)
+{
+    struct diagram *d = b->d;
+    uint32_t from = d->begin[d->state_count], hash = b->edge_count - from;
+    for (uint32_t e = from; e < b->edge_count; e++) hash = hash_mix(hash, (uint64_t)d->value[e] << 32 | d->child[e]);
+    int64_t known = hash_index_find(&b->index, hash, same_edges, b);
+    if (known >= 0) {
+        b->edge_count = from;
+        return (uint32_t)known;
+    }
+    if (d->state_count + 2 > b->state_room) {
+        b->state_room = 2 * b->state_room + 64;
+        d->begin = memory_grow(d->begin, b->state_room, sizeof *d->begin);
+    }
+    hash_index_add(&b->index, hash, d->state_count);
+    d->begin[d->state_count + 1] = b->edge_count;
+    return d->state_count++;
+}
+
+static uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+// Children have smaller numbers than their users, so one pass in order counts everything.
+static void count_paths(struct diagram *d)
+{
+    d->paths = memory_grow(NULL, d->state_count, sizeof *d->paths);
+    d->before = memory_grow(NULL, d->begin[d->state_count], sizeof *d->before);
+    d->paths[0] = 1;
+    for (uint32_t s = 1; s < d->state_count; s++) {
+        uint64_t sum = 0;
+        for (uint32_t e = d->begin[s]; e < d->begin[s + 1]; e++) {
+            d->before[e] = sum;
+            sum = add_saturating(sum, d->paths[d->child[e]]);
+        }
+        d->paths[s] = sum;
+    }
+    d->size = d->paths[d->root];
+    if (d->size < UINT64_MAX) return;
+    d->weight = memory_grow(NULL, d->state_count, sizeof *d->weight);
+    d->weight[0] = 1;
+    for (uint32_t s = 1; s < d->state_count; s++) {
+        d->weight[s] = 0;
+        for (uint32_t e = d->begin[s]; e < d->begin[s + 1]; e++) d->weight[s] += d->weight[d->child[e]];
+    }
+}
+
+void diagram_build(struct diagram *d, const struct draft_level *draft, int levels)
+{
+    *d = (struct diagram){.levels = levels, .state_count = 1};
+    struct build b = {.d = d, .state_room = 64};
+    d->begin = memory_grow(NULL, b.state_room, sizeof *d->begin);
+    d->begin[0] = d->begin[1] = 0;
+    // final[s]: the finished state of the draft's state s in the level below, UINT32_MAX for a dead end.
+    uint32_t *below = memory_grow(NULL, sizeof *below, 1), *here = NULL;
+    below[0] = 0;
+    for (int l = levels - 1; l >= 0; l--) {
+        const struct draft_level *level = &draft[l];
+        here = memory_grow(here, level->state_count, sizeof *here);
+        hash_index_clear(&b.index);
+        for (uint32_t s = 0; s < level->state_count; s++) {
+            for (uint32_t e = level->begin[s]; e < level->begin[s + 1]; e++) {
+                uint32_t child = below[level->child[e]];
+                if (child != UINT32_MAX) add_edge(&b, level->value[e], child);
+            }
+            here[s] = b.edge_count == d->begin[d->state_count] ? UINT32_MAX : finish_state(&b);
+        }
+        uint32_t *swap = below;
+        below = here;
+        here = swap;
+    }
+    bool empty = levels > 0 && (draft[0].state_count == 0 || below[0] == UINT32_MAX);
+    if (!empty) {
+        d->root = below[0];
+        d->value = memory_grow(d->value, b.edge_count, sizeof *d->value);
+        d->child = memory_grow(d->child, b.edge_count, sizeof *d->child);
+        count_paths(d);
+    }
+    free(below);
+    free(here);
+    hash_index_release(&b.index);
+}
+
+void diagram_release(struct diagram *d)
+{
+    free(d->begin);
+    free(d->value);
+    free(d->child);
+    free(d->before);
+    free(d->paths);
+    free(d->weight);
+    *d = (struct diagram){0};
+}
+
+int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
+{
+    uint32_t low = d->begin[state], high = d->begin[state + 1];
+    // Mostly every value has an edge, and then the place is known.
+    if ((uint64_t)low + value < high && d->value[low + value] == value) return (int64_t)low + value;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (d->value[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < d->begin[state + 1] && d->value[low] == value ? (int64_t)low : -1;
+}

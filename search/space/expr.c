@@ -1,0 +1,486 @@
+// Parsing and evaluation of expressions (expr.h). A recursive-descent parser writes the tree as an array in post-order;
+// evaluation recurses over that array. Writing an expression as C is in expr_c.c.
+#include "search/space/expr.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/space/expr_node.h"
+#include "tuner/base/memory.h"
+
+// What is nested, and what is a long chain: both are evaluated by recursion.
+enum { MAX_DEPTH = 256, MAX_NODES = 36000 };
+
+enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_SIGN };
+
+struct parser {
+    const char *text;
+    size_t at;    // after the current token
+    size_t start; // of the current token
+    enum token_kind kind;
+    char sign[4]; // TOKEN_SIGN
+    int64_t number;
+    struct expr *expr;
+    int room;
+    int depth;
+    struct error *err;
+    bool failed;
+};
+
+// Types of subexpressions are kept beside the nodes while parsing: strings may only be compared.
+static enum expr_type type_of(const struct parser *p, int node)
+{
+    const struct expr_node *n = &p->expr->nodes[node];
+    if (n->op == OP_TEXT) return EXPR_STRING;
+    if (n->op == OP_NAME) return symbols_type(p->expr->symbols, n->slot);
+    return EXPR_INT;
+}
+
+// What other languages and tuners write, and what it is here.
+static const struct {
+    const char *theirs, *ours;
+} foreign[] = {
+    {"and", "for 'and' write '&&'"},
+    {"or", "for 'or' write '||'"},
+    {"not", "for 'not' write '!'"},
+    {"True", "write 'true'"},
+    {"False", "write 'false'"},
+    {"in", "for 'x in [a, b]' write 'x == a || x == b'"},
+    {"if", "for 'a if c else b' write 'c ? a : b'"},
+    {"ceil", "for 'ceil(a / b)' write 'ceil_div(a, b)'"},
+    {"ceildiv", "write 'ceil_div(a, b)'"},
+    {"div_up", "write 'ceil_div(a, b)'"},
+    {"cdiv", "write 'ceil_div(a, b)'"},
+    {"floor", "division already rounds toward zero"},
+    {"int", "values are integers already"},
+    {"align", "write 'round_up(a, b)'"},
+    {"pow", "for 'pow(2, n)' write '1 << n'"},
+    {"math", "there are no modules: the functions are ceil_div, round_up, min, max, abs, is_pow2 and log2"},
+    {"**", "for '2 ** n' write '1 << n'"},
+    {"//", "for '//' write '/', which rounds toward zero"},
+    {"=", "for equality write '=='"},
+};
+
+// The row for the word or the sign at a place of a text; signs may have been read by half. "" where there is none.
+static const char *foreign_at(const char *text, size_t where)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        const char *theirs = foreign[i].theirs;
+        size_t length = strlen(theirs),
+               at = length == 2 && ispunct((unsigned char)*theirs) && where ? where - 1 : where;
+        bool word = isalpha((unsigned char)*theirs);
+        if (strncmp(text + at, theirs, length) != 0) continue;
+        unsigned char next = (unsigned char)text[at + length];
+        if (word ? !isalnum(next) && next != '_' : next != '=') return foreign[i].ours;
+    }
+    return "";
+}
+
+static int fail_at(struct parser *p, size_t where, const char *what)
+{
+    const char *ours = foreign_at(p->text, where);
+    if (!p->failed) error_set(p->err, "%s%s%s at column %zu: '%s'", what, *ours ? "; " : "", ours, where + 1, p->text);
+    p->failed = true;
+    return -1;
+}
+
+static void next_token(struct parser *p)
+{
+    const char *text = p->text;
+    while (isspace((unsigned char)text[p->at])) p->at++;
+    p->start = p->at;
+    unsigned char ch = (unsigned char)text[p->at];
+    if (!ch) {
+        p->kind = TOKEN_END;
+    } else if (isdigit(ch)) {
+        char *end;
+        errno = 0;
+        bool hex = ch == '0' && (text[p->at + 1] == 'x' || text[p->at + 1] == 'X');
+        long long value = strtoll(text + p->at, &end, hex ? 16 : 10);
+        p->at = (size_t)(end - text);
+        p->kind = TOKEN_NUMBER;
+        p->number = value;
+        if (errno == ERANGE)
+            fail_at(p, p->start, "the number is too large");
+        else if (isalnum((unsigned char)*end) || *end == '_' || *end == '.')
+            fail_at(p, p->start, "not an integer");
+    } else if (isalpha(ch) || ch == '_') {
+        while (isalnum((unsigned char)text[p->at]) || text[p->at] == '_' ||
+               (text[p->at] == '.' && (isalpha((unsigned char)text[p->at + 1]) || text[p->at + 1] == '_')))
+            p->at++;
+        p->kind = TOKEN_NAME;
+    } else if (ch == '"') {
+        const char *end = strchr(text + p->at + 1, '"');
+        p->kind = TOKEN_TEXT;
+        if (!end) {
+            fail_at(p, p->start, "the string has no closing quote");
+            return;
+        }
+        p->at = (size_t)(end - text) + 1;
+    } else {
+        static const char *const doubles[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", NULL};
+        size_t length = 1;
+        for (int i = 0; doubles[i]; i++)
+            if (strncmp(text + p->at, doubles[i], 2) == 0) length = 2;
+        p->kind = TOKEN_SIGN;
+        memcpy(p->sign, text + p->at, length);
+        p->sign[length] = 0;
+        p->at += length;
+        if (length == 1 && !strchr("+-*/%&|^~!<>?:(),", ch))
+            fail_at(p, p->start,
+                    ch == '\'' ? "a text stands in double quotes, \\\"a\\\" in a job file" : "unexpected character");
+    }
+}
+
+static bool is_sign(const struct parser *p, const char *sign)
+{
+    return p->kind == TOKEN_SIGN && strcmp(p->sign, sign) == 0;
+}
+
+static int expect(struct parser *p, const char *sign, const char *what)
+{
+    if (p->failed) return -1;
+    if (!is_sign(p, sign)) return fail_at(p, p->start, what);
+    next_token(p);
+    return 0;
+}
+
+static int add_node(struct parser *p, struct expr_node node)
+{
+    struct expr *e = p->expr;
+    if (e->count == MAX_NODES) return fail_at(p, p->start, "the expression is too long");
+    if (e->count == p->room) {
+        p->room = p->room ? 2 * p->room : 16;
+        e->nodes = memory_grow(e->nodes, (size_t)p->room, sizeof *e->nodes);
+    }
+    e->nodes[e->count] = node;
+    return e->count++;
+}
+
+static int parse_choice(struct parser *p);
+
+// A node with its operands' types checked.
+static int combine(struct parser *p, enum expr_op op, size_t column, int a, int b, int c)
+{
+    if (p->failed) return -1;
+    bool comparison = op == OP_EQUAL || op == OP_UNEQUAL;
+    const int operands[] = {a, b, c};
+    int strings = 0, count = expr_arity(op);
+    assert(count <= 3);
+    for (int i = 0; i < count; i++) strings += type_of(p, operands[i]) == EXPR_STRING;
+    if (strings && !(comparison && strings == 2))
+        return fail_at(p, column,
+                       comparison ? "a string cannot be compared with a number" : "a string is not a number");
+    return add_node(p, (struct expr_node){.op = op, .column = (int)column + 1, .a = a, .b = b, .c = c, .slot = -1});
+}
+
+const struct expr_function expr_functions[] = {
+    {"ceil_div", OP_CEIL_DIV, 2, 2, "ceil_div(a, b)", "a / b, rounded up"},
+    {"round_up", OP_ROUND_UP, 2, 2, "round_up(a, b)", "the least multiple of b that is not below a"},
+    {"min", OP_MIN, 1, 64, "min(a, ...)", "the least of up to 64 values"},
+    {"max", OP_MAX, 1, 64, "max(a, ...)", "the greatest of up to 64 values"},
+    {"abs", OP_ABS, 1, 1, "abs(a)", "a without its sign"},
+    {"is_pow2", OP_IS_POW2, 1, 1, "is_pow2(a)", "1 where a is a power of two, else 0"},
+    {"log2", OP_LOG2, 1, 1, "log2(a)", "the logarithm to base 2, rounded down"},
+    {0},
+};
+
+static int parse_call(struct parser *p, const char *name, size_t length, size_t column)
+{
+    const struct expr_function *f = expr_functions;
+    while (f->name && !(strlen(f->name) == length && memcmp(f->name, name, length) == 0)) f++;
+    if (!f->name) return fail_at(p, column, "unknown function");
+    enum expr_op op = (enum expr_op)f->op;
+    next_token(p); // the parenthesis
+    int first = parse_choice(p), arguments = 1;
+    // min and max of many are a chain of two-operand nodes.
+    while (!p->failed && is_sign(p, ",")) {
+        next_token(p);
+        int other = parse_choice(p);
+        if (++arguments > f->most) return fail_at(p, column, "too many arguments");
+        first = combine(p, op, column, first, other, -1);
+    }
+    if (p->failed) return -1;
+    if (arguments < f->least) return fail_at(p, column, "too few arguments");
+    if (f->most == 1)
+        first = combine(p, op, column, first, -1, -1);
+    else if (arguments == 1 && type_of(p, first) == EXPR_STRING)
+        return fail_at(p, column, "a string is not a number");
+    if (expect(p, ")", "expected ')'") < 0) return -1;
+    return first;
+}
+
+static int unknown_name(struct parser *p, const char *name)
+{
+    const char *nearest = symbols_nearest(p->expr->symbols, name);
+    if (*foreign_at(p->text, p->start)) {
+        char what[300];
+        snprintf(what, sizeof what, "unknown name '%s'", name);
+        return fail_at(p, p->start, what);
+    }
+    if (nearest)
+        error_set(p->err, "unknown name '%s'; did you mean '%s'? at column %zu: '%s'", name, nearest, p->start + 1,
+                  p->text);
+    else
+        error_set(p->err, "unknown name '%s' at column %zu: '%s'", name, p->start + 1, p->text);
+    p->failed = true;
+    return -1;
+}
+
+static int parse_name(struct parser *p)
+{
+    const char *name = p->text + p->start;
+    size_t length = p->at - p->start, column = p->start;
+    const char *behind = p->text + p->at;
+    while (isspace((unsigned char)*behind)) behind++;
+    if (*behind == '(') {
+        next_token(p);
+        return parse_call(p, name, length, column);
+    }
+    char copy[256];
+    if (length >= sizeof copy) return fail_at(p, column, "name too long");
+    memcpy(copy, name, length);
+    copy[length] = 0;
+    struct expr_node node = {.column = (int)column + 1, .a = -1, .b = -1, .c = -1, .slot = -1};
+    int slot = symbols_find(p->expr->symbols, copy);
+    if (slot >= 0 && symbols_type(p->expr->symbols, slot) == EXPR_REAL) {
+        char what[400];
+        snprintf(what, sizeof what, "'%s' has decimals for values, and expressions are of integers", copy);
+        return fail_at(p, column, what);
+    }
+    if (slot >= 0) {
+        node.op = OP_NAME;
+        node.slot = slot;
+    } else if (strcmp(copy, "true") == 0 || strcmp(copy, "false") == 0) {
+        node.op = OP_CONSTANT;
+        node.value = copy[0] == 't';
+    } else {
+        return unknown_name(p, copy);
+    }
+    next_token(p);
+    return add_node(p, node);
+}
+
+static int parse_primary(struct parser *p)
+{
+    if (p->failed) return -1;
+    struct expr_node node = {.column = (int)p->start + 1, .a = -1, .b = -1, .c = -1, .slot = -1};
+    if (p->kind == TOKEN_NUMBER) {
+        node.op = OP_CONSTANT;
+        node.value = p->number;
+        next_token(p);
+        return p->failed ? -1 : add_node(p, node);
+    }
+    if (p->kind == TOKEN_TEXT) {
+        size_t length = p->at - p->start - 2;
+        char *copy = memory_grow(NULL, length + 1, 1);
+        memcpy(copy, p->text + p->start + 1, length);
+        copy[length] = 0;
+        node.op = OP_TEXT;
+        node.value = symbols_intern(p->expr->symbols, copy);
+        free(copy);
+        next_token(p);
+        return p->failed ? -1 : add_node(p, node);
+    }
+    if (p->kind == TOKEN_NAME) return parse_name(p);
+    if (is_sign(p, "(")) {
+        next_token(p);
+        int inner = parse_choice(p);
+        if (expect(p, ")", "expected ')'") < 0) return -1;
+        return inner;
+    }
+    return fail_at(p, p->start, p->kind == TOKEN_END ? "unexpected end" : "expected a value");
+}
+
+static int parse_unary(struct parser *p)
+{
+    if (p->failed) return -1;
+    size_t column = p->start;
+    enum expr_op op;
+    if (is_sign(p, "-"))
+        op = OP_NEGATE;
+    else if (is_sign(p, "~"))
+        op = OP_INVERT;
+    else if (is_sign(p, "!"))
+        op = OP_NOT;
+    else if (is_sign(p, "+"))
+        op = OP_CONSTANT; // no operator
+    else
+        return parse_primary(p);
+    if (++p->depth > MAX_DEPTH) return fail_at(p, column, "nested too deeply");
+    next_token(p);
+    int operand = parse_unary(p);
+    p->depth--;
+    if (op == OP_CONSTANT) return operand;
+    return combine(p, op, column, operand, -1, -1);
+}
+
+const struct expr_operator expr_operators[] = {
+    {"||", 0, OP_OR},
+    {"&&", 1, OP_AND},
+    {"|", 2, OP_BIT_OR},
+    {"^", 3, OP_BIT_XOR},
+    {"&", 4, OP_BIT_AND},
+    {"==", 5, OP_EQUAL},
+    {"!=", 5, OP_UNEQUAL},
+    {"<", 6, OP_LESS},
+    {"<=", 6, OP_LESS_EQUAL},
+    {">", 6, OP_GREATER},
+    {">=", 6, OP_GREATER_EQUAL},
+    {"<<", 7, OP_SHIFT_LEFT},
+    {">>", 7, OP_SHIFT_RIGHT},
+    {"+", 8, OP_ADD},
+    {"-", 8, OP_SUBTRACT},
+    {"*", 9, OP_MULTIPLY},
+    {"/", 9, OP_DIVIDE},
+    {"%", 9, OP_REMAINDER},
+    {0},
+};
+enum { COMPARISON_LEVEL = 6 };
+
+// Precedence climbing: operators of `level` and above.
+static int parse_binary(struct parser *p, int level)
+{
+    int left = parse_unary(p);
+    bool compared = false;
+    for (;;) {
+        if (p->failed) return -1;
+        const struct expr_operator *o = expr_operators;
+        while (o->sign && !(p->kind == TOKEN_SIGN && strcmp(p->sign, o->sign) == 0)) o++;
+        if (!o->sign || o->level < level) return left;
+        int found = o->level;
+        size_t column = p->start;
+        // C would compare the first comparison's 0 or 1 with the third value, which is never meant.
+        if (found == COMPARISON_LEVEL && compared)
+            return fail_at(p, column, "comparisons do not chain (write 'a < b && b < c')");
+        compared = found == COMPARISON_LEVEL;
+        next_token(p);
+        int right = parse_binary(p, found + 1);
+        left = combine(p, (enum expr_op)o->op, column, left, right, -1);
+    }
+}
+
+static int parse_choice(struct parser *p)
+{
+    if (p->failed) return -1;
+    if (++p->depth > MAX_DEPTH) return fail_at(p, p->start, "nested too deeply");
+    int first = parse_binary(p, 0);
+    if (!p->failed && is_sign(p, "?")) {
+        size_t column = p->start;
+        next_token(p);
+        int yes = parse_choice(p);
+        if (expect(p, ":", "expected ':'") < 0) return -1;
+        int no = parse_choice(p);
+        first = combine(p, OP_CHOOSE, column, first, yes, no);
+    }
+    p->depth--;
+    return p->failed ? -1 : first;
+}
+
+static int compare_ints(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static void collect_slots(struct expr *e)
+{
+    e->slots = memory_grow(NULL, (size_t)e->count, sizeof *e->slots);
+    size_t n = 0;
+    for (int i = 0; i < e->count; i++)
+        if (e->nodes[i].op == OP_NAME) e->slots[n++] = e->nodes[i].slot;
+    qsort(e->slots, n, sizeof *e->slots, compare_ints);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || e->slots[i] != e->slots[i - 1]) e->slots[e->slot_count++] = e->slots[i];
+}
+
+struct expr *expr_parse(const char *text, struct symbols *symbols, struct error *err)
+{
+    struct expr *e = memory_new(1, sizeof *e);
+    size_t size = strlen(text) + 1;
+    e->text = memory_grow(NULL, size, 1);
+    memcpy(e->text, text, size);
+    e->symbols = symbols;
+    struct parser p = {.text = e->text, .expr = e, .err = err};
+    next_token(&p);
+    if (!p.failed && p.kind == TOKEN_END) fail_at(&p, p.start, "empty expression");
+    int root = parse_choice(&p);
+    if (!p.failed && p.kind != TOKEN_END) fail_at(&p, p.start, "expected an operator");
+    if (!p.failed && type_of(&p, root) == EXPR_STRING) fail_at(&p, 0, "a string is not a number");
+    if (p.failed) {
+        expr_free(e);
+        return NULL;
+    }
+    assert(root == e->count - 1);
+    collect_slots(e);
+    return e;
+}
+
+void expr_free(struct expr *e)
+{
+    if (!e) return;
+    free(e->text);
+    free(e->nodes);
+    free(e->slots);
+    free(e);
+}
+
+const char *expr_text(const struct expr *e)
+{
+    return e->text;
+}
+
+const int *expr_slots(const struct expr *e, size_t *count)
+{
+    *count = e->slot_count;
+    return e->slots;
+}
+
+static enum expr_failure evaluate(const struct expr *e, int index, const int64_t *values, int64_t *result, int *column)
+{
+    const struct expr_node *n = &e->nodes[index];
+    int64_t a = 0, b = 0;
+    enum expr_failure failure;
+    switch (n->op) {
+    case OP_CONSTANT:
+    case OP_TEXT:
+        *result = n->value;
+        return EXPR_FINE;
+    case OP_NAME:
+        *result = values[n->slot];
+        return EXPR_FINE;
+    case OP_AND:
+    case OP_OR:
+        if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
+        if ((a != 0) == (n->op == OP_OR)) {
+            *result = n->op == OP_OR;
+            return EXPR_FINE;
+        }
+        if ((failure = evaluate(e, n->b, values, &b, column))) return failure;
+        *result = b != 0;
+        return EXPR_FINE;
+    case OP_CHOOSE:
+        if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
+        return evaluate(e, a ? n->b : n->c, values, result, column);
+    default:
+        break;
+    }
+    if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
+    if (n->b >= 0 && (failure = evaluate(e, n->b, values, &b, column))) return failure;
+    failure = expr_apply(n->op, a, b, result);
+    if (failure) *column = n->column;
+    return failure;
+}
+
+int expr_eval(const struct expr *e, const int64_t *values, int64_t *result, struct error *err)
+{
+    int column = 0;
+    enum expr_failure failure = evaluate(e, e->count - 1, values, result, &column);
+    if (failure) return error_set(err, "%s at column %d: '%s'", expr_failure_text(failure), column, e->text);
+    return 0;
+}

@@ -1,0 +1,84 @@
+// The syntax tree of an expression, for the modules of search/ that rewrite or evaluate it themselves (expr*.c and
+// space_graph.c). All other modules use expr.h.
+#ifndef SWEETSPOT_EXPR_NODE_H
+#define SWEETSPOT_EXPR_NODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/space/expr.h"
+
+enum expr_op {
+    OP_CONSTANT, // value
+    OP_NAME,     // slot
+    OP_TEXT,     // value: the id of a string literal
+    // one operand
+    OP_NEGATE,
+    OP_INVERT,
+    OP_NOT,
+    OP_ABS,
+    OP_IS_POW2,
+    OP_LOG2,
+    // two operands, all evaluated
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_REMAINDER,
+    OP_SHIFT_LEFT,
+    OP_SHIFT_RIGHT,
+    OP_BIT_AND,
+    OP_BIT_OR,
+    OP_BIT_XOR,
+    OP_LESS,
+    OP_LESS_EQUAL,
+    OP_GREATER,
+    OP_GREATER_EQUAL,
+    OP_EQUAL,
+    OP_UNEQUAL,
+    OP_CEIL_DIV,
+    OP_ROUND_UP,
+    OP_MIN,
+    OP_MAX,
+    // lazy
+    OP_AND,
+    OP_OR,
+    OP_CHOOSE,
+};
+
+// The largest magnitude of a value. Three patterns at the lower end are reserved as marks for the space's evaluator.
+#define EXPR_VALUE_MAX INT64_MAX
+#define EXPR_VALUE_MIN (INT64_MIN + 3)
+
+struct expr_node {
+    enum expr_op op;
+    int column;    // 1-based place in the text, for messages
+    int a, b, c;   // operands: indices of earlier nodes, -1 where there is none
+    int slot;      // OP_NAME
+    int64_t value; // OP_CONSTANT, OP_TEXT
+};
+
+struct expr {
+    char *text;
+    struct symbols *symbols;
+    struct expr_node *nodes; // operands before their users; the last one is the root
+    int count;
+    int *slots;
+    size_t slot_count;
+};
+
+enum expr_failure {
+    EXPR_FINE,
+    EXPR_DIVISION_BY_ZERO,
+    EXPR_OVERFLOW,
+    EXPR_BAD_SHIFT,
+    EXPR_BAD_LOG2,
+};
+
+int expr_arity(enum expr_op op);
+
+// One strict operation (neither a leaf nor a lazy one) on values; b is ignored where there is one operand.
+enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
+const char *expr_failure_text(enum expr_failure);
+
+#endif

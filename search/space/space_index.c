@@ -1,0 +1,232 @@
+// Builds the index of a space (space_build, space_build_from_list) and says which constraint is responsible when
+// no configuration is valid or many are removed.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/space/space_internal.h"
+
+#include "tuner/base/memory.h"
+
+enum { SAMPLES = 100000 };
+
+static uint64_t all_parameters(const struct space *s)
+{
+    uint64_t mask = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->parameters[i].count > 1) mask |= (uint64_t)1 << i;
+    return mask;
+}
+
+static void set_levels(struct space *s)
+{
+    for (int i = 0; i < s->count; i++) s->level_of[i] = -1;
+    for (int l = 0; l < s->level_count; l++) s->level_of[s->order[l]] = l;
+}
+
+// Appends "'a' and 'b'" of the constraints' texts.
+static void list_texts(const struct space *s, const int *numbers, size_t count, struct error *err)
+{
+    char text[ERROR_MESSAGE_MAX] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *constraint = expr_text(s->constraints[numbers[i]]);
+        const char *between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
+        size_t n = strlen(between) + strlen(constraint) + 2;
+        if (used + n + 1 >= sizeof text) break;
+        // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.strcpy): there is room, as was just seen
+        strcat(strcat(strcat(strcat(text, between), "'"), constraint), "'");
+        used += n;
+    }
+    error_set(err, "no configuration is valid: the constraints %s contradict each other; relax one of them", text);
+}
+
+// The smallest set of constraints (by trying one, then two, then dropping them one by one) that leaves nothing. Returns
+// the number of the last of them.
+static int blame(const struct space *s, struct error *err)
+{
+    size_t n = s->constraint_count;
+    uint64_t *masks = memory_new(n, sizeof *masks);
+    int *core = memory_new(n, sizeof *core);
+    size_t core_count = 0;
+    int culprit = -1;
+    for (size_t i = 0; i < n && culprit < 0; i++) {
+        core[0] = (int)i;
+        masks[i] = space_constraint_mask(s, i);
+        if (space_count_with(s, core, 1, masks[i]) == 0) {
+            culprit = (int)i;
+            error_set(err, "no configuration is valid: the constraint '%s' removes all of them by itself",
+                      expr_text(s->constraints[i]));
+        }
+    }
+    for (size_t i = 0; i < n && culprit < 0; i++) {
+        for (size_t j = i + 1; j < n && culprit < 0; j++) {
+            if (!(masks[i] & masks[j])) continue;
+            core[0] = (int)i;
+            core[1] = (int)j;
+            if (space_count_with(s, core, 2, masks[i] | masks[j]) == 0) {
+                culprit = (int)j;
+                core_count = 2;
+            }
+        }
+    }
+    if (culprit < 0) {
+        for (size_t i = 0; i < n; i++) core[i] = (int)i;
+        core_count = n;
+        for (size_t i = 0; i < core_count;) {
+            int dropped = core[i];
+            memmove(core + i, core + i + 1, (core_count - i - 1) * sizeof *core);
+            if (space_count_with(s, core, core_count - 1, all_parameters(s)) == 0) {
+                core_count--;
+            } else {
+                memmove(core + i + 1, core + i, (core_count - i - 1) * sizeof *core);
+                core[i++] = dropped;
+            }
+        }
+        culprit = core_count ? core[core_count - 1] : -1;
+    }
+    if (core_count) list_texts(s, core, core_count, err);
+    free(masks);
+    free(core);
+    return culprit;
+}
+
+static int cannot_evaluate(const struct space *s, int number, const uint16_t *config, struct error *err)
+{
+    char *text = space_text(s, config);
+    int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
+    int64_t result;
+    error_set(err, "the evaluation failed");
+    if (space_values(s, config, values, err) == 0 && (size_t)number < s->constraint_count)
+        expr_eval(s->constraints[number], values, &result, err);
+    free(values);
+    error_prefix(err, "cannot evaluate the constraints for %s", text);
+    free(text);
+    return -1;
+}
+
+int space_build(struct space *s, int *bad_constraint, struct error *err)
+{
+    size_t count = s->constraint_count + s->derived_count;
+    int *numbers = memory_new(count, sizeof *numbers);
+    int failed = -1;
+    uint16_t config[SPACE_MAX_PARAMETERS] = {0};
+    for (size_t i = 0; i < count; i++) numbers[i] = (int)i;
+    if (bad_constraint) *bad_constraint = -1;
+    diagram_release(&s->diagram);
+    s->built = false;
+    uint64_t mask = all_parameters(s);
+    s->level_count = __builtin_popcountll(mask);
+    enum build_result built = space_build_diagram(s, numbers, count, mask, s->order, &s->diagram, &failed, config);
+    free(numbers);
+    set_levels(s);
+    if (built == BUILD_TOO_LARGE)
+        return error_set(
+            err, "the constraints connect the parameters so closely that the space cannot be indexed: simplify them");
+    if (built == BUILD_FAILED) {
+        if (bad_constraint && (size_t)failed < s->constraint_count) *bad_constraint = failed;
+        return cannot_evaluate(s, failed, config, err);
+    }
+    if (s->diagram.size == 0) {
+        int culprit = blame(s, err);
+        if (bad_constraint) *bad_constraint = culprit;
+        diagram_release(&s->diagram);
+        return -1;
+    }
+    s->built = true;
+    return 0;
+}
+
+// qsort has no context argument, so the rows to be sorted carry their length.
+struct row {
+    const uint16_t *config;
+    int count;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    for (int i = 0; i < x->count; i++)
+        if (x->config[i] != y->config[i]) return x->config[i] < y->config[i] ? -1 : 1;
+    return 0;
+}
+
+int space_build_from_list(struct space *s, const uint16_t *configs, size_t count, struct error *err)
+{
+    size_t width = (size_t)s->count;
+    diagram_release(&s->diagram);
+    s->built = false;
+    if (count == 0) return error_set(err, "the list of configurations is empty");
+    if (count >= UINT32_MAX) return error_set(err, "the list of configurations is too long");
+    s->level_count = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->parameters[i].count > 1) s->order[s->level_count++] = i;
+    set_levels(s);
+
+    int result = 0;
+    struct row *rows = memory_new(count, sizeof *rows);
+    for (size_t r = 0; r < count && result == 0; r++) {
+        rows[r] = (struct row){configs + r * width, s->count};
+        for (size_t i = 0; i < width; i++)
+            if (rows[r].config[i] >= s->parameters[i].count)
+                result = error_set(err, "configuration %zu of the list has an unknown value of '%s'", r,
+                                   s->parameters[i].name);
+    }
+    if (result == 0) qsort(rows, count, sizeof *rows, compare_rows);
+    for (size_t r = 1; r < count && result == 0; r++) {
+        if (compare_rows(&rows[r - 1], &rows[r]) != 0) continue;
+        char *text = space_text(s, rows[r].config);
+        result = error_set(err, "the configuration %s is listed twice", text);
+        free(text);
+    }
+    if (result == 0) {
+        // Sorted, the rows are the paths of a tree, one state for each different beginning.
+        struct draft_level *draft = memory_new((size_t)s->level_count + 1, sizeof *draft);
+        for (size_t r = 0; r < count; r++) {
+            int l = 0;
+            while (r > 0 && l < s->level_count && rows[r].config[s->order[l]] == rows[r - 1].config[s->order[l]]) l++;
+            for (int below = s->level_count - 1; below > l && r > 0; below--) draft_state_done(&draft[below]);
+            for (; l < s->level_count; l++) {
+                uint32_t child = l + 1 < s->level_count ? draft[l + 1].state_count : 0;
+                draft_edge(&draft[l], rows[r].config[s->order[l]], child);
+            }
+        }
+        for (int l = s->level_count - 1; l >= 0; l--) draft_state_done(&draft[l]);
+        diagram_build(&s->diagram, draft, s->level_count);
+        for (int l = 0; l < s->level_count; l++) draft_release(&draft[l]);
+        free(draft);
+        s->built = true;
+        assert(s->diagram.size == count);
+    }
+    free(rows);
+    return result;
+}
+
+double space_removed_by(const struct space *s, size_t constraint, bool *exact)
+{
+    assert(constraint < s->constraint_count);
+    int number = (int)constraint;
+    uint64_t mask = space_constraint_mask(s, constraint);
+    double own = 1;
+    for (int i = 0; i < s->count; i++)
+        if (mask >> i & 1) own *= (double)s->parameters[i].count;
+    double kept = space_count_with(s, &number, 1, mask);
+    if (exact) *exact = kept >= 0;
+    if (kept >= 0) return (own - kept) * (space_raw_size(s) / own);
+
+    struct random rng;
+    random_seed(&rng, 1);
+    int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
+    int removed = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        int64_t holds = 0;
+        for (int p = 0; p < s->count; p++) config[p] = (uint16_t)random_below(&rng, s->parameters[p].count);
+        if (space_values(s, config, values, NULL) < 0 ||
+            expr_eval(s->constraints[constraint], values, &holds, NULL) < 0)
+            holds = 0;
+        removed += holds == 0;
+    }
+    free(values);
+    return space_raw_size(s) * removed / SAMPLES;
+}

@@ -1,0 +1,74 @@
+// The table of search strategies (strategy.h).
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/strategies/strategy.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+// Every strategy, in the order in which they are listed: one line each.
+// clang-format off
+#define STRATEGIES(x) \
+    x(default) \
+    x(trees) \
+    x(local_search) \
+    x(annealing) \
+    x(genetic) \
+    x(differential) \
+    x(particle_swarm) \
+    x(random) \
+    x(exhaustive)
+// clang-format on
+
+#define DECLARE(name) extern const struct strategy_class strategy_##name;
+STRATEGIES(DECLARE)
+
+#define ENTRY(name) &strategy_##name,
+const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL};
+
+// Names of strategies that were removed, because others of their kind find more in less time.
+static const struct {
+    const char *name, *instead;
+} removed[] = {{"multi_start", "local"}, {"latin_hypercube", "random"}};
+
+const struct strategy_class *strategy_find(const char *name)
+{
+    for (size_t i = 0; strategy_classes[i]; i++)
+        if (strcmp(strategy_classes[i]->name, name) == 0) return strategy_classes[i];
+    return NULL;
+}
+
+// The names as a NULL-terminated list; the caller frees it.
+static const char **list_names(void)
+{
+    size_t count = 0;
+    while (strategy_classes[count]) count++;
+    const char **names = memory_new(count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[i] = strategy_classes[i]->name;
+    return names;
+}
+
+char *strategy_names(void)
+{
+    const char **names = list_names();
+    char *text = text_join(names, ", ");
+    free(names);
+    return text;
+}
+
+const struct strategy_class *strategy_choose(const char *name, struct error *err)
+{
+    const struct strategy_class *class = strategy_find(name);
+    if (class) return class;
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
+        if (strcmp(removed[i].name, name)) continue;
+        error_set(err, "strategy '%s' was removed; use '%s'", name, removed[i].instead);
+        return NULL;
+    }
+    const char **names = list_names();
+    char *text = text_unknown("strategy", name, names);
+    error_set(err, "%s", text);
+    free(text);
+    free(names);
+    return NULL;
+}

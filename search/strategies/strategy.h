@@ -1,0 +1,107 @@
+// Search strategies behind one ask/tell interface.
+//
+// The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
+// in whatever order they come. A strategy is deterministic in (space, seed, options, sequence of asks and tells). One
+// file per strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it with its
+// options. Strategies know no CUDA, no files, no clock.
+#ifndef SWEETSPOT_STRATEGY_H
+#define SWEETSPOT_STRATEGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/model/history.h"
+#include "search/model/prior.h"
+#include "search/space/space.h"
+#include "tuner/base/arena.h"
+
+// An option that a user may set ("name=value,..."). A table of them ends with a NULL name.
+struct strategy_option {
+    const char *name;
+    double value; // default
+    double low, high;
+    bool whole; // only whole numbers
+    const char *summary;
+};
+
+// The conditions of an instance.
+struct strategy_options {
+    uint64_t seed;
+    uint64_t budget;  // evaluations in all, 0 = unknown (time decides)
+    size_t criteria;  // objectives that are searched for side by side; 0 = 1
+    const char *text; // "name=value,..." for this strategy, or NULL
+    // Knowledge from elsewhere about the same space; borrowed for the instance's life. At most PRIOR_MOST.
+    size_t prior_count;
+    const struct prior *const *priors;
+};
+
+struct strategy; // an instance
+
+// All that a strategy works with for one criterion. The instance makes it and keeps it up to date.
+struct strategy_state {
+    const struct space *space;
+    size_t width;           // parameters
+    struct history history; // what was proposed and told
+    struct random rng;      // for all that is random
+    const double *options;  // values in the order of the class's table
+    uint64_t budget;        // as in strategy_options
+    size_t prior_count;
+    const struct prior *const *priors;
+    struct arena memory; // for what lives as long as the state; freed by the instance
+    void *own;           // state_size bytes, zeroed before init
+};
+
+struct strategy_class {
+    const char *name;
+    const char *summary;                   // one line
+    const struct strategy_option *options; // NULL: it has none
+    size_t state_size;                     // bytes of its own part of the state
+    void (*init)(struct strategy_state *); // NULL: nothing to do
+    // Writes the next configuration to evaluate: valid and without a row in the history, where the instance then
+    // enters it, unless the strategy has. False: nothing to propose, either for now (while proposals are outstanding)
+    // or for good (when none are outstanding).
+    bool (*ask)(struct strategy_state *, uint16_t *config);
+    // A result, which the history has in `row`. It may be for a configuration that was never proposed (from an earlier
+    // run or another job), and it may correct an earlier one. NULL: the history is enough.
+    void (*tell)(struct strategy_state *, size_t row);
+    void (*release)(struct strategy_state *); // NULL: it owns nothing but `memory`
+    // NULL: it cannot say. The present promise of each of `count` configurations that wait for their measurement:
+    // higher is better; below 0 it is no longer worth measuring, compared with what could be proposed instead. The
+    // history forgets a proposal that will not be measured, and the strategy may propose it again.
+    void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *promise);
+};
+
+extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
+const struct strategy_class *strategy_find(const char *name); // or NULL
+// The same with a message that suggests the nearest name and lists all of them, or what replaces a removed name.
+const struct strategy_class *strategy_choose(const char *name, struct error *);
+char *strategy_names(void); // "default, trees, ..."; malloc'ed
+
+// Reads "name=value,..." (NULL: nothing) into `values`, one for each option of the class (strategy_option_count), which
+// begin as the defaults. `values` may be NULL: the text is only checked. -1 with a message that names the option and
+// its range: unknown (with the nearest), given twice, not a number, out of range.
+int strategy_parse_options(const struct strategy_class *, const char *text, double *values, struct error *);
+size_t strategy_option_count(const struct strategy_class *);
+
+// The instance: owns the state, keeps the set of configurations proposed or told so that no strategy proposes one twice
+// even if its own code would (such a proposal is skipped), and counts what is outstanding. With several criteria (a
+// kernel for each of many shapes) it holds one state for each: they propose in turn, and each is told every result by
+// its own criterion.
+struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *,
+                              struct error *);
+void strategy_free(struct strategy *);
+bool strategy_ask(struct strategy *, uint16_t *config);
+void strategy_tell(struct strategy *, const struct observation *);
+// Whether it can rank waiting configurations (without `rank` they are measured in order).
+bool strategy_ranks(const struct strategy *);
+// As the class's function; with several criteria the one that promises most counts. What the strategy did not propose
+// is always to be measured: INFINITY.
+void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *promise);
+// A proposal will not be measured.
+void strategy_forget(struct strategy *, const uint16_t *config);
+size_t strategy_outstanding(const struct strategy *);
+bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing
+bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or told
+
+#endif

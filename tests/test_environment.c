@@ -1,0 +1,132 @@
+// What results depend on: every setting of a job has a line in the table, and keys follow the lines that matter.
+#include "tests/e2e.h"
+
+#include <glob.h>
+
+#include "tuner/setup/request.h"
+#include "tuner/setup/run_environment.h"
+
+static json_t *facts_of(const char *path, struct job **job)
+{
+    struct error err = {""};
+    struct mistakes mistakes = {0};
+    static const struct environment known = {
+        .source_hash = "aa", .compiler = "nvrtc 13.0", .device = "NVIDIA H200", .arch = "sm_90a", .driver = "1"};
+    if (job_load(path, job, &mistakes)) fail_msg("%s", path);
+    if (job_build_space(*job, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    json_t *request = request_job(*job, 0, NULL, NULL, 1, &err), *facts;
+    if (!request) fail_msg("%s", err.message);
+    facts = run_environment_facts(*job, request, &known, false);
+    json_decref(request);
+    assert_non_null(facts);
+    return facts;
+}
+
+static void somebody_has_said_of_every_setting_of_a_job_whether_it_matters(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob("configs/*.cfg", 0, NULL, &found), 0);
+    assert_int_equal(glob("tests/stores/*.cfg", GLOB_APPEND, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct error err = {""};
+        struct job *job;
+        json_t *facts = facts_of(found.gl_pathv[i], &job);
+        char *text = environment_text(facts, &err);
+        if (!text) fail_msg("%s: %s", found.gl_pathv[i], err.message);
+        assert_int_equal(strncmp(text, "environment 1\narch \"sm_90a\"\n", 28), 0);
+        free(text);
+        json_decref(facts);
+        job_free(job);
+    }
+    globfree(&found);
+}
+
+static void the_key_follows_what_matters_and_nothing_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *facts;
+        bool same; // as the first
+    } cases[] = {
+        {"{\"job\":\"j\",\"verify\":{\"enabled\":true,\"tolerance\":1.0},\"problems\":[{\"name\":\"a\"}]}", true},
+        {"{\"problems\":[{\"name\":\"a\"}],\"verify\":{\"tolerance\":1.0,\"enabled\":true},\"job\":\"j\"}", true},
+        {"{\"job\":\"j\",\"verify\":{\"enabled\":true,\"tolerance\":1.0},\"problems\":[{\"name\":\"a\"}],"
+         "\"reference\":{\"cubin\":\"/x\"}}",
+         true},
+        {"{\"job\":\"j\",\"verify\":{\"enabled\":true,\"tolerance\":1},\"problems\":[{\"name\":\"a\"}]}", false},
+        {"{\"job\":\"j\",\"verify\":{\"enabled\":false,\"tolerance\":1.0},\"problems\":[{\"name\":\"a\"}]}", false},
+        {"{\"job\":\"j\",\"verify\":{\"enabled\":true,\"tolerance\":1.0},\"problems\":[{\"name\":\"a\\nb\"}]}", false},
+    };
+    char first[HASH_TEXT_SIZE], key[HASH_TEXT_SIZE];
+    struct error err = {""};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *facts = json_parse(cases[i].facts, &err);
+        char *text = environment_text(facts, &err);
+        if (!text) fail_msg("case %zu: %s", i, err.message);
+        environment_key(text, i ? key : first);
+        if (i && !strcmp(key, first) != cases[i].same) fail_msg("case %zu: %s", i, text);
+        free(text);
+        json_decref(facts);
+    }
+    json_t *facts = json_parse("{\"verify\":{\"novelty\":1}}", &err);
+    assert_null(environment_text(facts, &err));
+    e2e_expect(err.message, "'verify.novelty'");
+    json_decref(facts);
+    // The table has a meaning for every name, and no name twice.
+    size_t count;
+    const struct environment_setting *settings = environment_settings(&count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(strlen(settings[i].meaning) > 0);
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(settings[i].name, settings[k].name);
+    }
+}
+
+// Facts that hold nothing but the value at a path such as "problems.0.name".
+static json_t *facts_with(const char *path, const char *value)
+{
+    char *copy = text_copy(path);
+    json_t *facts = json_string(value);
+    for (char *dot; (dot = strrchr(copy, '.')); *dot = 0) facts = json_pack("{s:o}", dot + 1, facts);
+    facts = json_pack("{s:o}", copy, facts);
+    free(copy);
+    assert_non_null(facts);
+    return facts;
+}
+
+static void trials_differ_by_every_setting_but_paths_and_limits_of_the_reference(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct environment_setting *settings = environment_settings(&count);
+    for (size_t i = 0; i < count; i++) {
+        char keys[2][HASH_TEXT_SIZE], *path = text_copy(settings[i].name);
+        for (char *c = path; *c; c++) *c = *c == '#' ? '0' : *c == '*' ? 'x' : *c;
+        for (int k = 0; k < 2; k++) {
+            struct error err = {""};
+            json_t *facts = facts_with(path, k ? "this" : "that");
+            char *text = environment_text(facts, &err);
+            if (!text) fail_msg("%s: %s", path, err.message);
+            environment_key(text, keys[k]);
+            free(text);
+            json_decref(facts);
+        }
+        bool same = strcmp(keys[0], keys[1]) == 0;
+        static const char *const without[] = {"reference.cubin", "reference.folder", "reference.built",
+                                              "reference.timeout"};
+        bool matters = true;
+        for (size_t k = 0; k < sizeof without / sizeof *without; k++) matters &= strcmp(path, without[k]) != 0;
+        if (same == matters) fail_msg("%s %s", path, same ? "makes no difference" : "makes a difference");
+        free(path);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(somebody_has_said_of_every_setting_of_a_job_whether_it_matters),
+        cmocka_unit_test(the_key_follows_what_matters_and_nothing_else),
+        cmocka_unit_test(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+// Nodes that lie: they name files that are not theirs, or are silent in the wrong place (tests/lying_node.c stands
+// before a real agent). The run goes on without them, or ends with the reason; it never hangs.
+#include "tests/e2e.h"
+
+#include "tuner/base/protocol.h"
+
+static const char job_text[] =
+    "name = \"fake\";\n"
+    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4]; }, { name = \"MODE\"; values = [\"good\"]; } );\n"
+    "problems = ( { N = 1024; } );\n"
+    "launch = { grid = [\"N\"]; block = [32]; };\n"
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+    "verification = { enabled = false; };\n"
+    "measure = { timeout = \"5s\"; final = { candidates = 1; rounds = 10; processes = 1; }; };\n"
+    "compile = { timeout = \"5s\"; };\n"
+    "search = { strategy = \"exhaustive\"; };\n";
+
+#define RUN(folder, script)                                                                                           \
+    e2e_run(                                                                                                          \
+        folder,                                                                                                       \
+        "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured SWEETSPOT_NODE_BEAT=100ms "               \
+        "SWEETSPOT_NODE_PATIENCE=1s SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker " \
+        "\n"                                                                                                          \
+        "tune() { timeout 60 $BIN/sweetspot tune $at/job.cfg --store $at/job.db --cache $at/cache -q --no-nvcc "      \
+        "--pool $at/nodes.cfg; }\n" script,                                                                           \
+        folder)
+
+static char *job_folder(const char *nodes)
+{
+    char *folder = e2e_folder("pool_lies");
+    e2e_write(folder, "job.cfg", job_text);
+    e2e_write(folder, "nodes.cfg", nodes);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X; }\n");
+    return folder;
+}
+
+static void done(struct outcome_of_command *r, char *folder)
+{
+    e2e_done(r);
+    e2e_remove(folder);
+}
+
+// The GPU's node would get it with the next trial.
+static void a_node_cannot_choose_a_file_of_the_drivers(void **state)
+{
+    (void)state;
+#define GPUS \
+    "nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; command = \"env XDG_CACHE_HOME=$at/1\"; private = true; },\n"
+// Slow enough that the liar gets something to compile.
+#define HONEST ", { name = \"honest\"; gpus = 0; cores = 1; command = \"env FAKE_COMPILE_DELAY=300000\"; } );\n"
+#define PRIVATE "private = true; }" HONEST
+#define SHARED "}" HONEST
+#define LIAR(path) GPUS "{ name = \"liar\"; gpus = 0; cores = 1; command = \"$BIN/lying_node path " path "\"; "
+    static const struct {
+        const char *nodes, *message;
+    } cases[] = {
+        {LIAR("$at/secret.cubin") PRIVATE, "it names a file that it did not send: '"},
+        {LIAR("secret.cubin") PRIVATE, "it names a file that it did not send: 'secret.cubin'"},
+        {LIAR("$at/secret.cubin") SHARED, "it names a file that is not in the compile cache: '"},
+        {LIAR("$at/cache/../secret.cubin") SHARED, "it names a file that is not in the compile cache: '"},
+        {LIAR("$at/cache/link.cubin") SHARED, "it names a file that is not in the compile cache: '"},
+        {LIAR("$at/cache/folder/secret.cubin") SHARED, "it names a file that is not in the compile cache: '"},
+        {LIAR("$at/cache/pipe") SHARED, "it names a file that is not in the compile cache: '"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = job_folder(cases[i].nodes);
+        struct outcome_of_command r =
+            RUN(folder, "mkdir $at/cache; echo secret >$at/secret.cubin; ln -s $at/secret.cubin $at/cache/link.cubin\n"
+                        "ln -s $at $at/cache/folder; mkfifo $at/cache/pipe\n"
+                        "tune; status=$?; echo taken: $(grep -rlx secret $at/1 | wc -l); exit $status");
+        if (r.status) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
+        e2e_expect(r.err, "node liar is set aside: ");
+        e2e_expect(r.err, cases[i].message);
+        e2e_expect(r.out, "taken: 0");
+        e2e_expect(r.out, "winner: trial");
+        done(&r, folder);
+    }
+}
+
+#define ONLY(how, cores) \
+    "nodes = ( { name = \"only\"; gpus = 1; cores = " cores "; command = \"$BIN/lying_node " how "\"; } );\n"
+
+static void a_pool_without_a_compiler_ends_with_the_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes, *message;
+    } cases[] = {
+        {ONLY("nothing 0", "0"), "no usable compiler: only: no cores"},
+        {"nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; },\n"
+         "  { name = \"slow\"; gpus = 0; cores = 1; command = \"$BIN/lying_node never_ready 0\"; } );\n",
+         "no usable compiler: no node with one came within 0.5 s"},
+        {ONLY("silence 0", "1"), "no usable compiler: no node with one came within 0.5 s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = job_folder(cases[i].nodes);
+        struct outcome_of_command r =
+            RUN(folder, "export SWEETSPOT_NODE_GREETING=200ms SWEETSPOT_POOL_PATIENCE=500ms; tune");
+        if (r.status != EXIT_ENVIRONMENT) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
+        e2e_expect(r.err, cases[i].message);
+        done(&r, folder);
+    }
+}
+
+// The user's number of cores is not asked for: a file of nodes without it believes the node.
+static void a_node_with_impossible_cores_is_refused(void **state)
+{
+    (void)state;
+    static const char *const cores[] = {"-5", "0", "1000000", "9223372036854775807"};
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+        char *nodes = text_format(
+                 "nodes = ( { name = \"only\"; gpus = 1; command = \"$BIN/lying_node cores %s\"; } );\n", cores[i]),
+             *message = text_format("no usable GPU: only: node only says that it has %s cores: 1 to 4096 are possible",
+                                    cores[i]),
+             *folder = job_folder(nodes);
+        struct outcome_of_command r = RUN(folder, "tune");
+        if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cores[i], r.status, r.out, r.err);
+        e2e_expect(r.err, message);
+        done(&r, folder);
+        free(nodes);
+        free(message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pool_without_a_compiler_ends_with_the_reason),
+        cmocka_unit_test(a_node_with_impossible_cores_is_refused),
+        cmocka_unit_test(a_node_cannot_choose_a_file_of_the_drivers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+// 64-bit ELF files in memory: cubins and shared libraries. Nothing that they say of themselves is believed: elf_open
+// holds every section against the file's size, and the functions below every index and offset against the sections.
+#ifndef SWEETSPOT_ELF_FILE_H
+#define SWEETSPOT_ELF_FILE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_file {
+    const unsigned char *bytes; // borrowed
+    size_t size;
+    Elf64_Ehdr head;
+    Elf64_Shdr names; // of the sections
+};
+
+// NULL, or what is wrong with the file: "is not a 64-bit ELF file" or "is cut off". The head is zero unless the file
+// begins as an ELF file.
+const char *elf_open(struct elf_file *, const void *bytes, size_t size);
+// False: there is no such section.
+bool elf_section(const struct elf_file *, size_t index, Elf64_Shdr *);
+// The first section whose name is `prefix` and `name`, and its index; 0: there is none.
+uint32_t elf_find(const struct elf_file *, const char *prefix, const char *name, Elf64_Shdr *);
+// The bytes of a section, sh_size of them; NULL where the file has none.
+const unsigned char *elf_bytes(const struct elf_file *, const Elf64_Shdr *);
+// The text at an offset of a table of texts; NULL when it does not end within the table.
+const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t offset);
+// A symbol of a table of symbols, and its name; *name (may be NULL) is NULL where it lies outside. False: the table has
+// no so many.
+bool elf_symbol(const struct elf_file *, const Elf64_Shdr *table, size_t index, Elf64_Sym *, const char **name);
+
+#endif

@@ -1,0 +1,164 @@
+// See header_contract.h.
+#include "tuner/header/header_contract.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/header/header_places.h"
+
+// The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
+static int alignment_of(const char *arch)
+{
+    return text_architecture(arch) >= 100 ? 32 : 16;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static bool was_verified(const struct trial *trial, const char *problem)
+{
+    for (size_t i = 0; i < trial->problem_count; i++)
+        if (!strcmp(trial->problems[i].name, problem)) return !isnan(trial->problems[i].error);
+    return false;
+}
+
+// NULL where nothing was verified.
+static json_t *supported(const struct job *job, const struct trial *trial)
+{
+    json_t *list = json_array();
+    for (size_t s = 0; s < job->size_count; s++) {
+        int64_t least = INT64_MAX, most = 0, multiple = 0;
+        for (size_t p = 0; p < job->problem_count; p++) {
+            int64_t size = job->problems[p].sizes[s];
+            if (!was_verified(trial, job->problems[p].name)) continue;
+            if (size < least) least = size;
+            if (size > most) most = size;
+            multiple = common_divisor(size, multiple);
+        }
+        json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "least", (json_int_t)least, "most", (json_int_t)most,
+                                              "multiple", (json_int_t)(multiple > 0 ? multiple : 1)));
+    }
+    bool any = false;
+    for (size_t p = 0; p < job->problem_count; p++) any |= was_verified(trial, job->problems[p].name);
+    if (any) return list;
+    json_decref(list);
+    return NULL;
+}
+
+// An input that the kernel may change is the caller's to restore.
+static const char *direction_word(const struct buffer *b)
+{
+    return direction_words[b->restore ? DIRECTION_INOUT : b->direction];
+}
+
+static json_t *describe_buffer(const struct expression_folding *f, const struct buffer *b, struct error *err)
+{
+    json_t *object =
+        json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction", direction_word(b));
+    if (folding_set(object, "rows", f, b->rows, "1", err) || folding_set(object, "cols", f, b->cols, "1", err) ||
+        folding_set(object, "ld", f, b->ld ? b->ld : b->cols, "1", err)) {
+        json_decref(object);
+        return NULL;
+    }
+    char *bytes = text_format("%zu * (%s) * (%s)", element_size(b->type), json_get_string(object, "rows", "1"),
+                              json_get_string(object, "ld", "1"));
+    json_object_set_new(object, "bytes", json_string(bytes));
+    free(bytes);
+    if (b->direction == DIRECTION_SCRATCH && b->fill.kind == FILL_ZERO)
+        json_object_set_new(object, "zero", json_true());
+    return object;
+}
+
+static void add_text(void *list, const char *text)
+{
+    json_array_append_new(list, json_string(text));
+}
+
+int contract_add(json_t *section, const struct expression_folding *f, const struct trial *trial, const char *arch,
+                 struct error *err)
+{
+    const struct job *job = f->job;
+    json_t *options = json_array(), *buffers = json_array(), *sizes = supported(job, trial);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    json_object_set_new(section, "options", options);
+    json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
+    json_object_set_new(section, "alignment", json_integer(alignment_of(arch)));
+    if (sizes) json_object_set_new(section, "supported", sizes);
+    json_object_set_new(section, "buffers", buffers);
+    if (space_parse(job->space, trial->config, config, err)) return -1;
+    job_options(job, config, add_text, options);
+    for (size_t i = 0; i < job->buffer_count; i++) {
+        if (!header_has_address(job, i)) continue;
+        json_t *buffer = describe_buffer(f, &job->buffers[i], err);
+        if (!buffer) return error_prefix(err, "buffer '%s'", job->buffers[i].name);
+        json_array_append_new(buffers, buffer);
+    }
+    return header_places_add(section, f, err);
+}
+
+// A number: a scalar argument, or a member of one.
+static json_t *describe_scalar(const struct expression_folding *f, const char *name, enum element type,
+                               const struct expr *value, double real, struct error *err)
+{
+    json_t *object = json_pack("{s:s, s:s, s:s}", "kind", "scalar", "name", name, "type", element_name(type));
+    if (!value) {
+        json_object_set_new(object, "real", json_real(real));
+        return object;
+    }
+    json_object_set_new(object, "from", json_string(expr_text(value)));
+    if (!folding_set(object, "value", f, value, "0", err)) return object;
+    json_decref(object);
+    return NULL;
+}
+
+// A struct or a vector by value. Members have their names without the argument's.
+static json_t *describe_struct(const struct expression_folding *f, const struct argument *a, struct error *err)
+{
+    json_t *members = json_array();
+    for (size_t i = 0; i < a->member_count; i++) {
+        const struct value_member *m = &a->members[i];
+        json_t *one = describe_scalar(f, m->name + strlen(a->name) + 1, m->type, m->value, m->real, err);
+        if (!one) {
+            json_decref(members);
+            return NULL;
+        }
+        json_object_set_new(one, "offset", json_integer((json_int_t)m->offset));
+        json_array_append_new(members, one);
+    }
+    return json_pack("{s:s, s:s, s:s, s:I, s:o}", "kind", "struct", "name", a->name, "type",
+                     a->vector ? a->vector : "struct", "bytes", (json_int_t)a->bytes, "members", members);
+}
+
+json_t *contract_arguments(const struct expression_folding *f, const struct stage *stage, struct error *err)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < stage->argument_count; i++) {
+        const struct argument *a = &stage->arguments[i];
+        const struct buffer *b = a->buffer >= 0 ? &f->job->buffers[a->buffer] : NULL;
+        const char *kind = a->map                    ? "map"
+                           : a->view == VIEW_TEXTURE ? "texture"
+                           : a->view == VIEW_SURFACE ? "surface"
+                                                     : "buffer";
+        json_t *one = b                 ? json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "name", b->name, "type",
+                                                    element_name(b->type), "direction", direction_word(b))
+                      : a->member_count ? describe_struct(f, a, err)
+                                        : describe_scalar(f, a->name, a->type, a->value, a->real, err);
+        if (!one) {
+            error_prefix(err, "argument '%s'", a->name);
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, one);
+    }
+    return list;
+}

@@ -1,0 +1,28 @@
+// What a caller of the tuned kernel must know and respect, as members of a header's section (header_section.h):
+//
+//    "options":["-use_fast_math",..],"includes":1,"alignment":16,
+//    "supported":[{"least":1,"most":4096,"multiple":8},..]     by size, from the verified problems; missing: none
+//                                                               verified
+//    "buffers":[{"name":"A","type":"f32","direction":"in","rows":"C","cols":"C","ld":"C","bytes":"C","zero":true}]
+//    stages: "arguments":[{"kind":"buffer"|"map"|"texture"|"surface","name":"A","type":"f32","direction":"in"},
+//                         {"kind":"scalar","name":"lda","type":"i32","value":"C","from":"K"},
+//                         {"kind":"scalar","name":"alpha","type":"f32","real":1.0}]
+//
+//    header_places.h's members
+//
+// A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "zero" marks
+// scratch that must be zero before every launch. A size is supported when it is between the smallest and the largest
+// verified ones and a multiple of their greatest common divisor.
+#ifndef SWEETSPOT_HEADER_CONTRACT_H
+#define SWEETSPOT_HEADER_CONTRACT_H
+
+#include "tuner/header/header_folding.h"
+#include "tuner/trial/trial.h"
+
+// Adds the members that concern the whole candidate. -1 with a message.
+int contract_add(json_t *section, const struct expression_folding *, const struct trial *, const char *arch,
+                 struct error *);
+// A stage's arguments. NULL with a message. New reference.
+json_t *contract_arguments(const struct expression_folding *, const struct stage *, struct error *);
+
+#endif

@@ -1,0 +1,266 @@
+// See header_embed.h.
+#include "tuner/header/header_embed.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/input_file.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
+#include "tuner/base/text.h"
+#include "tuner/base/units.h"
+#include "tuner/header/header_launch.h"
+#include "tuner/header/header_places.h"
+#include "tuner/header/header_text.h"
+#include "tuner/store/binary.h"
+
+static const char mark[] = "/* sweetspot-binary ";
+
+struct binary_list {
+    size_t count;
+    struct {
+        char hash[HASH_TEXT_SIZE];
+        unsigned char *bytes;
+        size_t size;
+    } * list;
+};
+
+struct binary_list *binary_list_new(void)
+{
+    return memory_new(1, sizeof(struct binary_list));
+}
+
+void binary_list_free(struct binary_list *l)
+{
+    for (size_t i = 0; i < l->count; i++) free(l->list[i].bytes);
+    free(l->list);
+    free(l);
+}
+
+static int find(const struct binary_list *l, const char *hash)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (!strcmp(l->list[i].hash, hash)) return (int)i;
+    return -1;
+}
+
+// Takes `bytes`.
+static void add(struct binary_list *l, unsigned char *bytes, size_t size)
+{
+    char hash[HASH_TEXT_SIZE];
+    hash_content(bytes, size, hash);
+    if (find(l, hash) >= 0) {
+        free(bytes);
+        return;
+    }
+    l->list = memory_grow(l->list, l->count + 1, sizeof *l->list);
+    snprintf(l->list[l->count].hash, sizeof l->list->hash, "%s", hash);
+    l->list[l->count].bytes = bytes;
+    l->list[l->count++].size = size;
+}
+
+static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], const void **bytes, size_t *size,
+               struct error *err)
+{
+    int missing = store_trial_blob(store, trial, BINARY_BLOB, hash, err);
+    if (!missing) missing = store_get_blob(store, hash, bytes, size, err);
+    if (missing > 0)
+        error_set(err,
+                  "the store has no binary of trial %" PRId64
+                  ": finals on a GPU store it, replayed finals and those of older versions do not",
+                  trial);
+    return missing > 0 ? BINARY_MISSING : missing;
+}
+
+// Where each unit begins, -1 where it is not used; empty where the binary is one cubin. NULL with a message.
+static json_t *units_json(const void *bytes, size_t size, struct error *err)
+{
+    json_t *list = json_array();
+    int count = units_count(bytes, size, err);
+    size_t unit_size, first = count > 0 ? units_offset(bytes, size, 0, &unit_size) : 0;
+    for (size_t u = 0; count > 0 && (count > 1 || first) && u < (size_t)count; u++) {
+        size_t offset = units_offset(bytes, size, u, &unit_size);
+        json_array_append_new(list, json_integer(unit_size ? (json_int_t)offset : -1));
+    }
+    if (count > 0) return list;
+    json_decref(list);
+    return NULL;
+}
+
+int binary_list_take(struct binary_list *l, json_t *section, struct store *store, int64_t trial, const json_t *device,
+                     struct error *err)
+{
+    char hash[HASH_TEXT_SIZE];
+    const void *bytes;
+    const char *text;
+    size_t size;
+    int failed = get(store, trial, hash, &bytes, &size, err);
+    if (failed) return failed;
+    unsigned char *copy = memory_new(size, 1);
+    if (size) memcpy(copy, bytes, size);
+    failed = header_places_symbols(section, copy, size, err);
+    add(l, copy, size);
+    if (failed) return failed;
+    failed = store_get_trial_document(store, trial, BINARY_DOCUMENT, &text, NULL, err);
+    json_t *document = failed ? NULL : json_parse(text, err);
+    if (failed > 0) error_set(err, "the store has a binary of trial %" PRId64 ", but not its symbols", trial);
+    if (!document) return -1;
+    if (strcmp(json_get_string(document, "hash", ""), hash) != 0) {
+        json_decref(document);
+        return error_set(err, "the store's binary of trial %" PRId64 " does not match its document", trial);
+    }
+    json_t *units = units_json(bytes, size, err);
+    if (!units) {
+        json_decref(document);
+        return error_prefix(err, "the store's binary of trial %" PRId64, trial);
+    }
+    if (json_array_size(units)) json_object_set(document, "units", units);
+    json_decref(units);
+    json_object_set_new(section, "binary", document);
+    json_object_set_new(section, "sm_count",
+                        json_integer(json_get_integer(json_object_get(device, "device"), "sm_count", 0)));
+    return 0;
+}
+
+// The bytes of an array, up to its end.
+static unsigned char *parse(const char *text, size_t size)
+{
+    unsigned char *bytes = memory_new(size, 1);
+    const char *at = strchr(text, '{');
+    for (size_t i = 0; at && i < size; i++) {
+        char *end;
+        at++;
+        unsigned long value = strtoul(at, &end, 10);
+        if (end == at || value > 255) break;
+        bytes[i] = (unsigned char)value;
+        at = *end == ',' ? end : NULL;
+    }
+    return bytes; // the caller checks them by their hash
+}
+
+// Adds the binaries of an existing file, if there is one. -1 when the file is something else.
+static int read_file(struct binary_list *l, const char *path, struct error *err)
+{
+    char *text = input_file_read(path, 0, NULL, err);
+    const char *at = text ? strstr(text, mark) : NULL;
+    if (!text && errno != ENOENT && errno != ENOTDIR) return -1;
+    int result = text && !at ? error_set(err, "'%s' was not written by sweetspot", path) : 0;
+    for (; at; at = strstr(at + 1, mark)) {
+        char hash[HASH_TEXT_SIZE];
+        size_t size;
+        // NOLINTNEXTLINE(cert-err34-c): a number that is too large becomes the largest, and is refused
+        if (sscanf(at + strlen(mark), "%32s %zu", hash, &size) == 2 && size <= strlen(at))
+            add(l, parse(at, size), size);
+    }
+    free(text);
+    return result;
+}
+
+static void put_array(FILE *f, const char *name, const char *hash, const unsigned char *bytes, size_t size)
+{
+    int column = 0;
+    fprintf(f, "%s%s %zu */\nextern const unsigned char %s[%zu];\nALIGNED const unsigned char %s[%zu] = {\n", mark,
+            hash, size, name, size, name, size);
+    for (size_t i = 0; i < size; i++) {
+        column += fprintf(f, "%d,", bytes[i]);
+        if (column >= 110 || i + 1 == size) column = fputc('\n', f) & 0;
+    }
+    fputs("};\n\n", f);
+}
+
+struct arrays {
+    const json_t *sections;
+    const struct binary_list *binaries;
+};
+
+static int put_all(FILE *f, void *arrays, struct error *err)
+{
+    const json_t *sections = ((struct arrays *)arrays)->sections, *section;
+    const struct binary_list *l = ((struct arrays *)arrays)->binaries;
+    size_t i;
+    json_t *seen = json_object();
+    char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
+    int result = 0;
+    fprintf(
+        f,
+        "/* Binaries that sweetspot measured, for %s_launch. Compiled as C, C++ or CUDA. Written by sweetspot; do not "
+        "edit. */\n#if defined(__GNUC__)\n#define ALIGNED __attribute__((aligned(64)))\n#else\n#define ALIGNED\n"
+        "#endif\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+        lower);
+    json_array_foreach(sections, i, section)
+    {
+        char *name = header_binary_name(lower, section);
+        const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
+        int found = find(l, hash);
+        if (name && found < 0)
+            result = error_set(
+                err,
+                "the file beside the header lacks the binary for %s: write that device's header again with --embed",
+                json_get_string(section, "device", "?"));
+        else if (name && !json_object_get(seen, name))
+            put_array(f, name, hash, l->list[found].bytes, l->list[found].size);
+        if (name) json_object_set_new(seen, name, json_true());
+        free(name);
+    }
+    fputs("#ifdef __cplusplus\n}\n#endif\n", f);
+    json_decref(seen);
+    free(lower);
+    return result;
+}
+
+static char *path_of(const char *header)
+{
+    size_t length = strlen(header), suffix = length > 2 && !strcmp(header + length - 2, ".h") ? 2 : 0;
+    return text_format("%.*s_binary.c", (int)(length - suffix), header);
+}
+
+int header_embed_write(const char *header, const json_t *sections, const struct binary_list *given, bool force,
+                       struct error *err)
+{
+    if (!header_embeds(sections)) return 0;
+    char *path = path_of(header);
+    struct binary_list *all = binary_list_new();
+    int result = output_make_folders(path, err);
+    if (!result && read_file(all, path, err) && !force) result = -1;
+    for (size_t i = 0; i < given->count && !result; i++) {
+        unsigned char *copy = memory_new(given->list[i].size, 1);
+        if (given->list[i].size) memcpy(copy, given->list[i].bytes, given->list[i].size);
+        add(all, copy, given->list[i].size);
+    }
+    if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, all}, err);
+    binary_list_free(all);
+    free(path);
+    return result;
+}
+
+struct bytes {
+    const void *bytes;
+    size_t size;
+};
+
+static int put_bytes(FILE *f, void *user, struct error *err)
+{
+    const struct bytes *b = user;
+    (void)err; // `f` records write errors
+    (void)!fwrite(b->bytes, 1, b->size, f);
+    return 0;
+}
+
+int header_cubin_write(const char *path, struct store *store, int64_t trial, struct error *err)
+{
+    char hash[HASH_TEXT_SIZE];
+    struct bytes cubin;
+    int failed = get(store, trial, hash, &cubin.bytes, &cubin.size, err);
+    if (failed) return failed;
+    int units = units_count(cubin.bytes, cubin.size, err);
+    size_t bytes;
+    if (units < 0) return -1;
+    if (units > 1 || units_offset(cubin.bytes, cubin.size, 0, &bytes))
+        return error_set(err, "the stages have macros of their own, so that there is no single cubin; use --embed");
+    if (!output_is_stream(path) && output_make_folders(path, err)) return -1;
+    return output_file_write(path, put_bytes, &cubin, err);
+}

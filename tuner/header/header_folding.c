@@ -1,0 +1,94 @@
+// See header_folding.h.
+#include "tuner/header/header_folding.h"
+
+#include <stdlib.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+static const char *name_text(void *user, int slot)
+{
+    const struct expression_folding *f = user;
+    return f->text[slot];
+}
+
+static bool constant_value(void *user, int slot, int64_t *value)
+{
+    const struct expression_folding *f = user;
+    *value = f->values[slot];
+    return !f->varies[slot];
+}
+
+static char *to_c(const struct expression_folding *f, const struct expr *expression, struct error *err)
+{
+    return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
+}
+
+int folding_init(struct expression_folding *f, const struct job *job, const uint16_t *config, const char *prefix,
+                 struct error *err)
+{
+    size_t count = symbols_count(job->symbols);
+    int64_t *values = memory_new(count, sizeof *values);
+    *f = (struct expression_folding){.job = job,
+                                     .prefix = prefix,
+                                     .values = values,
+                                     .varies = memory_new(count, sizeof *f->varies),
+                                     .text = memory_new(count, sizeof *f->text)};
+    if (job_problem_values(job, config, 0, values, err)) return -1;
+    for (size_t i = 0; i < job->size_count; i++) {
+        int slot = symbols_find(job->symbols, job->size_names[i]);
+        f->varies[slot] = true;
+        f->text[slot] = text_format("size_%s", job->size_names[i]);
+    }
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].repeat.loop_count; i++) {
+            int slot = job->stages[s].repeat.loops[i].slot;
+            if (!f->varies[slot]) f->text[slot] = text_format("loop_%s", symbols_name(job->symbols, slot));
+            f->varies[slot] = true;
+        }
+    for (size_t i = 0; i < job->derived_count; i++) { // in order: each may use the ones before
+        size_t read;
+        int slot = job->derived[i].slot;
+        const int *slots = expr_slots(job->derived[i].value, &read);
+        for (size_t k = 0; k < read; k++) f->varies[slot] |= f->varies[slots[k]];
+        if (!f->varies[slot]) continue;
+        char *inner = to_c(f, job->derived[i].value, err);
+        if (!inner) return -1;
+        f->text[slot] = text_format("(%s)", inner);
+        free(inner);
+    }
+    return 0;
+}
+
+void folding_release(struct expression_folding *f)
+{
+    for (size_t i = 0; f->text && i < symbols_count(f->job->symbols); i++) free(f->text[i]);
+    free(f->text);
+    free(f->varies);
+    free((void *)f->values);
+}
+
+int folding_set(json_t *object, const char *key, const struct expression_folding *f, const struct expr *expression,
+                const char *absent, struct error *err)
+{
+    char *text = expression ? to_c(f, expression, err) : text_copy(absent);
+    if (!text) return error_prefix(err, "cannot write '%s' as C", expr_text(expression));
+    json_object_set_new(object, key, json_string(text));
+    free(text);
+    return 0;
+}
+
+json_t *folding_three(const struct expression_folding *f, struct expr *const *expressions, struct error *err)
+{
+    json_t *list = json_array(), *holder = json_object();
+    for (int i = 0; i < 3; i++) {
+        if (folding_set(holder, "c", f, expressions[i], "1", err)) {
+            json_decref(list);
+            list = NULL;
+            break;
+        }
+        json_array_append(list, json_object_get(holder, "c"));
+    }
+    json_decref(holder);
+    return list;
+}

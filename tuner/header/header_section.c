@@ -1,0 +1,363 @@
+// See header_section.h.
+#include "tuner/header/header_section.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/header/header_contract.h"
+#include "tuner/header/header_folding.h"
+
+// Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
+static json_t *map_section(const struct expression_folding *f, const struct argument *a, size_t place,
+                           struct error *err)
+{
+    const struct tensor_map *map = a->map;
+    const struct buffer *b = &f->job->buffers[a->buffer];
+    json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
+    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type",
+                               map->tf32 ? "tf32" : element_name(b->type), "argument", (int)place, "nan", (int)map->nan,
+                               "sizes", sizes, "strides", strides, "box", box);
+    char *dense = text_copy("1");
+    int failed = folding_set(object, "swizzle", f, map->swizzle, "0", err) ||
+                 folding_set(object, "interleave", f, map->interleave, "0", err) ||
+                 folding_set(object, "promotion", f, map->promotion, "0", err);
+    for (size_t i = 0; i < map->rank && !failed; i++) {
+        json_t *c = json_object();
+        failed = folding_set(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
+                 folding_set(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
+                 (i && folding_set(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
+        if (!failed) {
+            json_array_append(sizes, json_object_get(c, "size"));
+            json_array_append(box, json_object_get(c, "box"));
+            char *longer = text_format("%s * (%s)", dense, json_get_string(c, "size", "1"));
+            free(dense);
+            dense = longer;
+        }
+        if (!failed && i) {
+            char *bytes = text_format("%zu * (%s)", element_size(b->type), json_get_string(c, "stride", ""));
+            json_array_append_new(strides, json_string(bytes));
+            free(bytes);
+        }
+        json_decref(c);
+    }
+    free(dense);
+    if (!failed) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *maps_section(const struct expression_folding *f, const struct stage *stage, struct error *err)
+{
+    json_t *maps = json_array();
+    for (size_t i = 0; i < stage->argument_count; i++) {
+        if (!stage->arguments[i].map) continue;
+        json_t *map = map_section(f, &stage->arguments[i], i, err);
+        if (!map) {
+            json_decref(maps);
+            return NULL;
+        }
+        json_array_append_new(maps, map);
+    }
+    return maps;
+}
+
+// The loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
+static int set_repeat(json_t *object, const struct expression_folding *f, const struct stage_repeat *repeat,
+                      struct error *err)
+{
+    json_t *loops = json_array(), *swaps = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < repeat->loop_count && !failed; i++) {
+        const struct stage_loop *l = &repeat->loops[i];
+        json_t *loop = json_pack("{s:s}", "name", symbols_name(f->job->symbols, l->slot));
+        json_array_append_new(loops, loop);
+        failed = folding_set(loop, "from", f, l->from, "0", err) || folding_set(loop, "while", f, l->holds, "0", err) ||
+                 folding_set(loop, "next", f, l->next, "0", err);
+    }
+    for (size_t i = 0; i < repeat->swap_count; i++)
+        json_array_append_new(swaps, json_pack("[s, s]", f->job->buffers[repeat->swaps[i][0]].name,
+                                               f->job->buffers[repeat->swaps[i][1]].name));
+    if (repeat->loop_count) json_object_set(object, "repeat", loops);
+    if (repeat->swap_count) json_object_set(object, "swap", swaps);
+    json_decref(loops);
+    json_decref(swaps);
+    return failed ? -1 : 0;
+}
+
+static void set_defines(json_t *object, const struct stage *stage)
+{
+    json_t *defines = json_array();
+    for (size_t i = 0; i < stage->define_count; i++)
+        json_array_append_new(
+            defines, json_pack("{s:s, s:s}", "name", stage->defines[i].name, "value", stage->defines[i].value));
+    if (stage->define_count) json_object_set(object, "defines", defines);
+    if (stage->unit) json_object_set_new(object, "unit", json_integer((json_int_t)stage->unit));
+    json_decref(defines);
+}
+
+static json_t *stage_section(const struct expression_folding *f, const struct stage *stage, const struct trial *trial,
+                             struct error *err)
+{
+    json_t *object =
+        json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
+    set_defines(object, stage);
+    if (stage->operation)
+        json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
+    json_t *grid = folding_three(f, stage->grid, err), *block = grid ? folding_three(f, stage->block, err) : NULL,
+           *cluster = block ? folding_three(f, stage->cluster, err) : NULL,
+           *maps = cluster ? maps_section(f, stage, err) : NULL;
+    json_t *arguments = maps ? contract_arguments(f, stage, err) : NULL;
+    json_object_set_new(object, "grid", grid);
+    json_object_set_new(object, "block", block);
+    json_object_set_new(object, "cluster", cluster);
+    json_object_set_new(object, "arguments", arguments);
+    if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
+    json_decref(maps);
+    if (!arguments || folding_set(object, "shared", f, stage->shared, "0", err) ||
+        folding_set(object, "when", f, stage->when, "1", err) ||
+        folding_set(object, "overlap", f, stage->overlap, "0", err) || set_repeat(object, f, &stage->repeat, err)) {
+        json_decref(object);
+        return NULL;
+    }
+    for (size_t i = 0; i < trial->stage_count; i++) {
+        const struct trial_stage *figures = &trial->stages[i];
+        if (strcmp(figures->name, stage->name) != 0) continue;
+        json_object_set_new(object, "registers", json_integer(figures->registers));
+        json_object_set_new(object, "spills",
+                            json_integer(figures->spill_loads < 0 || figures->spill_stores < 0
+                                             ? -1
+                                             : figures->spill_loads + figures->spill_stores));
+        json_object_set_new(object, "shared_static", json_integer(figures->shared_static));
+        json_object_set_new(object, "code_bytes", json_integer(figures->code_bytes));
+        json_object_set_new(object, "occupancy", json_real_or_null(figures->occupancy));
+        break;
+    }
+    return object;
+}
+
+static json_t *parameter_section(const struct job *job, size_t i, int64_t value)
+{
+    const struct parameter *parameter = space_parameter(job->space, i);
+    bool text = parameter->kind == PARAMETER_STRING || parameter->kind == PARAMETER_REAL;
+    return json_pack("{s:s, s:s, s:o}", "name", parameter->name, "kind",
+                     job->parameter_options[i]             ? "option"
+                     : text                                ? "text"
+                     : parameter->kind == PARAMETER_UNROLL ? "unroll"
+                                                           : "integer",
+                     "value", text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
+}
+
+// The trial's own figures of a tuned problem, or NULL when it has none of that name.
+static const struct trial_problem *find_problem(const struct trial *trial, const char *name)
+{
+    for (size_t i = 0; i < trial->problem_count; i++)
+        if (!strcmp(trial->problems[i].name, name)) return &trial->problems[i];
+    return NULL;
+}
+
+static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final,
+                        size_t kernel, struct error *err)
+{
+    json_t *problems = json_array(), *verified = json_array(), *all = NULL;
+    const struct final_entry *decided = NULL;
+    bool several = final && final->kernel_count;
+    for (size_t i = 0; final && i < final->entry_count; i++)
+        if (final->entries[i].trial == trial->id) decided = &final->entries[i];
+    if (final && !decided) return error_set(err, "trial %lld was not in the final", (long long)trial->id);
+    json_object_set_new(section, "problems", problems);
+    json_object_set_new(section, "verified", verified);
+    if (several) json_object_set_new(section, "times", all = json_array());
+    double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
+        if (!measured || !measured->tuned)
+            return error_set(err,
+                             "trial %lld has no time for the problem %s: the job file has changed since; tune again",
+                             (long long)trial->id, job->problems[p].name);
+        struct interval time =
+            decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
+        times[p] = time.value;
+        if (several && job->problems[p].holdout) continue;
+        json_t *sizes = json_array();
+        for (size_t i = 0; i < job->size_count; i++)
+            json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
+        if (all && isfinite(time.value))
+            json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
+        if (several && final->dispatch[p] != kernel)
+            json_decref(sizes);
+        else
+            json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time",
+                                                      json_interval(&time)));
+    }
+    for (size_t i = 0; i < trial->problem_count; i++) {
+        if (isnan(trial->problems[i].error)) continue;
+        json_array_append_new(verified, json_string(trial->problems[i].name));
+        worst = fmax(worst, trial->problems[i].error);
+    }
+    json_object_set_new(section, "error", json_real_or_null(worst));
+    if (!several) json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
+    if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
+    if (several) json_object_set_new(section, "kernels", json_integer((json_int_t) final->kernel_count));
+    return 0;
+}
+
+// The work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
+static int set_work(json_t *section, const struct job *job, const struct expression_folding *f, struct error *err)
+{
+    char *product = text_copy("1");
+    for (size_t i = 0; i < job->size_count; i++) {
+        char *longer = text_format("%s * (double)size_%s", product, job->size_names[i]);
+        free(product);
+        product = longer;
+    }
+    int failed = folding_set(section, "work", f, job->flops ? job->flops : job->bytes, product, err);
+    free(product);
+    return failed;
+}
+
+static void add_final(json_t *section, const struct final *final, const char *const *ties)
+{
+    json_t *ratios = json_array(), *tied = json_array();
+    for (size_t i = 0; final && i < final->entry_count; i++) {
+        const struct final_entry *entry = &final->entries[i];
+        if (!entry->trial && isfinite(entry->ratio.value))
+            json_array_append_new(ratios,
+                                  json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(&entry->ratio)));
+    }
+    for (; ties && *ties; ties++) json_array_append_new(tied, json_string(*ties));
+    json_object_set_new(section, "final", json_boolean(final != NULL));
+    json_object_set_new(section, "rounds", json_integer(final ? final->rounds : 0));
+    json_object_set_new(section, "replayed", json_boolean(final && final->replayed));
+    json_object_set_new(section, "ratios", ratios);
+    json_object_set_new(section, "ties", tied);
+}
+
+static void add_define(void *defines, const char *name, const char *value)
+{
+    json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
+}
+
+static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix,
+                        struct error *err)
+{
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct expression_folding f = {0};
+    json_t *parameters = json_array(), *defines = json_array(), *stages = json_array(), *sizes = json_array();
+    json_object_set_new(section, "sizes", sizes);
+    json_object_set_new(section, "parameters", parameters);
+    json_object_set_new(section, "defines", defines);
+    json_object_set_new(section, "stages", stages);
+    if (space_parse(job->space, trial->config, config, err))
+        return error_prefix(err, "trial %lld is not in this search space: the job file has changed since; tune again",
+                            (long long)trial->id);
+    int result = folding_init(&f, job, config, prefix, err);
+    for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
+    }
+    job_shared_defines(job, add_define, defines);
+    if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
+    if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""), err);
+    for (size_t i = 0; i < job->stage_count && !result; i++) {
+        json_t *stage = stage_section(&f, &job->stages[i], trial, err);
+        if (stage)
+            json_array_append_new(stages, stage);
+        else
+            result = error_prefix(err, "stage '%s'", job->stages[i].name);
+    }
+    folding_release(&f);
+    return result;
+}
+
+json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
+                       const struct final *final, size_t kernel, const char *const *ties, const char *prefix,
+                       struct error *err)
+{
+    const char *slash = strrchr(job->source, '/');
+    json_t *section =
+        json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job",
+                  job->name, "template", slash ? slash + 1 : job->source, "source_hash", environment->source_hash,
+                  "device", environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
+                  environment->compiler, "when", (json_int_t)(final ? final->when : trial->finished), "trial",
+                  (json_int_t)trial->id, "configuration", trial->config);
+    json_t *counters = json_array();
+    for (size_t i = 0; i < trial->counter_count; i++) {
+        const struct trial_counter *c = &trial->counters[i];
+        if (!isnan(c->value))
+            json_array_append_new(counters, json_pack("{s:s, s:i, s:i, s:f}", "key", c->key, "problem", c->problem,
+                                                      "stage", c->stage, "value", c->value));
+    }
+    json_object_set_new(section, "counters", counters);
+    add_final(section, final, ties);
+    if (final && kernel < final->kernel_count && final->stage[kernel]) {
+        json_object_set_new(section, "stage", json_string(final->stage[kernel]));
+        json_object_set_new(section, "at_once", json_integer(final->at_once[kernel]));
+    }
+    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, prefix, err)) {
+        json_decref(section);
+        return NULL;
+    }
+    return section;
+}
+
+int header_compute(const json_t *section)
+{
+    return text_architecture(json_get_string(section, "arch", ""));
+}
+
+json_t *header_loops(const json_t *sections, const char *name)
+{
+    const json_t *section, *stage, *loop;
+    json_t *names = NULL;
+    size_t i, s, k;
+    json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "stages"), s, stage)
+    {
+        if (strcmp(json_get_string(stage, "name", ""), name) != 0) continue;
+        json_array_foreach(json_object_get(stage, "repeat"), k, loop)
+        {
+            if (!names) names = json_object();
+            json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
+        }
+    }
+    return names;
+}
+
+size_t header_stage_count(const json_t *section)
+{
+    return json_array_size(json_object_get(section, "stages"));
+}
+
+bool header_several_kernels(const json_t *sections)
+{
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (json_get_integer(json_array_get(sections, i), "kernels", 0)) return true;
+    return false;
+}
+
+size_t header_first_of_device(const json_t *sections, size_t section)
+{
+    size_t kernel = (size_t)json_get_integer(json_array_get(sections, section), "kernel", 0);
+    return kernel < section ? section - kernel : 0;
+}
+
+bool header_is_fallback(const json_t *section)
+{
+    return json_get_bool(section, "fallback", false);
+}
+
+int header_fallback_of(const json_t *sections)
+{
+    size_t last = json_array_size(sections);
+    return last && header_is_fallback(json_array_get(sections, last - 1)) ? (int)last - 1 : -1;
+}
+
+size_t header_devices(const json_t *sections)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        count += !json_get_integer(json_array_get(sections, i), "kernel", 0) &&
+                 !header_is_fallback(json_array_get(sections, i));
+    return count;
+}

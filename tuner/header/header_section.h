@@ -1,0 +1,63 @@
+// A header's section for one device: a JSON object made from a job, its store's environment, the winning trial and
+// (where there is one) the final. header.c renders it; the same object, in a comment of the header, lets a header for
+// another device be merged in later.
+//
+//   {"version":2,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
+//    "device":"NVIDIA H200","arch":"sm_90a","driver":"..","compiler":"nvrtc 13.0",
+//    "when":1790000000,"final":true,"rounds":40,"replayed":false,
+//    "recorded_rounds":40,              only where replayed: of the recording's own final, 0: it had none
+//    "trial":17,"configuration":"BLOCK_M=128,..","ties":["BLOCK_M=64,.."],"sizes":["M","N","K"],
+//    "parameters":[{"name":"BLOCK_M","kind":"integer"|"unroll"|"text","value":128}],
+//    "defines":[{"name":"X","value":"1"}],
+//    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],
+//               "shared":"C","overlap":"C","cooperative":false,"registers":128,"spills":0,"shared_static":0,
+//               "code_bytes":9216,"occupancy":0.25}],
+//    header_contract.h's members,
+//    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
+//    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"verified":["M=..",..],
+//    "no_fallback":"X=1: why it is left out",       only where the job names one
+//    "sanitizers":"compute-sanitizer .. clean",     only where they ran
+//    "nvcc":{..},                                   builds_summary.h's, where nvcc's build was raced
+//    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}
+//
+// "C" is C text over size_M, size_N, .. Only with objective each, where the kernel is one of several and "problems" are
+// those that it is for:
+//
+//    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/setup/wave_model.h takes
+//    "times":[{"sizes":[..],"time":..}]                                on all problems that are not held back
+#ifndef SWEETSPOT_HEADER_SECTION_H
+#define SWEETSPOT_HEADER_SECTION_H
+
+#include <stdbool.h>
+
+#include "tuner/base/json.h"
+#include "tuner/final/finals.h"
+#include "tuner/job/job.h"
+#include "tuner/store/store.h"
+
+enum { HEADER_SECTION_VERSION = 2 };
+
+// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that
+// expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a
+// message when the trial does not belong to the present job (a parameter or problem has changed) or an expression
+// cannot be written as C. New reference.
+json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
+                       size_t kernel, const char *const *ties, const char *prefix, struct error *);
+
+// Members of a section: 90 for "sm_90a", 0 unknown; its stages.
+int header_compute(const json_t *section);
+size_t header_stage_count(const json_t *section);
+// The names of a stage's loops in all sections, as an object. NULL where no section repeats it. New reference.
+json_t *header_loops(const json_t *sections, const char *stage);
+
+// About all sections of a header: how many devices they are for, without the fallback; whether some device has several
+// kernels; the first section of a section's device.
+size_t header_devices(const json_t *sections);
+bool header_several_kernels(const json_t *sections);
+size_t header_first_of_device(const json_t *sections, size_t section);
+
+// The section for devices without tuning results (header_fallback.h), and its number among all of them, or -1.
+bool header_is_fallback(const json_t *section);
+int header_fallback_of(const json_t *sections);
+
+#endif

@@ -1,0 +1,3 @@
+#pragma once
+#define EXIT_SUCCESS 0
+#define EXIT_FAILURE 1

@@ -1,0 +1,4 @@
+#pragma once
+using uint = unsigned int;
+using ushort = unsigned short;
+using ulong = unsigned long;

@@ -1,0 +1,358 @@
+// See source.h.
+#include "tuner/source/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/input_file.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/source/host_headers.h"
+#include "tuner/source/source_options.h"
+
+struct closure {
+    struct source *source;
+    bool host_headers;
+    struct source_options options;
+    struct hash *hash;
+};
+
+static int visit(struct closure *c, const char *path, const struct stat *info, size_t *file, struct error *err);
+
+// Whether this path is a file, and which of those that are known already (SOURCE_NONE: none). -1 where it is something
+// that cannot be read.
+static int look(const struct closure *c, const char *path, struct stat *info, size_t *file, struct error *err)
+{
+    *file = SOURCE_NONE;
+    if (stat(path, info) || S_ISDIR(info->st_mode)) return 0;
+    if (!S_ISREG(info->st_mode)) return error_set(err, "'%s' is not a regular file", path);
+    for (size_t i = 0; i < c->source->file_count && *file == SOURCE_NONE; i++)
+        if (c->source->files[i].inode == info->st_ino && c->source->files[i].device == info->st_dev) *file = i;
+    return 1;
+}
+
+// Tries a name in a folder: 1 with *file found (and visited), 0, or -1 with a message. `except` is a file that does not
+// count.
+static int try_folder(struct closure *c, const char *folder, const char *name, size_t except, size_t *file,
+                      struct error *err)
+{
+    struct stat info, plain;
+    char *path = *name == '/' ? text_copy(name) : text_format("%s/%s", folder, name),
+         *normal = text_join_path(folder, name);
+    int found = look(c, path, &info, file, err);
+    // Without its ".." a path through a symbolic link may be another file's.
+    bool same = found > 0 && !stat(normal, &plain) && plain.st_ino == info.st_ino && plain.st_dev == info.st_dev;
+    if (found > 0 && *file == SOURCE_NONE && visit(c, same ? normal : path, &info, file, err)) found = -1;
+    if (found > 0 && *file == except) found = 0;
+    free(path);
+    free(normal);
+    return found;
+}
+
+// The file that `name` means in `from`. 0 with SOURCE_NONE when it is none of ours.
+static int resolve(struct closure *c, size_t from, const char *name, bool next, size_t *file, struct error *err)
+{
+    size_t length = strlen(name), begin = 0;
+    char *plain = text_format("%.*s", (int)(length - 2), name + 1),
+         *beside = text_directory(c->source->files[from].path);
+    int found = 0;
+    size_t except = next ? from : SOURCE_NONE;
+    if (*plain && *name == '"' && !next) found = try_folder(c, beside, plain, except, file, err);
+    // include_next goes on behind the folder in which the including file was found.
+    for (size_t i = 0; next && i < c->options.folder_count && !begin; i++) {
+        struct stat info;
+        char *path = text_format("%s/%s", c->options.folder[i], plain);
+        size_t which;
+        if (look(c, path, &info, &which, NULL) > 0 && which == from) begin = i + 1;
+        free(path);
+    }
+    for (size_t i = begin; *plain && i < c->options.folder_count && !found; i++)
+        found = try_folder(c, c->options.folder[i], plain, except, file, err);
+    free(plain);
+    free(beside);
+    if (!found) *file = SOURCE_NONE;
+    return found < 0 ? -1 : 0;
+}
+
+static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
+               struct error *err);
+static int add_alias(struct closure *c, const char *name, size_t file, struct error *err);
+
+// The stand-in of this name, which is added as a file where it is not one yet. Without one: 0 with SOURCE_NONE.
+static int stand_in(struct closure *c, const char *name, size_t *file, struct error *err)
+{
+    const struct host_header *h = c->host_headers ? host_header_find(name) : NULL;
+    *file = SOURCE_NONE;
+    if (!h) return 0;
+    char *path = text_format("sweetspot/%s", name);
+    for (size_t i = 0; i < c->source->file_count && *file == SOURCE_NONE; i++)
+        if (!strcmp(c->source->files[i].path, path)) *file = i;
+    int result = *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
+    free(path);
+    return result;
+}
+
+// A vendor's header gets the stand-ins that it needs, under their names. It declares the host's functions, which NVRTC
+// takes for the device's when it is told to.
+static int stand_in_for_vendor(struct closure *c, const char *vendor, struct error *err)
+{
+    static const char option[] = "-default-device";
+    int result = 0;
+    bool given = false;
+    for (size_t i = 0; i < c->options.rest_count; i++) given |= strstr(c->options.rest[i], option) != NULL;
+    for (const struct host_word *w = host_includes; c->host_headers && w->word && !result; w++) {
+        size_t file;
+        if (strcmp(w->word, vendor) != 0) continue;
+        if (!given) source_options_add(&c->options, text_copy(option));
+        given = true;
+        char *name = text_format("<%s>", w->header);
+        result = stand_in(c, w->header, &file, err) || add_alias(c, name, file, err) ? -1 : 0;
+        free(name);
+    }
+    return result;
+}
+
+// Adds a file (takes the text) with all that it includes by name.
+static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
+               struct error *err)
+{
+    struct source *s = c->source;
+    size_t at = *file = s->file_count;
+    if (!(at & (at - 1))) s->files = memory_grow(s->files, at ? 2 * at : 1, sizeof *s->files);
+    s->files[at] = (struct source_file){
+        .path = text_copy(path), .text = text, .device = info ? info->st_dev : 0, .inode = info ? info->st_ino : 0};
+    s->file_count++;
+    if (strlen(text) != size) return error_set(err, "'%s' has a NUL byte", path);
+    if (at == SOURCE_FILES_MOST) return error_set(err, "more than %d files are included", SOURCE_FILES_MOST);
+    hash_bytes(c->hash, &size, sizeof size);
+    hash_bytes(c->hash, text, size);
+    mentions_find(&s->files[at].mentions, text);
+    const struct mentions m = s->files[at].mentions; // `files` moves
+    size_t *target = s->files[at].target = memory_new(m.count, sizeof *target);
+    for (size_t i = 0; i < m.count; i++) {
+        target[i] = SOURCE_NONE;
+        if (m.list[i].kind == MENTION_DEFINE || m.list[i].computed) continue;
+        if (resolve(c, at, m.list[i].name, m.list[i].next, &target[i], err)) return -1;
+        char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
+        int result = target[i] == SOURCE_NONE ? stand_in(c, plain, &target[i], err) : 0;
+        if (!result && target[i] == SOURCE_NONE) result = stand_in_for_vendor(c, plain, err);
+        free(plain);
+        if (result) return -1;
+    }
+    return 0;
+}
+
+static int visit(struct closure *c, const char *path, const struct stat *info, size_t *file, struct error *err)
+{
+    size_t size;
+    char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, &size, err);
+    return text ? add(c, path, text, size, info, file, err) : -1;
+}
+
+static int visit_program(struct closure *c, const struct source_request *request, struct error *err)
+{
+    struct stat info = {0};
+    size_t file;
+    if (request->text) {
+        char *text = text_copy(request->text);
+        return add(c, request->path ? request->path : "text.cu", text, strlen(text), NULL, &file, err);
+    }
+    char *path = text_join_path(".", request->path);
+    bool there = look(c, path, &info, &file, NULL) > 0; // if not, reading says why
+    int result = visit(c, path, there ? &info : NULL, &file, err);
+    free(path);
+    return result;
+}
+
+// Files that an option includes before the program: from the working directory, or one of the folders.
+static int visit_before(struct closure *c, struct error *err)
+{
+    for (size_t i = 0; i < c->options.before_count; i++) {
+        struct source_before *b = &c->options.before[i];
+        size_t file = SOURCE_NONE;
+        int found = try_folder(c, ".", b->name, SOURCE_NONE, &file, err);
+        for (size_t k = 0; k < c->options.folder_count && !found; k++)
+            found = try_folder(c, c->options.folder[k], b->name, SOURCE_NONE, &file, err);
+        if (found < 0) return -1;
+        if (found) source_options_found(&c->options, i, c->source->files[file].path);
+    }
+    return 0;
+}
+
+// Words that nvcc knows without an #include ---------------------------------------------------------------------------
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+// Whether a text has the word; *own: it declares it itself (`typedef int word;`, `using word =`).
+static bool has_word(const char *text, const char *word, bool *own)
+{
+    size_t length = strlen(word);
+    bool found = false;
+    for (const char *at = strstr(text, word); at; at = strstr(at + length, word)) {
+        if ((at > text && is_word(at[-1])) || is_word(at[length])) continue;
+        const char *behind = at + length + strspn(at + length, " \t\n");
+        *own |= *behind == ';' || (at > text + 6 && !strncmp(at - 6, "using ", 6));
+        found = true;
+    }
+    return found;
+}
+
+// Whether one of these files has the word without saying what it is.
+static bool needs_word(const struct closure *c, const char *word)
+{
+    bool found = false, own = false;
+    size_t length = strlen(word);
+    for (size_t f = 0; f < c->source->file_count; f++) {
+        const struct source_file *file = &c->source->files[f];
+        found |= has_word(file->text, word, &own);
+        for (size_t i = 0; i < file->mentions.count; i++)
+            own |= file->mentions.list[i].kind == MENTION_DEFINE && !strcmp(file->mentions.list[i].name, word);
+    }
+    for (size_t i = 0; i < c->options.macro_count; i++)
+        own |= !strncmp(c->options.macro[i], word, length) && !is_word(c->options.macro[i][length]);
+    return found && !own;
+}
+
+static int visit_words(struct closure *c, struct error *err)
+{
+    for (const struct host_word *w = host_words; c->host_headers && w->word; w++) {
+        size_t file;
+        char *path = text_format("sweetspot/%s", w->header);
+        char *option = text_format("--pre-include=%s", path);
+        bool there = false; // by another word
+        for (size_t i = 0; i < c->options.rest_count; i++) there |= !strcmp(c->options.rest[i], option);
+        bool needed = !there && needs_word(c, w->word);
+        if (needed)
+            source_options_add(&c->options, option);
+        else
+            free(option);
+        free(path);
+        if (needed && stand_in(c, w->header, &file, err)) return -1;
+    }
+    return 0;
+}
+
+// What macros stand for -----------------------------------------------------------------------------------------------
+
+static int add_alias(struct closure *c, const char *name, size_t file, struct error *err)
+{
+    struct source *s = c->source;
+    char *plain = text_format("%.*s", (int)(strlen(name) - 2), name + 1);
+    for (size_t i = 0; i < s->alias_count; i++) {
+        if (strcmp(s->aliases[i].name, plain) != 0) continue;
+        int result = s->aliases[i].file == file
+                         ? 0
+                         : error_set(err,
+                                     "macros include %s, which is '%s' in one place and '%s' in "
+                                     "another: name one of them by another path",
+                                     name, s->files[s->aliases[i].file].path, s->files[file].path);
+        free(plain);
+        return result;
+    }
+    s->aliases = memory_grow(s->aliases, s->alias_count + 1, sizeof *s->aliases);
+    s->aliases[s->alias_count++] = (struct source_alias){plain, file};
+    return 0;
+}
+
+static int follow_macro(struct closure *c, size_t from, const char *macro, int depth, bool *known, struct error *err);
+
+// One of the values that a macro has: a header's name, or another macro.
+static int follow_value(struct closure *c, size_t from, const char *value, int depth, bool *known, struct error *err)
+{
+    size_t file;
+    if (!value || (!mention_is_header(value) && !mention_is_identifier(value))) {
+        *known = false;
+        return 0;
+    }
+    if (!mention_is_header(value)) return follow_macro(c, from, value, depth + 1, known, err);
+    if (resolve(c, from, value, false, &file, err)) return -1;
+    return file == SOURCE_NONE ? 0 : add_alias(c, value, file, err);
+}
+
+// Visits every file that a macro may mean in `from`. *known becomes false where that cannot be told.
+static int follow_macro(struct closure *c, size_t from, const char *macro, int depth, bool *known, struct error *err)
+{
+    enum { MOST_DEPTH = 6 };
+    size_t length = strlen(macro), found = 0;
+    for (size_t i = 0; depth < MOST_DEPTH && i < c->options.macro_count; i++) {
+        const char *m = c->options.macro[i];
+        if (strncmp(m, macro, length) || (m[length] && m[length] != '=')) continue;
+        found++;
+        if (follow_value(c, from, m[length] ? m + length + 1 : NULL, depth, known, err)) return -1;
+    }
+    for (size_t f = 0; depth < MOST_DEPTH && f < c->source->file_count; f++) {
+        const struct mentions m = c->source->files[f].mentions;
+        for (size_t i = 0; i < m.count; i++) {
+            if (m.list[i].kind != MENTION_DEFINE || strcmp(m.list[i].name, macro) != 0) continue;
+            found += m.list[i].real;
+            bool unused = true;
+            if (follow_value(c, from, m.list[i].value, depth, m.list[i].real ? known : &unused, err)) return -1;
+        }
+    }
+    if (!found) *known = false;
+    return 0;
+}
+
+// Every file that is found may define a macro anew, and include by macros itself: until nothing new is found.
+static int visit_computed(struct closure *c, struct error *err)
+{
+    size_t before;
+    do {
+        before = c->source->file_count;
+        for (size_t f = 0; f < c->source->file_count; f++) {
+            const struct source_file file = c->source->files[f];
+            for (size_t i = 0; i < file.mentions.count; i++) {
+                if (!file.mentions.list[i].computed) continue;
+                bool known = true;
+                if (follow_macro(c, f, file.mentions.list[i].name, 0, &known, err)) return -1;
+                file.target[i] = known ? SOURCE_KNOWN : SOURCE_NONE;
+            }
+        }
+    } while (c->source->file_count > before);
+    return 0;
+}
+
+int source_open(struct source *s, const struct source_request *request, struct error *err)
+{
+    struct closure c = {.source = s, .host_headers = request->host_headers, .hash = hash_new()};
+    *s = (struct source){0};
+    int result = source_options_read(&c.options, request, err);
+    if (!result && !(result = visit_program(&c, request, err)) && !(result = visit_before(&c, err)) &&
+        !(result = visit_computed(&c, err)))
+        result = visit_words(&c, err);
+    hash_finish(c.hash, s->hash);
+    s->option = c.options.rest;
+    s->option_count = c.options.rest_count;
+    source_options_release(&c.options);
+    return result;
+}
+
+void source_release(struct source *s)
+{
+    for (size_t i = 0; i < s->file_count; i++) {
+        free(s->files[i].path);
+        free(s->files[i].text);
+        free(s->files[i].target);
+        mentions_release(&s->files[i].mentions);
+    }
+    for (size_t i = 0; i < s->alias_count; i++) free(s->aliases[i].name);
+    for (size_t i = 0; i < s->option_count; i++) free(s->option[i]);
+    free(s->files);
+    free(s->aliases);
+    free(s->option);
+    *s = (struct source){0};
+}
+
+int source_hash(const struct source_request *request, char hash[HASH_TEXT_SIZE], struct error *err)
+{
+    struct source s;
+    int result = source_open(&s, request, err);
+    memcpy(hash, s.hash, sizeof s.hash);
+    source_release(&s);
+    return result;
+}

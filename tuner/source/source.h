@@ -1,0 +1,67 @@
+// A kernel's source: the program and every file of the user's that it may include, with one content hash: trials are
+// filed under it and the compile cache is keyed by it. The compiler gets the files from here (source_text.h), so that
+// what was not hashed cannot be compiled.
+#ifndef SWEETSPOT_SOURCE_H
+#define SWEETSPOT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "tuner/base/error.h"
+#include "tuner/base/hash.h"
+#include "tuner/source/include_scan.h"
+
+enum { SOURCE_FILES_MOST = 10000 };
+
+// What is to be compiled. Borrowed.
+struct source_request {
+    const char *path, *text; // of the program; where there is a text, it is that
+    size_t include_count, option_count, macro_count;
+    const char *const *include; // folders, after those that the options name
+    const char *const *option;  // NVRTC's, those of the job
+    const char *const *macro;   // "NAME=value": macros that the job defines, with every value that they may have
+    bool host_headers;          // stand-ins for headers of the host are offered (host_headers.h)
+};
+
+struct source_file {
+    char *path, *text; // path: absolute, but that of a program without a file and of a stand-in
+    dev_t device;      // which file it is, under whatever path
+    ino_t inode;
+    struct mentions mentions;
+    size_t *target; // for each mention the file that it means; SOURCE_NONE: none of these
+};
+
+// A name by which a macro may include a file.
+struct source_alias {
+    char *name;
+    size_t file;
+};
+
+struct source {
+    char hash[HASH_TEXT_SIZE];
+    size_t file_count, alias_count, option_count;
+    struct source_file *files; // the program is the first
+    struct source_alias *aliases;
+    char **option; // the request's, without folders of the user's and with the paths of files included before all
+};
+
+// `target` of what a macro includes, where all that the macro may stand for is among the aliases.
+#define SOURCE_NONE ((size_t)-1)
+#define SOURCE_KNOWN ((size_t)-2)
+
+// Reads and hashes the program and, transitively, every file that an #include, a __has_include or an option names and
+// that is found beside the including file or in one of the folders. Conditional compilation is not looked at, so the
+// hash may cover a file too many, never one too few. What a macro includes is known where each of the macro's
+// definitions, in these files, the options and the job's macros, is a header's name. An include that is found nowhere
+// there is a vendor's, and so is what lies in a toolkit's folder: the compiler's version stands for it. Stand-ins for
+// headers of the host are files like others: those that are named and found nowhere, and those of words that nvcc's
+// programs know without an #include.
+// -1 with a message that names the file. Release in any case.
+int source_open(struct source *, const struct source_request *, struct error *);
+void source_release(struct source *);
+
+// The hash alone.
+int source_hash(const struct source_request *, char hash[HASH_TEXT_SIZE], struct error *);
+
+#endif

@@ -1,0 +1,120 @@
+// See source_text.h.
+#include "tuner/source/source_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+struct edited {
+    const char *from; // what is copied, up to `at`
+    size_t at, size;
+    char *text; // as long as it is now
+};
+
+static void append(struct edited *e, const char *text, size_t length)
+{
+    memcpy(e->text + e->size, text, length);
+    e->size += length;
+}
+
+// Puts `text` in the place of what lies between `begin` and `end`, with as many lines.
+static void replace(struct edited *e, size_t begin, size_t end, const char *text)
+{
+    append(e, e->from + e->at, begin - e->at);
+    append(e, text, strlen(text));
+    for (size_t i = begin; i < end; i++)
+        if (e->from[i] == '\n') append(e, "\\\n", 2);
+    e->at = end;
+}
+
+// The path as an #include writes it; NULL with a message. malloc'ed.
+static char *header_name(const char *path, struct error *err)
+{
+    if (!strpbrk(path, "\"\n")) return text_format("\"%s\"", path);
+    if (!strpbrk(path, ">\n")) return text_format("<%s>", path);
+    error_set(err, "no #include can name the path '%s'", path);
+    return NULL;
+}
+
+static int edit(struct edited *e, const struct source *s, const struct mention *m, size_t target, struct error *err)
+{
+    static const char *const words[] = {[MENTION_INCLUDE] = "include ", [MENTION_ASKED] = "__has_include("};
+    static const char *const unknown[] = {
+        [MENTION_INCLUDE] = "error the file that this macro names is not part of the hash of the source; "
+                            "define the macro as a name in quotes, or include by name: ",
+        [MENTION_ASKED] = "not_part_of_the_hash_of_the_source",
+    };
+    if (m->kind == MENTION_DEFINE || !m->real) return 0;
+    if (m->computed) {
+        if (target == SOURCE_NONE) replace(e, m->word, m->end, unknown[m->kind]);
+        return 0;
+    }
+    if (m->next) replace(e, m->word, m->operand, words[m->kind]);
+    if (target == SOURCE_NONE) return 0;
+    char *name = header_name(s->files[target].path, err);
+    if (!name) return -1;
+    replace(e, m->operand, m->end, name);
+    free(name);
+    return 0;
+}
+
+static char *edit_file(const struct source *s, size_t file, struct error *err)
+{
+    const struct source_file *f = &s->files[file];
+    size_t length = strlen(f->text), room = length + 1;
+    for (size_t i = 0; i < f->mentions.count; i++) {
+        size_t target = f->target[i];
+        room += 256 + (target < s->file_count ? strlen(s->files[target].path) : 0) +
+                (f->mentions.list[i].end - f->mentions.list[i].word);
+    }
+    struct edited e = {.from = f->text, .text = memory_try(room, 1, err)};
+    if (!e.text) return NULL;
+    for (size_t i = 0; i < f->mentions.count; i++) {
+        if (f->mentions.list[i].word < e.at) continue; // within one that was replaced
+        if (edit(&e, s, &f->mentions.list[i], f->target[i], err)) {
+            free(e.text);
+            return NULL;
+        }
+    }
+    append(&e, f->text + e.at, length - e.at + 1);
+    return e.text;
+}
+
+static int add(struct source_texts *t, char *name, char *text)
+{
+    t->name[t->header_count] = name;
+    t->text[t->header_count++] = text;
+    return name && text ? 0 : -1;
+}
+
+int source_texts_make(struct source_texts *t, const struct source *s, struct error *err)
+{
+    size_t most = s->file_count + s->alias_count;
+    *t = (struct source_texts){.name = memory_new(most, sizeof *t->name), .text = memory_new(most, sizeof *t->text)};
+    for (size_t i = 0; i < s->file_count; i++)
+        if (add(t, text_copy(s->files[i].path), edit_file(s, i, err))) return -1;
+    t->program = text_copy(t->text[0]);
+    for (size_t i = 0; i < s->alias_count; i++) {
+        const char *path = s->files[s->aliases[i].file].path;
+        char *name = strcmp(path, s->aliases[i].name) != 0 ? header_name(path, err) : NULL;
+        if (!name && strcmp(path, s->aliases[i].name) != 0) return -1;
+        if (name) add(t, text_copy(s->aliases[i].name), text_format("#include %s\n", name));
+        free(name);
+    }
+    return 0;
+}
+
+void source_texts_release(struct source_texts *t)
+{
+    free(t->program);
+    for (size_t i = 0; i < t->header_count; i++) {
+        free(t->name[i]);
+        free(t->text[i]);
+    }
+    free(t->name);
+    free(t->text);
+    *t = (struct source_texts){0};
+}
