@@ -959,7 +959,6 @@ static void tensor_maps_are_worked_out_and_refused_as_tma_would(void **state)
         {"shape = [100, 64]; box = [8, 32]; swizzle = 64;", "128 bytes, wider than the swizzle of 64", {0}},
         {"shape = [100, 64]; box = [8, 8]; swizzle = 48;", "swizzle is 48", {0}},
         {"shape = [100, 64]; box = [8, 8]; promotion = 16;", "promotion is 16", {0}},
-        {"shape = [100, 64]; box = [8, 8]; interleave = 16;", "three dimensions", {0}},
         {"shape = [100, 64]; view = [0, 64]; box = [8, 8];", "its size is 0", {0}},
     };
     char *folder = e2e_folder("maps");
@@ -987,8 +986,7 @@ static void tensor_maps_are_worked_out_and_refused_as_tma_would(void **state)
             assert_memory_equal(s.size, e->size, sizeof s.size);
             assert_memory_equal(s.box, e->box, sizeof s.box);
             assert_memory_equal(s.stride, e->stride, sizeof s.stride);
-            assert_true(s.swizzle == e->swizzle && s.interleave == e->interleave && s.promotion == e->promotion &&
-                        s.nan == e->nan && s.tf32 == e->tf32);
+            assert_true(s.swizzle == e->swizzle && s.promotion == e->promotion && s.nan == e->nan && s.tf32 == e->tf32);
         }
         free(values);
         job_free(job);

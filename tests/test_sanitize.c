@@ -195,7 +195,7 @@ static void what_is_found_decides(void **state)
         {"sanitize_racecheck", "", "", "X=7", "", "  racecheck: 1 error, 1 warning: Error: Race reported"},
         {"sanitize_crash", "", "", "X=7", "", "memcheck: failed"},
         {"sanitize_refused", "", "", "X=7", "", "failed: the worker says launch_error: scripted"},
-        {"sanitize_memcheck", "", "sanitize = false;", "X=7", "", "winner"},
+        {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=none", "", "X=7", "", "winner"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER= CUDA_HOME= PATH=/nowhere", "", "X=7",
          "the winner is not run under compute-sanitizer: there is no compute-sanitizer", "winner"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=/bin/false", "", "X=7", "'/bin/false --version' fails",

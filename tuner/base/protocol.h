@@ -125,7 +125,7 @@
 //       overlap: launched with programmatic stream serialization where a kernel comes before it in the same candidate;
 //       never when it is counted alone.
 //     ARGUMENT = {"buffer":"A"} | {"scalar":"i32","value":2048} | {"scalar":"f32","value":1.0} |
-//       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,"interleave":0,
+//       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,
 //        "promotion":0,"nan":false,"tf32":false}
 //       A tensor map's lists are in CUDA's order, the contiguous dimension first; sizes and box are elements, strides
 //       bytes. Its type is the buffer's; tf32: rounded while loading.

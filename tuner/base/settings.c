@@ -22,7 +22,6 @@ const struct setting verify_table[] = {
     ROW("deterministic", BOOL, SHARED, deterministic, 1, 0, 1, "two runs must agree bit by bit"),
     ROW("guard_bytes", INTEGER, FIXED, guard_bytes, 4096, 0, 1 << 30,
         "bytes before and behind every buffer in which stray writes are noticed"),
-    ROW("sanitize", BOOL, JOB, sanitize, 1, 0, 1, "the winner runs under compute-sanitizer, where it is installed"),
     {0},
 };
 #undef AT

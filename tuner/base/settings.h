@@ -18,8 +18,6 @@ struct verify_settings {
     bool exact;                // no error at all is allowed
     bool deterministic;        // two runs must agree bit by bit
     int64_t guard_bytes;
-    // The driver's alone:
-    bool sanitize; // the winner runs under compute-sanitizer, where it exists
 };
 
 struct measure_settings {

@@ -17,7 +17,7 @@ static bool reads(const struct expr *e, int slot)
 
 static bool map_reads(const struct tensor_map *m, int slot)
 {
-    bool found = reads(m->swizzle, slot) || reads(m->interleave, slot) || reads(m->promotion, slot);
+    bool found = reads(m->swizzle, slot) || reads(m->promotion, slot);
     for (size_t i = 0; i < m->rank; i++)
         found |= reads(m->view[i], slot) || reads(m->stride[i], slot) || reads(m->box[i], slot);
     return found;

@@ -28,9 +28,7 @@ static struct {
     bool no_counters, no_final, no_nvcc;
     int json;
 } given = {
-    .request = {
-        .options = {
-            .device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .until = -1}}}};
+    .request = {.options = {.device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.until = -1}}}};
 
 static const struct option_spec specs[] = {
     {.name = "JOB",
@@ -50,7 +48,7 @@ static const struct option_spec specs[] = {
     {.name = "target",
      .seconds = &given.request.options.stop.target,
      .shown = "TIME",
-     .help = "stop when a candidate is as fast as this: 330us (the job's, or never)"},
+     .help = "stop when a candidate is as fast as this: 330us (never)"},
     {.name = "until",
      .share = &given.request.options.stop.until,
      .shown = "SHARE",

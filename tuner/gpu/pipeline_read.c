@@ -35,7 +35,6 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_launch *s, const 
     const char *name = json_get_string(from, "tensor_map", "");
     struct cuda_tensor t = {.rank = (int)json_array_size(json_object_get(from, "box")),
                             .swizzle = (int)json_get_integer(from, "swizzle", 0),
-                            .interleave = (int)json_get_integer(from, "interleave", 0),
                             .promotion = (int)json_get_integer(from, "promotion", 0),
                             .nan = json_get_bool(from, "nan", false),
                             .tf32 = json_get_bool(from, "tf32", false)};

@@ -21,7 +21,7 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
                                "sizes", sizes, "strides", strides, "box", box);
     char *dense = text_copy("1");
     int failed = folding_set(object, "swizzle", f, map->swizzle, "0", err) ||
-                 folding_set(object, "interleave", f, map->interleave, "0", err) ||
+                 folding_set(object, "interleave", f, NULL, "0", err) ||
                  folding_set(object, "promotion", f, map->promotion, "0", err);
     for (size_t i = 0; i < map->rank && !failed; i++) {
         json_t *c = json_object();

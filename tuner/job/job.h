@@ -72,13 +72,13 @@ struct buffer {
 enum { TENSOR_MAP_RANK_MAX = 5 };
 struct tensor_map {
     size_t rank;
-    struct expr *view[TENSOR_MAP_RANK_MAX];        // elements
-    struct expr *stride[TENSOR_MAP_RANK_MAX];      // elements, of all dimensions but the last; NULL: the buffer's ld (a
-                                                   // matrix), else dense
-    struct expr *box[TENSOR_MAP_RANK_MAX];         // elements
-    struct expr *swizzle, *interleave, *promotion; // bytes; NULL: 0, none
-    bool nan;                                      // what lies outside is read as NaN instead of 0
-    bool tf32;                                     // of f32: TMA rounds to TF32 while it loads
+    struct expr *view[TENSOR_MAP_RANK_MAX];   // elements
+    struct expr *stride[TENSOR_MAP_RANK_MAX]; // elements, of all dimensions but the last; NULL: the buffer's ld (a
+                                              // matrix), else dense
+    struct expr *box[TENSOR_MAP_RANK_MAX];    // elements
+    struct expr *swizzle, *promotion;         // bytes; NULL: 0, none
+    bool nan;                                 // what lies outside is read as NaN instead of 0
+    bool tf32;                                // of f32: TMA rounds to TF32 while it loads
 };
 
 enum argument_view { VIEW_POINTER, VIEW_TEXTURE, VIEW_SURFACE };
@@ -292,9 +292,8 @@ struct job {
     int64_t budget_evaluations; // 0: none
     struct stop_rules stop;     // other reasons to end
     char *strategy;
-    double compile_timeout;  // s
-    int64_t compile_memory;  // bytes that a compiler may take
-    int64_t compile_workers; // 0: one per core
+    double compile_timeout; // s
+    int64_t compile_memory; // bytes that a compiler may take
     struct measure_settings measure;
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
@@ -370,7 +369,7 @@ struct tensor_map_shape {
     int rank;
     int64_t size[TENSOR_MAP_RANK_MAX], box[TENSOR_MAP_RANK_MAX]; // elements
     int64_t stride[TENSOR_MAP_RANK_MAX];                         // bytes, of dimension i + 1; rank - 1 of them
-    int64_t swizzle, interleave, promotion;                      // bytes; 0: none
+    int64_t swizzle, promotion;                                  // bytes; 0: none
     bool nan, tf32;
 };
 // The expressions of a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the sizes

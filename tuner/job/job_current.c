@@ -31,7 +31,6 @@ static void check_map(struct reader *r, const struct job *job, const struct node
     }
     if (!m) return;
     check_expression(r, job, group, what, m->swizzle);
-    check_expression(r, job, group, what, m->interleave);
     check_expression(r, job, group, what, m->promotion);
 }
 

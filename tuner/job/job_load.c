@@ -312,7 +312,6 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     reader_check_group(r, g, "'budget'", "budget", NULL);
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
-    job->stop.target = reader_duration(r, g, "budget.target");
     job->stop.until = reader_number(r, g, "budget.until");
     g = reader_group(r, root, "search");
     reader_check_group(r, g, "'search'", "search", NULL);
@@ -338,7 +337,6 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");
     job->compile_memory = reader_integer(r, g, "compile.memory") << 20;
-    job->compile_workers = reader_integer(r, g, "compile.workers");
 }
 
 // The job's name becomes part of file names and C identifiers.

@@ -130,7 +130,6 @@ const struct job_setting job_setting_table[] = {
     {"arguments[].strides", KIND_EXPRESSIONS, .forms = "tensor_map", .unset = "`ld`, or dense",
      .meaning = "elements between neighbours in each dimension of the view but the last"},
     {"arguments[].swizzle", KIND_EXPRESSION, "0", .forms = "tensor_map", .meaning = "0, 32, 64 or 128 bytes"},
-    {"arguments[].interleave", KIND_EXPRESSION, "0", .forms = "tensor_map", .meaning = "0, 16 or 32 bytes"},
     {"arguments[].promotion", KIND_EXPRESSION, "0", .forms = "tensor_map",
      .meaning = "L2 promotion: 0, 64, 128 or 256 bytes"},
     {"arguments[].out_of_bounds", KIND_WORD, "zero", .forms = "tensor_map", .words = out_of_bounds,
@@ -250,7 +249,6 @@ const struct job_setting job_setting_table[] = {
     {"budget.time", KIND_DURATION, "0", .meaning = "end after this time; 0: no limit"},
     {"budget.evaluations", KIND_INTEGER, "0", FROM_0,
      .meaning = "end after so many configurations in all; 0: no limit"},
-    {"budget.target", KIND_DURATION, "0", .meaning = "end when a candidate is as fast as this; 0: never"},
     {"budget.until", KIND_NUMBER, "0", .high = 1,
      .meaning = "end when as many evaluations again are expected to gain less than this share; 0: never"},
     {"search", KIND_GROUP, NONE, .meaning = "how the space is searched"},
@@ -266,6 +264,5 @@ const struct job_setting job_setting_table[] = {
     {"compile.timeout", KIND_DURATION, "60s", .meaning = "a candidate that compiles longer is given up"},
     {"compile.memory", KIND_INTEGER, "4096", .low = 512, .high = 1 << 30,
      .meaning = "MiB that a compiler may take for a candidate"},
-    {"compile.workers", KIND_INTEGER, "0", .high = 1024, .meaning = "compilers at once; 0: one per core"},
     {0},
 };

@@ -42,6 +42,10 @@ static const struct {
     {"kernel.macros", "compute the macro in the source, from those of the parameters"},
     {"search.options", "the option --strategy-options of 'tune' sets them"},
     {"search.seed", "the option --seed of 'tune' sets it"},
+    {"compile.workers", "the option --workers of 'tune' sets them"},
+    {"budget.target", "the option --target of 'tune' sets it"},
+    {"verification.sanitize", "the environment variable SWEETSPOT_SANITIZER=none leaves the tools out"},
+    {"arguments[].interleave", "describe the interleaved dimensions with 'view'"},
     {NULL, NULL},
 };
 

@@ -278,7 +278,7 @@ static int meet(struct run *r, struct error *err)
 {
     const struct tune_options *o = r->options;
     struct pool_settings settings = {.device = o->device,
-                                     .compilers = o->workers ? o->workers : r->job->compile_workers,
+                                     .compilers = o->workers,
                                      .counters = counts(r),
                                      .nvcc = r->job->compiler == JOB_NVCC,
                                      .nodes = o->pool,
