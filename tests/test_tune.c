@@ -16,7 +16,7 @@ static void write_job(const char *folder, const char *xs, const char *modes, con
     char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = block,
                  .more = "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                         "compile = { timeout = \"1s\"; workers = 2; }; search = { strategy = \"exhaustive\"; };");
+                         "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
     free(parameters);
 }
 

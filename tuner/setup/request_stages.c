@@ -34,11 +34,10 @@ static json_t *describe_tensor_map(const struct job *job, const struct argument 
 {
     struct tensor_map_shape s;
     if (tensor_map_resolve(job, a, values, &s, err)) return NULL;
-    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b}", "tensor_map", buffer_name(job, names, a->buffer),
+    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:b, s:b}", "tensor_map", buffer_name(job, names, a->buffer),
                      "sizes", describe_integers(s.size, s.rank), "strides", describe_integers(s.stride, s.rank - 1),
-                     "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle, "interleave",
-                     (json_int_t)s.interleave, "promotion", (json_int_t)s.promotion, "nan", (int)s.nan, "tf32",
-                     (int)s.tf32);
+                     "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle, "promotion",
+                     (json_int_t)s.promotion, "nan", (int)s.nan, "tf32", (int)s.tf32);
 }
 
 // A struct or a vector, as hexadecimal digits.
