@@ -36,7 +36,6 @@ counting: base libraries trial
 gpu: base kernels libraries counting trial
 job: base search kernels trial
 source: base
-init: base kernels job source
 store: base trial
 recorded: base search trial job store
 compile: base trial source
@@ -50,6 +49,7 @@ explain: base search trial job pool setup final
 simulate: base search trial recorded policy
 header: base kernels trial store job final
 check: base kernels job source pool setup
+init: base search kernels job source pool setup check
 report: base search trial store job setup header final
 cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
 '

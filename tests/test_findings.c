@@ -10,21 +10,13 @@
 
 #include <cmocka.h>
 
+#include "tests/config_text.h"
+#include "tests/loaded_job.h"
 #include "tuner/base/text.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 #include "tuner/explain/profile.h"
 #include "tuner/recorded/recorded.h"
-
-static struct job *load_job(const char *path)
-{
-    struct job *job;
-    struct mistakes mistakes = {0};
-    struct error err;
-    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    return job;
-}
 
 // A profile of one stage from counters and facts as JSON.
 static json_t *profile_of(const char *counters, const char *facts)
@@ -134,7 +126,7 @@ static json_t *profile_of_trial(const struct job *job, const struct recorded *r,
     json_t *problems = request_problems(job, config, NULL, true, &launches, &count, &err), *counters = json_object();
     if (!problems) fail_msg("%s", err.message);
     json_decref(problems);
-    space_format(job->space, config, text, sizeof text);
+    config_text(job->space, config, text, sizeof text);
     for (size_t i = 0; i < r->metric_count; i++)
         json_object_set_new(counters, r->metrics[i].key, json_real_or_null(r->counters[trial * r->metric_count + i]));
     json_t *facts = explain_facts(&device_limits_h200, &launches[0].shape, (int64_t)t->facts.registers, 0);
@@ -166,7 +158,7 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
 {
     (void)state;
     struct error err;
-    struct job *job = load_job("configs/sgemm_2048.cfg");
+    struct job *job = loaded_job("configs/sgemm_2048.cfg");
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
     if (!r) fail_msg("%s", err.message);
     struct tally tallies[FINDINGS_MAX + 1] = {{0}}, all = {0};
@@ -175,7 +167,7 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
         uint16_t config[SPACE_MAX_PARAMETERS];
         char text[1024];
         if (r->trials[i].status != STATUS_OK || !r->metric_count) continue;
-        space_format(r->space, r->configs + i * r->parameter_count, text, sizeof text);
+        config_text(r->space, r->configs + i * r->parameter_count, text, sizeof text);
         if (space_parse(job->space, text, config, NULL)) fail_msg("the job has no %s", text);
         struct finding findings[FINDINGS_MAX];
         json_t *profile = profile_of_trial(job, r, i, config);
@@ -187,7 +179,7 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
             uint16_t changed[SPACE_MAX_PARAMETERS], there[SPACE_MAX_PARAMETERS];
             memcpy(changed, config, sizeof changed);
             changed[f->parameter] = f->value;
-            space_format(job->space, changed, text, sizeof text);
+            config_text(job->space, changed, text, sizeof text);
             if (space_parse(r->space, text, there, NULL)) continue;
             int64_t other = recorded_find(r, there);
             if (other < 0 || r->trials[other].status != STATUS_OK) continue;

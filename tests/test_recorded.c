@@ -9,6 +9,8 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/trial/trial_field.h"
 
+#include "tests/config_text.h"
+
 // Two parameters, four configurations: two good ones, a time that is a string, a time above 1e19.
 static const char kernel_tuner[] =
     "{\"device_name\": \"Some GPU\", \"kernel_name\": \"k\", \"problem_size\": [64], \"tune_params_keys\": [\"block\", "
@@ -234,7 +236,7 @@ static void the_shipped_space_is_whole(void **state)
     assert_true(metric < r->metric_count);
     for (size_t i = 0; i < r->trial_count; i++) {
         char text[2048];
-        space_format(r->space, r->configs + i * r->parameter_count, text, sizeof text);
+        config_text(r->space, r->configs + i * r->parameter_count, text, sizeof text);
         int wide = strstr(text, "TILE_COL_SIZE=8") != NULL;
         double found = r->counters[i * r->metric_count + metric];
         if (isnan(found)) continue; // far from the best: not counted
@@ -355,7 +357,7 @@ static void every_recorded_figure_survives_replay_store_and_export(void **state)
     for (size_t i = 0; i < from->trial_count; i++) {
         char config[256];
         uint16_t theirs[SPACE_MAX_PARAMETERS];
-        space_format(from->space, from->configs + i * from->parameter_count, config, sizeof config);
+        config_text(from->space, from->configs + i * from->parameter_count, config, sizeof config);
         assert_int_equal(space_parse(to->space, config, theirs, &err), 0);
         int64_t n = recorded_find(to, theirs);
         assert_true(n >= 0 && to->trials[n].status == from->trials[i].status);

@@ -1,5 +1,6 @@
 // The header's selector against the driver: what it loses on a recorded matrix of times, and that both expect the same.
 #include "tests/e2e.h"
+#include "tests/loaded_job.h"
 
 #include <math.h>
 
@@ -10,6 +11,8 @@
 #include "tuner/header/header.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/setup/wave_model.h"
+
+#include "tests/config_text.h"
 
 // The text of a problem, to be followed by others.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)
@@ -32,13 +35,8 @@ static struct job *job_with_problems(const char *folder, char *problems)
     assert_int_equal(r.status, 0);
     e2e_done(&r);
     free(problems);
-    struct job *job;
-    struct mistakes mistakes = {0};
-    struct error err;
     char *path = text_format("%s/configs/job.cfg", folder);
-    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
-    mistakes_release(&mistakes);
+    struct job *job = loaded_job(path);
     free(path);
     return job;
 }
@@ -76,7 +74,7 @@ static void the_wave_model_makes_a_better_selector(void **state)
         struct wave_model model;
         char config[1024];
         if (trial->status != STATUS_OK) continue;
-        space_format(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
+        config_text(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
         const struct trial_stage facts = {.name = "gemm_simt", .registers = (int64_t)trial->facts.registers};
         if (wave_model_find(job, &device_limits_h200,
                             &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err))

@@ -14,9 +14,7 @@ enum { DRAWS = 400 };
 
 void history_init(struct history *h, const struct space *space)
 {
-    *h = (struct history){.space = space, .width = space_parameter_count(space), .slot_count = 64, .best = -1};
-    h->slots = memory_grow(NULL, h->slot_count, sizeof *h->slots);
-    memset(h->slots, 0xff, h->slot_count * sizeof *h->slots);
+    *h = (struct history){.space = space, .width = space_parameter_count(space), .best = -1};
 }
 
 void history_release(struct history *h)
@@ -25,34 +23,33 @@ void history_release(struct history *h)
     free(h->outcomes);
     free(h->objectives);
     free(h->tags);
-    free(h->slots);
+    hash_index_release(&h->index);
     *h = (struct history){0};
 }
 
-static uint64_t hash_config(const struct history *h, const uint16_t *config)
+static uint32_t hash_config(const struct history *h, const uint16_t *config)
 {
-    uint64_t hash = 0x9ae16a3b2f90404fu;
-    for (size_t i = 0; i < h->width; i++) {
-        hash = (hash ^ config[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
+    uint32_t hash = 0;
+    for (size_t i = 0; i < h->width; i++) hash = hash_mix(hash, config[i] + 1u);
     return hash;
 }
 
-// The slot of the configuration: its row's, or the empty one where it belongs.
-static size_t find_slot(const struct history *h, const uint16_t *config)
+struct wanted_row {
+    const struct history *history;
+    const uint16_t *config;
+};
+
+static bool is_row(const void *wanted, size_t row)
 {
-    size_t mask = h->slot_count - 1, at = hash_config(h, config) & mask;
-    while (h->slots[at] != UINT32_MAX &&
-           memcmp(history_config(h, h->slots[at]), config, h->width * sizeof *config) != 0)
-        at = (at + 1) & mask;
-    return at;
+    const struct wanted_row *w = wanted;
+    const struct history *h = w->history;
+    return h->outcomes[row] != ROW_FORGOTTEN &&
+           memcmp(history_config(h, row), w->config, h->width * sizeof *w->config) == 0;
 }
 
 int64_t history_find(const struct history *h, const uint16_t *config)
 {
-    uint32_t row = h->slots[find_slot(h, config)];
-    return row == UINT32_MAX || h->outcomes[row] == ROW_FORGOTTEN ? -1 : (int64_t)row;
+    return hash_index_find(&h->index, hash_config(h, config), is_row, &(struct wanted_row){h, config});
 }
 
 void history_forget(struct history *h, const uint16_t *config)
@@ -70,22 +67,18 @@ static void grow(struct history *h)
     h->outcomes = memory_grow(h->outcomes, h->room, sizeof *h->outcomes);
     h->objectives = memory_grow(h->objectives, h->room, sizeof *h->objectives);
     h->tags = memory_grow(h->tags, h->room, sizeof *h->tags);
-    h->slot_count = 4 * h->room;
-    h->slots = memory_grow(h->slots, h->slot_count, sizeof *h->slots);
-    memset(h->slots, 0xff, h->slot_count * sizeof *h->slots);
-    for (size_t row = 0; row < h->count; row++) h->slots[find_slot(h, history_config(h, row))] = (uint32_t)row;
 }
 
 size_t history_propose(struct history *h, const uint16_t *config)
 {
     if (h->count == h->room) grow(h);
-    size_t slot = find_slot(h, config), row = h->count++;
-    assert(h->slots[slot] == UINT32_MAX || h->outcomes[h->slots[slot]] == ROW_FORGOTTEN);
+    assert(history_find(h, config) < 0);
+    size_t row = h->count++;
     memcpy(h->configs + row * h->width, config, h->width * sizeof *config);
     h->outcomes[row] = ROW_PENDING;
     h->objectives[row] = NAN;
     h->tags[row] = 0;
-    h->slots[slot] = (uint32_t)row;
+    hash_index_add(&h->index, hash_config(h, config), row);
     h->pending++;
     return row;
 }

@@ -4,6 +4,7 @@
 #define SWEETSPOT_HISTORY_H
 
 #include "search/space/space.h"
+#include "tuner/base/hash_index.h"
 
 // The result of a configuration. Only OUTCOME_OK and OUTCOME_SLOW have an objective.
 enum outcome {
@@ -33,8 +34,7 @@ struct history {
     int *outcomes;
     double *objectives; // NaN unless OUTCOME_OK or OUTCOME_SLOW
     uint32_t *tags;     // a strategy's own mark of a row, 0 at first
-    uint32_t *slots;
-    size_t slot_count;
+    struct hash_index index;
     size_t told;    // results taken, corrections included
     size_t pending; // rows whose outcome is ROW_PENDING
     int64_t best;   // the row with the lowest objective among OUTCOME_OK, or -1

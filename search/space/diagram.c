@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/hash_index.h"
 #include "tuner/base/memory.h"
 
 void draft_edge(struct draft_level *level, uint16_t value, uint32_t child)
@@ -40,39 +41,17 @@ void draft_release(struct draft_level *level)
 struct build {
     struct diagram *d;
     uint32_t edge_count, edge_room, state_room;
-    uint32_t *table;
-    uint32_t table_size;
+    struct hash_index index;
 };
 
-static uint64_t mix(uint64_t h, uint64_t x)
+// Whether a state has the edges past the last state.
+static bool same_edges(const void *build, size_t state)
 {
-    h = (h ^ x) * 0x9e3779b97f4a7c15u;
-    return h ^ (h >> 29);
-}
-
-static uint64_t hash_state(const struct diagram *d, uint32_t from, uint32_t to)
-{
-    uint64_t h = to - from;
-    for (uint32_t e = from; e < to; e++) h = mix(h, (uint64_t)d->value[e] << 32 | d->child[e]);
-    return h;
-}
-
-static bool same_edges(const struct diagram *d, uint32_t state, uint32_t from, uint32_t to)
-{
-    uint32_t first = d->begin[state], count = d->begin[state + 1] - first;
-    return count == to - from && memcmp(d->value + first, d->value + from, count * sizeof *d->value) == 0 &&
+    const struct build *b = build;
+    const struct diagram *d = b->d;
+    uint32_t first = d->begin[state], count = d->begin[state + 1] - first, from = d->begin[d->state_count];
+    return count == b->edge_count - from && memcmp(d->value + first, d->value + from, count * sizeof *d->value) == 0 &&
            memcmp(d->child + first, d->child + from, count * sizeof *d->child) == 0;
-}
-
-static void clear_table(struct build *b, uint32_t states)
-{
-    uint32_t size = 16;
-    while (size < 2 * (uint64_t)states) size *= 2;
-    if (size > b->table_size) {
-        b->table = memory_grow(b->table, size, sizeof *b->table);
-        b->table_size = size;
-    }
-    memset(b->table, 0xff, b->table_size * sizeof *b->table);
 }
 
 static void add_edge(struct build *b, uint16_t value, uint32_t child)
@@ -91,20 +70,18 @@ static void add_edge(struct build *b, uint16_t value, uint32_t child)
 static uint32_t finish_state(struct build *b)
 {
     struct diagram *d = b->d;
-    uint32_t from = d->begin[d->state_count];
-    uint32_t mask = b->table_size - 1;
-    uint32_t at = (uint32_t)hash_state(d, from, b->edge_count) & mask;
-    for (; b->table[at] != UINT32_MAX; at = (at + 1) & mask) {
-        if (same_edges(d, b->table[at], from, b->edge_count)) {
-            b->edge_count = from;
-            return b->table[at];
-        }
+    uint32_t from = d->begin[d->state_count], hash = b->edge_count - from;
+    for (uint32_t e = from; e < b->edge_count; e++) hash = hash_mix(hash, (uint64_t)d->value[e] << 32 | d->child[e]);
+    int64_t known = hash_index_find(&b->index, hash, same_edges, b);
+    if (known >= 0) {
+        b->edge_count = from;
+        return (uint32_t)known;
     }
     if (d->state_count + 2 > b->state_room) {
         b->state_room = 2 * b->state_room + 64;
         d->begin = memory_grow(d->begin, b->state_room, sizeof *d->begin);
     }
-    b->table[at] = d->state_count;
+    hash_index_add(&b->index, hash, d->state_count);
     d->begin[d->state_count + 1] = b->edge_count;
     return d->state_count++;
 }
@@ -150,7 +127,7 @@ void diagram_build(struct diagram *d, const struct draft_level *draft, int level
     for (int l = levels - 1; l >= 0; l--) {
         const struct draft_level *level = &draft[l];
         here = memory_grow(here, level->state_count, sizeof *here);
-        clear_table(&b, level->state_count);
+        hash_index_clear(&b.index);
         for (uint32_t s = 0; s < level->state_count; s++) {
             for (uint32_t e = level->begin[s]; e < level->begin[s + 1]; e++) {
                 uint32_t child = below[level->child[e]];
@@ -171,7 +148,7 @@ void diagram_build(struct diagram *d, const struct draft_level *draft, int level
     }
     free(below);
     free(here);
-    free(b.table);
+    hash_index_release(&b.index);
 }
 
 void diagram_release(struct diagram *d)

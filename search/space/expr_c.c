@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "search/space/expr_node.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
 struct writer {
     const struct expr *expr;
@@ -19,20 +19,8 @@ struct writer {
     bool (*constant)(void *user, int slot, int64_t *value);
     void *user;
     struct error *err;
-    char *out;
-    size_t length, room;
+    struct text out;
 };
-
-static void put(struct writer *w, const char *text)
-{
-    size_t n = strlen(text);
-    if (w->length + n + 1 > w->room) {
-        w->room = 2 * (w->length + n + 1);
-        w->out = memory_grow(w->out, w->room, 1);
-    }
-    memcpy(w->out + w->length, text, n + 1);
-    w->length += n;
-}
 
 enum folding { FOLD_VALUE, FOLD_NOT_CONSTANT, FOLD_ERROR };
 
@@ -153,33 +141,33 @@ static int write_compound(struct writer *w, const struct expr_node *n, bool oute
 {
     const char *function = function_text(n->op);
     if (function) {
-        put(w, w->prefix);
-        put(w, function);
-        put(w, "(");
+        text_add(&w->out, "%s", w->prefix);
+        text_add(&w->out, "%s", function);
+        text_add(&w->out, "(");
         if (write_node(w, n->a, true) < 0) return -1;
         if (n->b >= 0) {
-            put(w, ", ");
+            text_add(&w->out, ", ");
             if (write_node(w, n->b, true) < 0) return -1;
         }
-        put(w, ")");
+        text_add(&w->out, ")");
         return 0;
     }
-    if (!outermost) put(w, "(");
+    if (!outermost) text_add(&w->out, "(");
     if (n->b < 0) {
-        put(w, operator_text(n->op));
+        text_add(&w->out, "%s", operator_text(n->op));
         if (write_node(w, n->a, false) < 0) return -1;
     } else if (n->op == OP_CHOOSE) {
         if (write_node(w, n->a, false) < 0) return -1;
-        put(w, " ? ");
+        text_add(&w->out, " ? ");
         if (write_node(w, n->b, false) < 0) return -1;
-        put(w, " : ");
+        text_add(&w->out, " : ");
         if (write_node(w, n->c, false) < 0) return -1;
     } else {
         if (write_node(w, n->a, false) < 0) return -1;
-        put(w, operator_text(n->op));
+        text_add(&w->out, "%s", operator_text(n->op));
         if (write_node(w, n->b, false) < 0) return -1;
     }
-    if (!outermost) put(w, ")");
+    if (!outermost) text_add(&w->out, ")");
     return 0;
 }
 
@@ -197,7 +185,7 @@ static int write_node(struct writer *w, int index, bool outermost)
         // A literal past 2^31 needs the suffix in C90 only, but a header may be read by any compiler.
         snprintf(digits, sizeof digits, value < 0 && !outermost ? "(%" PRId64 "%s)" : "%" PRId64 "%s", value,
                  value > INT32_MAX || value < -INT32_MAX ? "LL" : "");
-        put(w, digits);
+        text_add(&w->out, "%s", digits);
         return 0;
     }
     case FOLD_NOT_CONSTANT:
@@ -207,7 +195,7 @@ static int write_node(struct writer *w, int index, bool outermost)
         if (symbols_type(w->expr->symbols, n->slot) == EXPR_STRING)
             return error_set(w->err, "the string '%s' is not constant, so it cannot be written as C: '%s'",
                              symbols_name(w->expr->symbols, n->slot), w->expr->text);
-        put(w, w->name(w->user, n->slot));
+        text_add(&w->out, "%s", w->name(w->user, n->slot));
         return 0;
     }
     // A lazy operation whose first operand is known is only its other operand.
@@ -220,10 +208,10 @@ char *expr_to_c(const struct expr *e, const char *prefix, const char *(*name)(vo
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *err)
 {
     struct writer w = {.expr = e, .prefix = prefix, .name = name, .constant = constant, .user = user, .err = err};
-    put(&w, "");
+    text_add(&w.out, "%s", "");
     if (write_node(&w, e->count - 1, true) < 0) {
-        free(w.out);
+        free(w.out.text);
         return NULL;
     }
-    return w.out;
+    return w.out.text;
 }

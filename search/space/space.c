@@ -265,27 +265,16 @@ int space_values(const struct space *s, const uint16_t *config, int64_t *values,
     return 0;
 }
 
-size_t space_format(const struct space *s, const uint16_t *config, char *out, size_t size)
+char *space_text(const struct space *s, const uint16_t *config)
 {
-    size_t length = 0;
-    if (size) out[0] = 0;
+    struct text text = {0};
     for (int i = 0; i < s->count; i++) {
         const struct parameter *p = &s->parameters[i];
         char digits[32];
-        const char *text = config[i] < p->count ? value_text(s, p, config[i], digits) : "?";
-        int n = snprintf(length < size ? out + length : NULL, length < size ? size - length : 0, "%s%s=%s",
-                         i ? "," : "", p->name, text);
-        length += n > 0 ? (size_t)n : 0;
+        text_add(&text, "%s%s=%s", i ? "," : "", p->name,
+                 config[i] < p->count ? value_text(s, p, config[i], digits) : "?");
     }
-    return length;
-}
-
-char *space_text(const struct space *s, const uint16_t *config)
-{
-    size_t length = space_format(s, config, NULL, 0);
-    char *text = memory_new(length + 1, 1);
-    space_format(s, config, text, length + 1);
-    return text;
+    return text.text ? text.text : text_copy("");
 }
 
 // The number of the value with this text, or -1.

@@ -101,11 +101,9 @@ int space_values(const struct space *, const uint16_t *config, int64_t *values, 
 // The text of a parameter's value, "128" or "shuffle"; `digits` is room for an integer's.
 const char *space_value_text(const struct space *, size_t parameter, size_t value, char digits[32]);
 
-// "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order. Writes at most size bytes with NUL, returns
-// the full length, like snprintf. space_parse reads it back (names in any order, all present): 0, or -1 with a
-// message.
-size_t space_format(const struct space *, const uint16_t *config, char *out, size_t size);
-char *space_text(const struct space *, const uint16_t *config); // malloc'ed
+// "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order; malloc'ed. space_parse reads it back (names
+// in any order, all present): 0, or -1 with a message.
+char *space_text(const struct space *, const uint16_t *config);
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "search/space/space_internal.h"
 #include "search/space/space_plan.h"
+#include "tuner/base/hash_index.h"
 #include "tuner/base/memory.h"
 
 // Past this many edges (6 bytes each) the constraints tie the parameters together too closely for an index.
@@ -23,8 +24,7 @@ struct state_table {
     int width;
     int64_t *values; // width entries a state
     uint32_t count, room;
-    uint32_t *slots;
-    uint32_t slot_count;
+    struct hash_index index;
 };
 
 // The result of a comparison of which a part is known; see struct watch. Only the parts that the parameter of this
@@ -89,59 +89,37 @@ static void find_needed(const struct plan *plan, const struct level_plan *lp, co
 
 static void table_init(struct state_table *t, int width)
 {
-    *t = (struct state_table){.width = width, .slot_count = 64, .room = 32};
-    t->slots = memory_grow(NULL, t->slot_count, sizeof *t->slots);
-    memset(t->slots, 0xff, t->slot_count * sizeof *t->slots);
+    *t = (struct state_table){.width = width, .room = 32};
     t->values = memory_grow(NULL, (size_t)t->room * (size_t)width, sizeof *t->values);
 }
 
 static void table_release(struct state_table *t)
 {
     free(t->values);
-    free(t->slots);
+    hash_index_release(&t->index);
 }
 
-static uint32_t hash_values(const int64_t *values, int width)
+static bool is_fresh(const void *table, size_t state)
 {
-    uint64_t h = 0x9ae16a3b2f90404fu;
-    for (int i = 0; i < width; i++) {
-        h = (h ^ (uint64_t)values[i]) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 32;
-    }
-    return (uint32_t)h;
-}
-
-static void grow_slots(struct state_table *t)
-{
-    t->slot_count *= 4;
-    free(t->slots);
-    t->slots = memory_grow(NULL, t->slot_count, sizeof *t->slots);
-    memset(t->slots, 0xff, t->slot_count * sizeof *t->slots);
-    uint32_t mask = t->slot_count - 1;
-    for (uint32_t s = 0; s < t->count; s++) {
-        uint32_t at = hash_values(t->values + (size_t)s * (size_t)t->width, t->width) & mask;
-        while (t->slots[at] != UINT32_MAX) at = (at + 1) & mask;
-        t->slots[at] = s;
-    }
+    const struct state_table *t = table;
+    size_t width = (size_t)t->width;
+    return memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
 // The number of the state with these values, which lie behind the last one already.
 static uint32_t table_intern(struct state_table *t)
 {
     size_t width = (size_t)t->width;
-    const int64_t *fresh = t->values + t->count * width;
-    uint32_t mask = t->slot_count - 1;
-    uint32_t at = hash_values(fresh, t->width) & mask;
-    for (; t->slots[at] != UINT32_MAX; at = (at + 1) & mask)
-        if (memcmp(t->values + t->slots[at] * width, fresh, width * sizeof *fresh) == 0) return t->slots[at];
-    uint32_t state = t->count++;
-    t->slots[at] = state;
+    uint32_t hash = 0;
+    for (size_t i = 0; i < width; i++) hash = hash_mix(hash, (uint64_t)t->values[t->count * width + i]);
+    int64_t known = hash_index_find(&t->index, hash, is_fresh, t);
+    if (known >= 0) return (uint32_t)known;
+    hash_index_add(&t->index, hash, t->count++);
     if (t->count + 1 > t->room) {
         t->room *= 2;
         t->values = memory_grow(t->values, (size_t)t->room * width, sizeof *t->values);
     }
-    if (2 * t->count > t->slot_count) grow_slots(t);
-    return state;
+    return t->count - 1;
 }
 
 // All edges of one level. False when the diagram gets too large.

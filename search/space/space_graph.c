@@ -24,53 +24,39 @@ void graph_release(struct graph *g)
 {
     free(g->nodes);
     free(g->operands);
-    free(g->table);
+    hash_index_release(&g->index);
     graph_init(g);
-}
-
-static uint32_t mix(uint32_t h, uint64_t x)
-{
-    uint64_t m = (h ^ x) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(m ^ (m >> 32));
 }
 
 static uint32_t hash_of(const struct graph_node *n, const int *operands)
 {
-    uint32_t h = mix((uint32_t)n->op, (uint64_t)n->value);
-    h = mix(h, (uint64_t)n->parameter + 1);
-    for (int i = 0; i < n->count; i++) h = mix(h, (uint64_t)operands[i]);
+    uint32_t h = hash_mix((uint32_t)n->op, (uint64_t)n->value);
+    h = hash_mix(h, (uint64_t)n->parameter + 1);
+    for (int i = 0; i < n->count; i++) h = hash_mix(h, (uint64_t)operands[i]);
     return h;
 }
 
-static void insert(struct graph *g, int node)
-{
-    int mask = g->table_size - 1;
-    int at = (int)(g->nodes[node].hash & (uint32_t)mask);
-    while (g->table[at] >= 0) at = (at + 1) & mask;
-    g->table[at] = node;
-}
+struct wanted_node {
+    const struct graph *graph;
+    const struct graph_node *node;
+    const int *operands;
+};
 
-static void grow_table(struct graph *g)
+static bool same_node(const void *wanted, size_t node)
 {
-    g->table_size = g->table_size ? 2 * g->table_size : 128;
-    g->table = memory_grow(g->table, (size_t)g->table_size, sizeof *g->table);
-    for (int i = 0; i < g->table_size; i++) g->table[i] = -1;
-    for (int i = 0; i < g->count; i++) insert(g, i);
+    const struct wanted_node *w = wanted;
+    const struct graph_node *n = w->node, *m = &w->graph->nodes[node];
+    return m->op == n->op && m->value == n->value && m->parameter == n->parameter && m->count == n->count &&
+           (n->count == 0 ||
+            memcmp(w->graph->operands + m->first, w->operands, (size_t)n->count * sizeof *w->operands) == 0);
 }
 
 // The node equal to `n`, new if there is none.
 static int share(struct graph *g, struct graph_node n, const int *operands)
 {
-    n.hash = hash_of(&n, operands);
-    if (2 * g->count >= g->table_size) grow_table(g);
-    int mask = g->table_size - 1;
-    for (int at = (int)(n.hash & (uint32_t)mask); g->table[at] >= 0; at = (at + 1) & mask) {
-        const struct graph_node *m = &g->nodes[g->table[at]];
-        if (m->hash == n.hash && m->op == n.op && m->value == n.value && m->parameter == n.parameter &&
-            m->count == n.count &&
-            (n.count == 0 || memcmp(g->operands + m->first, operands, (size_t)n.count * sizeof *operands) == 0))
-            return g->table[at];
-    }
+    uint32_t hash = hash_of(&n, operands);
+    int64_t known = hash_index_find(&g->index, hash, same_node, &(struct wanted_node){g, &n, operands});
+    if (known >= 0) return (int)known;
     if (g->count == g->room) {
         g->room = g->room ? 2 * g->room : 64;
         g->nodes = memory_grow(g->nodes, (size_t)g->room, sizeof *g->nodes);
@@ -83,7 +69,7 @@ static int share(struct graph *g, struct graph_node n, const int *operands)
     if (n.count) memcpy(g->operands + n.first, operands, (size_t)n.count * sizeof *operands);
     g->operand_count += n.count;
     g->nodes[g->count] = n;
-    insert(g, g->count);
+    hash_index_add(&g->index, hash, (size_t)g->count);
     return g->count++;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "search/space/expr_node.h"
+#include "tuner/base/hash_index.h"
 
 // Marks among values; see EXPR_VALUE_MIN.
 #define MARK_UNKNOWN INT64_MIN      // not determined by the parameters that have a value so far
@@ -26,7 +27,6 @@ struct graph_node {
     int64_t value;    // OP_CONSTANT; MARK_FAILED where evaluation always fails
     uint64_t mask;    // the parameters it depends on
     double low, high; // bounds of its value
-    uint32_t hash;
 };
 
 struct graph {
@@ -34,8 +34,7 @@ struct graph {
     int count, room;
     int *operands;
     int operand_count, operand_room;
-    int *table; // hash table of node numbers, -1 empty
-    int table_size;
+    struct hash_index index; // of nodes
 };
 
 void graph_init(struct graph *);

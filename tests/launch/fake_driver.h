@@ -119,6 +119,7 @@ CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType ty
     note[5] = (unsigned long long)swizzle;
     note[6] = (unsigned long long)type;
     note[7] = rank;
+    memset(map, 0, sizeof *map);
     memcpy(map, note, sizeof note);
     return CUDA_SUCCESS;
 }

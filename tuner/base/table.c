@@ -53,8 +53,7 @@ void table_cell(struct table *t, const char *format, ...)
     }
     va_list args;
     va_start(args, format);
-    char *cell = NULL;
-    if (vasprintf(&cell, format, args) < 0) cell = text_copy("?");
+    char *cell = text_format_list(format, args);
     va_end(args);
     t->cells[t->cell_count++] = cell;
 }

@@ -27,14 +27,37 @@ char *text_copy(const char *text)
     return copy;
 }
 
+char *text_format_list(const char *format, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0) out_of_memory();
+    return text;
+}
+
 char *text_format(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = NULL;
-    if (vasprintf(&text, format, args) < 0) out_of_memory();
+    char *text = text_format_list(format, args);
     va_end(args);
     return text;
+}
+
+void text_add(struct text *t, const char *format, ...)
+{
+    for (;;) {
+        va_list args;
+        va_start(args, format);
+        int n = vsnprintf(t->text ? t->text + t->length : NULL, t->room - t->length, format, args);
+        va_end(args);
+        if (n < 0) abort();
+        if ((size_t)n < t->room - t->length) {
+            t->length += (size_t)n;
+            return;
+        }
+        t->room = 2 * t->room + (size_t)n + 256;
+        t->text = memory_grow(t->text, t->room, 1);
+    }
 }
 
 size_t text_distance(const char *a, const char *b)

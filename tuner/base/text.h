@@ -2,12 +2,21 @@
 #ifndef SWEETSPOT_TEXT_H
 #define SWEETSPOT_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 // A malloc'ed formatted string; aborts when memory is out.
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *text_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 // strdup that aborts when memory is out.
 char *text_copy(const char *text);
+
+// A text that grows. Zeroed: empty, with a NULL for its text until something is added. The caller frees `text`.
+struct text {
+    char *text;
+    size_t length, room;
+};
+void text_add(struct text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);

@@ -11,10 +11,9 @@
 
 void check_add(struct mistakes *m, struct place at, const char *format, ...)
 {
-    char *text = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) abort();
+    char *text = text_format_list(format, args);
     va_end(args);
     mistakes_add_in(m, at.file, at.line, "%s", text);
     free(text);

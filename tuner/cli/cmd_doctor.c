@@ -33,9 +33,8 @@ static void add(json_t *all, enum verdict verdict, const char *what, const char 
 static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
 {
     va_list args;
-    char *text = NULL;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) text = text_copy("");
+    char *text = text_format_list(format, args);
     va_end(args);
     json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_words[verdict],
                                          "text", json_text(text, strlen(text)), "mend", mend));

@@ -73,12 +73,10 @@ static void note(json_t *document, const char *text)
 static void note_formatted(json_t *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void note_formatted(json_t *document, const char *format, ...)
 {
-    char *text;
     va_list args;
     va_start(args, format);
-    int length = vasprintf(&text, format, args);
+    char *text = text_format_list(format, args);
     va_end(args);
-    if (length < 0) return;
     note(document, text);
     free(text);
 }

@@ -155,6 +155,7 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "a \"job\" request must come first");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, request, answer, err);
+    tell_of(w, NULL, 0, 0); // the driver knows from now on whose fault it is if the worker ends
     if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
     if (!strcmp(op, "profile")) return gpu_profile_run(&w->workload, request, answer, err);
     if (!strcmp(op, "sanitize")) return gpu_sanitize_run(&w->workload, request, answer, err);

@@ -255,10 +255,9 @@ static int compare_path(const void *path, const void *place)
 struct place job_place(const struct job *job, const char *format, ...)
 {
     struct place found = {0};
-    char *path = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&path, format, args) < 0) abort();
+    char *path = text_format_list(format, args);
     va_end(args);
     for (char *end = path + strlen(path); *path;) {
         const struct place *at =
@@ -345,7 +344,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         }
         double low, high;
         int64_t size, first, count;
-        if (!result) result = job_fill_numbers(job, b, values, &low, &high, err);
+        if (!result) result = job_fill_numbers(b, values, &low, &high, err);
         for (size_t k = 0; b->compared && k < b->compared->rank && !result; k++)
             result = job_compared_numbers(b, k, values, &size, &first, &count, err);
     }

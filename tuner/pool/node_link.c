@@ -80,10 +80,9 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
 {
     int status;
     va_list args;
-    char *why = NULL;
     if (l->state == LINK_DOWN) return;
     va_start(args, format);
-    if (vasprintf(&why, format, args) < 0) abort();
+    char *why = text_format_list(format, args);
     va_end(args);
     hear_words(l);
     free(l->why);

@@ -28,9 +28,8 @@ static void on_progress(void *user, const struct worker *w, const char *what, do
 
 static void tell(const struct worker_pool *p, void (*to)(void *, const char *), const char *format, va_list args)
 {
-    char *text = NULL;
     if (!to) return;
-    if (vasprintf(&text, format, args) < 0) abort();
+    char *text = text_format_list(format, args);
     to(p->settings.user, text);
     free(text);
 }
@@ -131,6 +130,7 @@ void pool_forget_head(struct gpu_slot *slot)
 {
     json_decref(slot->queue[0].request);
     memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
+    slot->begun = false;
 }
 
 void pool_forget_gpu(struct gpu_slot *slot)

@@ -273,65 +273,43 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
 // Writing ------------------------------------------------------------------------------------------
 // Written by hand instead of through a tree of JSON values: one trial per line, and times with only the digits needed.
 
-struct output {
-    char *text;
-    size_t length, room;
-};
-
-static void put(struct output *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct output *o, const char *format, ...)
-{
-    for (;;) {
-        va_list args;
-        va_start(args, format);
-        int n = vsnprintf(o->text + o->length, o->room - o->length, format, args);
-        va_end(args);
-        if ((size_t)n < o->room - o->length) {
-            o->length += (size_t)n;
-            return;
-        }
-        o->room = 2 * o->room + (size_t)n + 4096;
-        o->text = memory_grow(o->text, o->room, 1);
-    }
-}
-
-static void put_json(struct output *o, const json_t *value)
+static void put_json(struct text *o, const json_t *value)
 {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    put(o, "%s", text ? text : "null");
+    text_add(o, "%s", text ? text : "null");
     free(text);
 }
 
-static void put_string(struct output *o, const char *text)
+static void put_string(struct text *o, const char *text)
 {
     json_t *value = json_string(text);
     put_json(o, value);
     json_decref(value);
 }
 
-static void put_number(struct output *o, double value)
+static void put_number(struct text *o, double value)
 {
     if (!isfinite(value))
-        put(o, "null");
+        text_add(o, "null");
     else if (value == floor(value) && fabs(value) < 1e15)
-        put(o, "%.0f", value);
+        text_add(o, "%.0f", value);
     else
-        put(o, "%.7g", value);
+        text_add(o, "%.7g", value);
 }
 
 // A field of a record; null where it is unknown.
-static void put_field(struct output *o, const struct trial_field *f, const void *record)
+static void put_field(struct text *o, const struct trial_field *f, const void *record)
 {
     json_t *value = field_json(f, record), *sample;
     size_t i;
     if (json_is_array(value)) {
-        put(o, "[");
+        text_add(o, "[");
         json_array_foreach(value, i, sample)
         {
-            if (i) put(o, ",");
+            if (i) text_add(o, ",");
             put_number(o, json_is_number(sample) ? json_number_value(sample) : NAN);
         }
-        put(o, "]");
+        text_add(o, "]");
     } else if (json_is_number(value)) {
         put_number(o, json_number_value(value));
     } else {
@@ -340,87 +318,87 @@ static void put_field(struct output *o, const struct trial_field *f, const void 
     json_decref(value);
 }
 
-static void put_value(struct output *o, const struct recorded_parameter *p, size_t index)
+static void put_value(struct text *o, const struct recorded_parameter *p, size_t index)
 {
     if (p->integers)
-        put(o, "%lld", (long long)p->integers[index]);
+        text_add(o, "%lld", (long long)p->integers[index]);
     else
         put_string(o, p->texts[index]);
 }
 
-static void put_head(struct output *o, const struct recorded *r)
+static void put_head(struct text *o, const struct recorded *r)
 {
-    put(o, "{\"format\":\"sweetspot-space\",\"version\":%d,\n\"job\":", FORMAT_VERSION);
+    text_add(o, "{\"format\":\"sweetspot-space\",\"version\":%d,\n\"job\":", FORMAT_VERSION);
     put_string(o, r->job);
-    put(o, ",\n\"objective\":");
+    text_add(o, ",\n\"objective\":");
     put_string(o, r->objective);
     static const char *const names[] = {"device", "environment"};
     const json_t *const documents[] = {r->device, r->environment};
     for (int i = 0; i < 2; i++) {
         if (!documents[i]) continue;
-        put(o, ",\n\"%s\":", names[i]);
+        text_add(o, ",\n\"%s\":", names[i]);
         put_json(o, documents[i]);
     }
-    put(o, ",\n\"problems\":[");
+    text_add(o, ",\n\"problems\":[");
     for (size_t i = 0; i < r->problem_count; i++) {
         const struct recorded_problem *p = &r->problems[i];
-        put(o, "%s{\"name\":", i ? "," : "");
+        text_add(o, "%s{\"name\":", i ? "," : "");
         put_string(o, p->name);
-        put(o, ",\"sizes\":{");
+        text_add(o, ",\"sizes\":{");
         for (size_t j = 0; j < p->size_count; j++) {
-            put(o, "%s", j ? "," : "");
+            text_add(o, "%s", j ? "," : "");
             put_string(o, p->size_names[j]);
-            put(o, ":%lld", (long long)p->size_values[j]);
+            text_add(o, ":%lld", (long long)p->size_values[j]);
         }
-        put(o, "},\"weight\":");
+        text_add(o, "},\"weight\":");
         put_number(o, p->weight);
-        put(o, ",\"work\":{\"flops\":");
+        text_add(o, ",\"work\":{\"flops\":");
         put_number(o, p->flops);
-        put(o, ",\"bytes\":");
+        text_add(o, ",\"bytes\":");
         put_number(o, p->bytes);
-        put(o, "}}");
+        text_add(o, "}}");
     }
-    put(o, "],\n\"parameters\":[");
+    text_add(o, "],\n\"parameters\":[");
     for (size_t i = 0; i < r->parameter_count; i++) {
         const struct recorded_parameter *p = &r->parameters[i];
-        put(o, "%s\n{\"name\":", i ? "," : "");
+        text_add(o, "%s\n{\"name\":", i ? "," : "");
         put_string(o, p->name);
-        put(o, ",\"kind\":\"%s\",\"values\":[", kind_names[p->kind]);
+        text_add(o, ",\"kind\":\"%s\",\"values\":[", kind_names[p->kind]);
         for (size_t v = 0; v < p->count; v++) {
-            put(o, "%s", v ? "," : "");
+            text_add(o, "%s", v ? "," : "");
             put_value(o, p, v);
         }
-        put(o, "]}");
+        text_add(o, "]}");
     }
-    put(o, "],\n\"constraints\":[");
+    text_add(o, "],\n\"constraints\":[");
     for (size_t i = 0; i < r->constraint_count; i++) {
-        put(o, "%s", i ? "," : "");
+        text_add(o, "%s", i ? "," : "");
         put_string(o, r->constraints[i]);
     }
-    put(o, "],\n\"metrics\":[");
+    text_add(o, "],\n\"metrics\":[");
     for (size_t i = 0; i < r->metric_count; i++) {
         json_t *one = json_pack("{s:s,s:s,s:s}", "key", r->metrics[i].key, "metric", r->metrics[i].metric, "unit",
                                 r->metrics[i].unit);
-        put(o, "%s", i ? "," : "");
+        text_add(o, "%s", i ? "," : "");
         put_json(o, one);
         json_decref(one);
     }
-    put(o, "],\n\"baselines\":[");
+    text_add(o, "],\n\"baselines\":[");
     for (size_t i = 0; i < r->baseline_count; i++) {
-        put(o, "%s\n{\"name\":", i ? "," : "");
+        text_add(o, "%s\n{\"name\":", i ? "," : "");
         put_string(o, r->baselines[i].name);
-        put(o, ",\"problems\":[");
+        text_add(o, ",\"problems\":[");
         for (size_t p = 0; p < r->problem_count; p++) {
             static const char *const members[] = {"time", "low", "high", "samples"};
             for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
-                put(o, "%s\"%s\":", k ? "," : p ? ",{" : "{", members[k]);
+                text_add(o, "%s\"%s\":", k ? "," : p ? ",{" : "{", members[k]);
                 put_field(o, trial_field_find(FIELD_PROBLEM, members[k]), &r->baselines[i].problems[p]);
             }
-            put(o, "}");
+            text_add(o, "}");
         }
-        put(o, "]}");
+        text_add(o, "]}");
     }
-    put(o, "]");
+    text_add(o, "]");
 }
 
 // Whether the field is a column: fields that no trial has are left out, except those that every reader expects.
@@ -447,63 +425,63 @@ static size_t choose_columns(const struct recorded *r, const struct trial_field 
     return used;
 }
 
-static void put_columns(struct output *o, const struct recorded *r, const struct trial_field *const *fields,
+static void put_columns(struct text *o, const struct recorded *r, const struct trial_field *const *fields,
                         size_t field_count)
 {
-    put(o, ",\n\"columns\":[");
+    text_add(o, ",\n\"columns\":[");
     for (size_t i = 0; i < r->parameter_count; i++) {
-        put(o, "%s", i ? "," : "");
+        text_add(o, "%s", i ? "," : "");
         put_string(o, r->parameters[i].name);
     }
-    for (size_t f = 0; f < field_count; f++) put(o, ",\"%s\"", fields[f]->name);
+    for (size_t f = 0; f < field_count; f++) text_add(o, ",\"%s\"", fields[f]->name);
     for (size_t m = 0; m < r->metric_count; m++) {
-        put(o, ",");
+        text_add(o, ",");
         put_string(o, r->metrics[m].key);
     }
-    put(o, "]");
+    text_add(o, "]");
 }
 
 // One cell; a problem's field has an element for each of several problems.
-static void put_cell(struct output *o, const struct recorded *r, size_t trial, const struct trial_field *f)
+static void put_cell(struct text *o, const struct recorded *r, size_t trial, const struct trial_field *f)
 {
     if (f->level == FIELD_TRIAL) {
         put_field(o, f, &r->trials[trial]);
         return;
     }
-    if (r->problem_count > 1) put(o, "[");
+    if (r->problem_count > 1) text_add(o, "[");
     for (size_t p = 0; p < r->problem_count; p++) {
         const struct trial_problem *problem = &r->figures[trial * r->problem_count + p];
-        if (p) put(o, ",");
+        if (p) text_add(o, ",");
         if (f->kind == FIELD_SAMPLES && !problem->sample_count)
-            put(o, "[]");
+            text_add(o, "[]");
         else
             put_field(o, f, problem);
     }
-    if (r->problem_count > 1) put(o, "]");
+    if (r->problem_count > 1) text_add(o, "]");
 }
 
-static void put_trial(struct output *o, const struct recorded *r, size_t number,
-                      const struct trial_field *const *fields, size_t field_count)
+static void put_trial(struct text *o, const struct recorded *r, size_t number, const struct trial_field *const *fields,
+                      size_t field_count)
 {
-    put(o, "%s\n[", number ? "," : "");
+    text_add(o, "%s\n[", number ? "," : "");
     for (size_t i = 0; i < r->parameter_count; i++) {
-        put(o, "%s", i ? "," : "");
+        text_add(o, "%s", i ? "," : "");
         put_value(o, &r->parameters[i], r->configs[number * r->parameter_count + i]);
     }
     for (size_t f = 0; f < field_count; f++) {
-        put(o, ",");
+        text_add(o, ",");
         put_cell(o, r, number, fields[f]);
     }
     for (size_t m = 0; m < r->metric_count; m++) {
-        put(o, ",");
+        text_add(o, ",");
         put_number(o, r->counters[number * r->metric_count + m]);
     }
-    put(o, "]");
+    text_add(o, "]");
 }
 
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
-    struct output o = {0};
+    struct text o = {0};
     size_t field_count;
     if (check_columns(r, err)) return error_prefix(err, "%s", path);
     trial_fields(&field_count);
@@ -511,13 +489,13 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     field_count = choose_columns(r, fields);
     put_head(&o, r);
     if (r->finals) {
-        put(&o, ",\n\"finals\":");
+        text_add(&o, ",\n\"finals\":");
         put_json(&o, r->finals);
     }
     put_columns(&o, r, fields, field_count);
-    put(&o, ",\n\"trials\":[");
+    text_add(&o, ",\n\"trials\":[");
     for (size_t i = 0; i < r->trial_count; i++) put_trial(&o, r, i, fields, field_count);
-    put(&o, "]}\n");
+    text_add(&o, "]}\n");
     int result = gzip_write_file(path, o.text, o.length, err);
     free(fields);
     free(o.text);

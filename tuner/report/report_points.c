@@ -18,7 +18,7 @@ enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2 };
 
 struct points {
     const struct result *result;
-    struct dictionary columns;
+    struct string_pool columns;
     const char *units[COLUMNS_MOST], *meanings[COLUMNS_MOST];
     double row[COLUMNS_MOST];
     size_t left_out; // figures without a column, over all trials
@@ -28,7 +28,7 @@ struct points {
 static void put(struct points *c, const char *name, const char *unit, const char *meaning, double value)
 {
     if (!isfinite(value)) return;
-    size_t known = c->columns.count, i = dictionary_put(&c->columns, name, strlen(name));
+    size_t known = c->columns.count, i = string_pool_put(&c->columns, name, strlen(name));
     if (i >= COLUMNS_MOST) {
         c->left_out++;
         return;
@@ -95,16 +95,6 @@ static void put_counter(struct points *c, const struct trial *trial, const struc
     free(name);
 }
 
-// Seven digits: more than the precision of any measurement.
-static json_t *brief_number(double value)
-{
-    char text[32];
-    if (!isfinite(value)) return json_null();
-    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
-    snprintf(text, sizeof text, "%.7g", value);
-    return json_real(strtod(text, NULL));
-}
-
 static void add_point(struct points *c, const struct trial *trial)
 {
     size_t tuned = 0;
@@ -119,7 +109,7 @@ static void add_point(struct points *c, const struct trial *trial)
     for (size_t k = 0; k < trial->counter_count; k++) put_counter(c, trial, &trial->counters[k], tuned);
     json_t *row = json_pack("[I, o]", (json_int_t)trial->id, json_real_or_null(trial->objective));
     for (size_t i = 0; i < c->columns.count && i < COLUMNS_MOST; i++)
-        json_array_append_new(row, brief_number(c->row[i]));
+        json_array_append_new(row, json_brief_or_null(c->row[i]));
     json_array_append_new(c->rows, row);
 }
 
@@ -130,7 +120,7 @@ static json_t *columns_json(struct points *c, json_t *values, size_t shown)
     json_t *names = json_pack("[s, s]", "trial", "time"), *units = json_pack("[s, s]", "", "s"), *row,
            *meanings = json_pack("[s, s]", "number of the trial", "the objective, over the problems' times");
     for (i = 0; i < count; i++) {
-        json_array_append_new(names, json_text(c->columns.words[i], strlen(c->columns.words[i])));
+        json_array_append_new(names, json_text(c->columns.texts[i], strlen(c->columns.texts[i])));
         json_array_append_new(units, json_string(c->units[i]));
         json_array_append_new(meanings, json_string(c->meanings[i]));
     }
@@ -165,7 +155,7 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     }
     *points = columns_json(c, values, count);
     json_decref(c->rows);
-    dictionary_release(&c->columns);
+    string_pool_release(&c->columns);
     free(c);
     free(chosen);
     return status;
@@ -186,8 +176,8 @@ int report_machine(const struct result *r, json_t **machine, struct error *err)
         for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
         if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
         json_array_append_new(rows, json_pack("[o, o, o, o]", json_real_or_null(trial.finished),
-                                              brief_number(trial.temperature), brief_number(trial.clock_mhz),
-                                              brief_number(power)));
+                                              json_brief_or_null(trial.temperature),
+                                              json_brief_or_null(trial.clock_mhz), json_brief_or_null(power)));
     }
     free(chosen);
     *machine = json_pack("{s:[s, s, s, s], s:o}", "columns", "moment", "temperature", "clock", "power", "rows", rows);

@@ -15,7 +15,7 @@ enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // the most different reasons
 
 struct reading {
     struct trial_table *table;
-    struct dictionary *values; // by parameter
+    struct string_pool *values; // by parameter
     struct error *err;
 };
 
@@ -43,7 +43,7 @@ static int take_values(struct reading *r, const char *config, uint16_t *values)
             return error_set(r->err, "the configuration '%s' lacks %s, which the others have", config, name);
         const char *value = at + length + 1;
         if (p + 1 < t->parameter_count) next = text_next_item(value, NULL);
-        size_t number = dictionary_put(&r->values[p], value, next ? (size_t)(next - 1 - value) : strlen(value));
+        size_t number = string_pool_put(&r->values[p], value, next ? (size_t)(next - 1 - value) : strlen(value));
         if (number >= SPACE_MAX_VALUES) return error_set(r->err, "the parameter %s has too many values", name);
         values[p] = (uint16_t)number;
         at = next;
@@ -52,7 +52,7 @@ static int take_values(struct reading *r, const char *config, uint16_t *values)
 }
 
 // "worst error 3.2 at row 17" and "... 2.9 at row 4" are one reason: "worst error # at row #".
-static uint32_t reason_number(struct dictionary *words, const char *reason)
+static uint32_t reason_number(struct string_pool *words, const char *reason)
 {
     char text[REASON_LENGTH + 1];
     size_t length = 0;
@@ -63,8 +63,8 @@ static uint32_t reason_number(struct dictionary *words, const char *reason)
         text[length++] = end > p ? '#' : *p;
         p = end > p ? end : p + 1;
     }
-    if (words->count >= REASONS_MOST) return (uint32_t)dictionary_put(words, "other reasons", 13);
-    return (uint32_t)dictionary_put(words, text, length);
+    if (words->count >= REASONS_MOST) return (uint32_t)string_pool_put(words, "other reasons", 13);
+    return (uint32_t)string_pool_put(words, text, length);
 }
 
 static void make_room(struct trial_table *t)
@@ -75,8 +75,6 @@ static void make_room(struct trial_table *t)
     t->finished = memory_grow(t->finished, t->room, sizeof *t->finished);
     t->status = memory_grow(t->status, t->room, sizeof *t->status);
     t->reasons = memory_grow(t->reasons, t->room, sizeof *t->reasons);
-    t->gpu_seconds = memory_grow(t->gpu_seconds, t->room, sizeof *t->gpu_seconds);
-    t->devices = memory_grow(t->devices, t->room, sizeof *t->devices);
     t->values = memory_grow(t->values, t->room * (t->parameter_count ? t->parameter_count : 1), sizeof *t->values);
 }
 
@@ -92,9 +90,6 @@ static int take_trial(void *user, const struct trial *trial)
     t->finished[i] = trial->finished;
     t->status[i] = (unsigned char)trial->status;
     t->reasons[i] = trial_failed(trial->status) ? reason_number(&t->words, trial->reason) : 0;
-    const char *uuid = trial->device_id ? trial->device_id : "";
-    t->devices[i] = (uint32_t)dictionary_put(&t->uuids, uuid, strlen(uuid));
-    t->gpu_seconds[i] = trial->gpu_seconds > 0 && isfinite(trial->gpu_seconds) ? trial->gpu_seconds : 0;
     if (take_values(r, trial->config, &t->values[i * t->parameter_count])) return -1;
     t->count++;
     t->timed += isnan(t->times[i]) ? 0 : 1;
@@ -102,7 +97,7 @@ static int take_trial(void *user, const struct trial *trial)
 }
 
 struct value_rank {
-    size_t number, place; // in the dictionary; in the job's list, SIZE_MAX where it has none
+    size_t number, place; // in the pool; in the job's list, SIZE_MAX where it has none
     const char *word;
     double value; // NaN: not a number
 };
@@ -125,7 +120,8 @@ static int job_parameter(const struct job *job, const char *name)
 }
 
 // The values in order. The caller frees; *count is how many there are.
-static struct value_rank *rank_values(struct dictionary *values, const struct job *job, const char *name, size_t *count)
+static struct value_rank *rank_values(struct string_pool *values, const struct job *job, const char *name,
+                                      size_t *count)
 {
     int own = job_parameter(job, name);
     size_t known = own < 0 ? 0 : space_parameter(job->space, (size_t)own)->count;
@@ -133,14 +129,14 @@ static struct value_rank *rank_values(struct dictionary *values, const struct jo
     size_t *place = memory_new(known, sizeof *place);
     for (size_t v = 0; v < known; v++) {
         const char *text = space_value_text(job->space, (size_t)own, v, digits);
-        place[v] = dictionary_put(values, text, strlen(text));
+        place[v] = string_pool_put(values, text, strlen(text));
     }
     struct value_rank *ranked = memory_new(values->count, sizeof *ranked);
     for (size_t i = 0; i < values->count; i++) {
         char *end;
-        double value = strtod(values->words[i], &end);
+        double value = strtod(values->texts[i], &end);
         ranked[i] =
-            (struct value_rank){i, SIZE_MAX, values->words[i], *end || end == values->words[i] ? (double)NAN : value};
+            (struct value_rank){i, SIZE_MAX, values->texts[i], *end || end == values->texts[i] ? (double)NAN : value};
     }
     for (size_t v = known; v--;) ranked[place[v]].place = v;
     free(place);
@@ -175,7 +171,7 @@ static char *readable(char *text)
     return clean;
 }
 
-static void settle_parameter(struct trial_table *t, size_t p, struct dictionary *values, const struct job *job)
+static void settle_parameter(struct trial_table *t, size_t p, struct string_pool *values, const struct job *job)
 {
     struct tried_parameter *parameter = &t->parameters[p];
     size_t count;
@@ -222,7 +218,7 @@ int trial_table_read(struct trial_table *t, struct store *store, const struct jo
     int status = store_scan(store, take_trial, &r, err);
     for (size_t p = 0; p < t->parameter_count && r.values; p++) {
         if (!status) settle_parameter(t, p, &r.values[p], job);
-        dictionary_release(&r.values[p]);
+        string_pool_release(&r.values[p]);
     }
     free(r.values);
     t->order = memory_new(t->timed, sizeof *t->order);
@@ -246,10 +242,7 @@ void trial_table_release(struct trial_table *t)
     free(t->status);
     free(t->values);
     free(t->reasons);
-    free(t->gpu_seconds);
-    free(t->devices);
-    dictionary_release(&t->uuids);
     free(t->order);
-    dictionary_release(&t->words);
+    string_pool_release(&t->words);
     *t = (struct trial_table){0};
 }

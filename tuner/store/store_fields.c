@@ -23,23 +23,6 @@ static const char *const types[FIELD_KINDS] = {
     [FIELD_SAMPLES] = "TEXT NOT NULL DEFAULT ''",
 };
 
-// A text built piece by piece.
-struct builder {
-    char *text;
-    size_t length, room;
-};
-
-static void append(struct builder *b, const char *piece)
-{
-    size_t length = strlen(piece);
-    if (b->length + length + 1 > b->room) {
-        b->room = 2 * b->room + length + 256;
-        b->text = memory_grow(b->text, b->room, 1);
-    }
-    memcpy(b->text + b->length, piece, length + 1);
-    b->length += length;
-}
-
 // The next stored field of a level from *i on; NULL at the end.
 static const struct trial_field *next_field(enum field_level level, size_t *i)
 {
@@ -51,51 +34,39 @@ static const struct trial_field *next_field(enum field_level level, size_t *i)
 
 char *store_column_definitions(enum field_level level)
 {
-    struct builder b = {0};
+    struct text sql = {0};
     size_t i = 0;
-    for (const struct trial_field *f; (f = next_field(level, &i));) {
-        if (b.length) append(&b, ", ");
-        append(&b, f->name);
-        append(&b, " ");
-        append(&b, types[f->kind]);
-    }
-    return b.text;
+    for (const struct trial_field *f; (f = next_field(level, &i));)
+        text_add(&sql, "%s%s %s", sql.length ? ", " : "", f->name, types[f->kind]);
+    return sql.text;
 }
 
+// Rows of a trial that is tried again take the place of those that it has.
 static char *insert_text(enum field_level level, const char *owner)
 {
-    struct builder b = {0};
+    struct text sql = {0};
     size_t i = 0, count = 0;
-    append(&b, "INSERT INTO ");
-    append(&b, tables[level]);
-    append(&b, " (");
-    append(&b, owner);
-    for (const struct trial_field *f; (f = next_field(level, &i)); count++) {
-        append(&b, ", ");
-        append(&b, f->name);
-    }
-    append(&b, strchr(owner, ',') ? ") VALUES (?, ?" : ") VALUES (?");
-    while (count--) append(&b, ", ?");
-    append(&b, ")");
-    return b.text;
+    text_add(&sql, "INSERT%s INTO %s (%s", strchr(owner, ',') ? " OR REPLACE" : "", tables[level], owner);
+    for (const struct trial_field *f; (f = next_field(level, &i)); count++) text_add(&sql, ", %s", f->name);
+    text_add(&sql, strchr(owner, ',') ? ") VALUES (?, ?" : ") VALUES (?");
+    while (count--) text_add(&sql, ", ?");
+    text_add(&sql, ")");
+    return sql.text;
 }
 
 static char *select_text(const struct store *store, enum field_level level, const char *first, const char *rest)
 {
-    struct builder b = {0};
+    struct text sql = {0};
     size_t i = 0;
-    append(&b, "SELECT ");
-    append(&b, first);
+    text_add(&sql, "SELECT %s", first);
     for (const struct trial_field *f; (f = next_field(level, &i));) {
-        append(&b, ", ");
-        char *column = !store->present[i - 1]    ? text_copy("NULL")
-                       : f->flags & FIELD_JUDGED ? text_format("coalesce(v.%s, t.%s)", f->name, f->name)
-                                                 : text_format("t.%s", f->name);
-        append(&b, column);
-        free(column);
+        if (!store->present[i - 1])
+            text_add(&sql, ", NULL");
+        else
+            text_add(&sql, f->flags & FIELD_JUDGED ? ", coalesce(v.%1$s, t.%1$s)" : ", t.%s", f->name);
     }
-    append(&b, rest);
-    return b.text;
+    text_add(&sql, "%s", rest);
+    return sql.text;
 }
 
 char *store_field_statement(const struct store *store, enum statement which)
@@ -103,6 +74,8 @@ char *store_field_statement(const struct store *store, enum statement which)
     switch (which) {
     case STATEMENT_ADD_TRIAL:
         return insert_text(FIELD_TRIAL, "environment");
+    case STATEMENT_RETRY_TRIAL:
+        return insert_text(FIELD_TRIAL, "id, environment");
     case STATEMENT_ADD_PROBLEM:
         return insert_text(FIELD_PROBLEM, "trial, position");
     case STATEMENT_ADD_STAGE:

@@ -286,14 +286,13 @@ static char *definition(const struct store_view *v, const bool *present)
 
 char *store_view_definitions(void)
 {
-    char *all = text_copy("");
+    struct text all = {0};
     for (size_t i = 0; i < VIEWS; i++) {
-        char *one = definition(&views[i], NULL), *more = text_format("%s%s;", all, one);
+        char *one = definition(&views[i], NULL);
+        text_add(&all, "%s;", one);
         free(one);
-        free(all);
-        all = more;
     }
-    return all;
+    return all.text;
 }
 
 // Whether a view of this name is in the store, with the same text.

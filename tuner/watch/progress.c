@@ -26,18 +26,11 @@ static void log_line(struct run *r, const char *text)
     fflush(r->display.log);
 }
 
-static char *format_text(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
-static char *format_text(const char *format, va_list args)
-{
-    char *text;
-    return vasprintf(&text, format, args) < 0 ? text_copy("") : text;
-}
-
 void run_log(struct run *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = format_text(format, args);
+    char *text = text_format_list(format, args);
     va_end(args);
     for (char *p = text; *p; p++)
         if (*p == '\n') *p = ' ';
@@ -55,7 +48,7 @@ void run_message(struct run *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = format_text(format, args);
+    char *text = text_format_list(format, args);
     va_end(args);
     run_progress_clear(r);
     fprintf(stderr, "%s\n", text);

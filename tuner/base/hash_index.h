@@ -1,0 +1,44 @@
+// Finds records of an array by what they hold. The records are the user's, and have numbers from 0; the index has 8
+// bytes for each: its hash and its number. Open addressing with linear probing, at most half full. Nothing is removed:
+// where `same` denies a record, it is as if it were not there.
+#ifndef SWEETSPOT_HASH_INDEX_H
+#define SWEETSPOT_HASH_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_slot {
+    uint32_t hash, number; // number + 1; 0: free
+};
+
+// Zeroed: empty.
+struct hash_index {
+    struct hash_slot *slots;
+    size_t size, used; // a power of two, or 0
+};
+
+// Enters a record that is not there.
+void hash_index_add(struct hash_index *, uint32_t hash, size_t number);
+void hash_index_clear(struct hash_index *); // empties it and keeps its memory
+void hash_index_release(struct hash_index *);
+
+// The record of this hash that is the one that `wanted` describes, or -1. Inline, so that `same` is too.
+static inline int64_t hash_index_find(const struct hash_index *x, uint32_t hash,
+                                      bool (*same)(const void *wanted, size_t number), const void *wanted)
+{
+    const struct hash_slot *slots = x->slots;
+    size_t mask = x->size - 1;
+    for (size_t at = hash & mask; x->size && slots[at].number; at = (at + 1) & mask)
+        if (slots[at].hash == hash && same(wanted, slots[at].number - 1)) return slots[at].number - 1;
+    return -1;
+}
+
+// A hash of what `hash` is of, and of x.
+static inline uint32_t hash_mix(uint32_t hash, uint64_t x)
+{
+    uint64_t mixed = (hash ^ x) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(mixed ^ mixed >> 32);
+}
+
+#endif
