@@ -129,6 +129,10 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
 
 # Lines of at most 120 columns.
 templates=$(echo templates/*.cu templates/*/*.cuh)
+# shellcheck disable=SC2086
+long=$(wc -l $templates | awk '$1 > 500 && $2 != "total"')
+[ -z "$long" ] || complain "templates of more than 500 lines, which could be folders of files by role:
+$long"
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
     -path tuner/source/host -prune -o \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
