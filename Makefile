@@ -46,7 +46,7 @@ LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 
 BASE_SOURCES := $(wildcard tuner/base/*.c)
 # A trial and its figures: what workers and driver tell each other.
-TRIAL_SOURCES := $(wildcard tuner/trial/*.c)
+TRIAL_SOURCES := $(wildcard tuner/trial/*.c tuner/protocol/*.c)
 # What the driver and the compiler know of a source: its tokens, includes and hash.
 READER_SOURCES := $(wildcard tuner/source/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
