@@ -10,25 +10,25 @@ namespace
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* Asynchronous copy of BYTES (4, 8, 16) from global to shared memory, both aligned to as many. 16 bytes bypass L1
+/* Asynchronous copy of COPY_BYTES (4, 8, 16) from global to shared memory, both aligned to as many. 16 bytes bypass L1
  * (.cg), which smaller ones cannot. The pointer keeps its type: a conversion to void changed registers. */
-template <int BYTES, class element>
-[[maybe_unused]] __device__ __forceinline__ void copy_async(unsigned to, const element *from)
+template <int COPY_BYTES, class T>
+[[maybe_unused]] __device__ __forceinline__ void copy_async(unsigned to, const T *from)
 {
-    if constexpr (BYTES == 16)
+    if constexpr (COPY_BYTES == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(BYTES) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(COPY_BYTES) : "memory");
 }
 
 /* The first `valid` of the bytes, and zeros for the others; `from` is not touched where valid is 0. */
-template <int BYTES, class element>
-[[maybe_unused]] __device__ __forceinline__ void copy_async_or_zero(unsigned to, const element *from, int valid)
+template <int COPY_BYTES, class T>
+[[maybe_unused]] __device__ __forceinline__ void copy_async_or_zero(unsigned to, const T *from, int valid)
 {
-    if constexpr (BYTES == 16)
+    if constexpr (COPY_BYTES == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES), "r"(valid)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(COPY_BYTES), "r"(valid)
                      : "memory");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "epilogue.cuh"
+#include "parameters.cuh"
 
 #ifdef SPLIT_K
 

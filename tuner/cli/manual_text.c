@@ -91,7 +91,7 @@ const struct manual_example manual_examples[] = {
      "     -include sgemm_best.h templates/gemm_simt.cu ...\n"},
     {"compare", "A gate for continuous integration, over all jobs of a folder:",
      "sweetspot compare configs/suite --fail-below 1.0 --lower-bound\n"},
-    {"report", "A page that a browser can follow while a job is tuned:", "sweetspot report --every 1m -o night.html\n"},
+    {"report", "A page of all results, also while a job is tuned:", "sweetspot report -o night.html\n"},
     {"judge", "A kernel of another file, with a parameter's value:",
      "sweetspot judge configs/sgemm.cfg --template mine.cu --set BLOCK_M=128\n"},
     {"profile", "The winner beside cuBLAS:", "sweetspot profile configs/sgemm.cfg --trial best --against cublas\n"},

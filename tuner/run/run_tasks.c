@@ -75,9 +75,7 @@ void run_rank(struct run *r)
     const uint16_t **configs = memory_new(count, sizeof *configs);
     double *promise = memory_new(count, sizeof *promise);
     for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
-    run_watch_doing(r, DRIVER_ASKING);
     strategy_rank(r->strategy, configs, count, promise);
-    run_watch_doing(r, DRIVER_WORKING);
     for (size_t i = 0; i < count; i++) // the header needs the fallback's result
         waiting[i]->promise = job_is_fallback(r->job, configs[i]) ? INFINITY : promise[i];
     free(promise);
@@ -161,9 +159,7 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     struct observation o = observation_of(config, status, objective);
     if (r->job->objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
         o.objectives = times;
-    run_watch_doing(r, DRIVER_ASKING);
     strategy_tell(r->strategy, &o);
-    run_watch_doing(r, DRIVER_WORKING);
     policy_told(&r->policy,
                 o.outcome == OUTCOME_OK ? incumbent_together(&r->incumbent, r->job, objective, times) : NAN);
     r->statistics.counts[status]++;
@@ -214,7 +210,7 @@ void run_tell_committed(struct run *r, struct task *t, const struct trial_record
         policy_countable(&r->policy, &t->queued);
 }
 
-void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
+void run_commit_counters(struct run *r, struct task *t, const struct counted_trial *answer)
 {
     size_t count;
     struct trial_counter *counters = trial_record_counters(answer, r->metrics, r->metric_count, &count);
