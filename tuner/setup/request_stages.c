@@ -140,10 +140,7 @@ struct launches {
 
 static void add_launch(struct launches *l, size_t problem, size_t stage, int64_t run, struct launch_shape shape)
 {
-    if (l->count == l->room) {
-        l->room = 2 * l->room + JOB_MAX_STAGES;
-        l->list = memory_grow(l->list, l->room, sizeof *l->list);
-    }
+    l->list = memory_room(l->list, &l->room, l->count + 1, sizeof *l->list);
     l->list[l->count++] = (struct planned_launch){(int)problem, (int)stage, (int)run, shape};
 }
 

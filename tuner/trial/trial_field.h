@@ -9,7 +9,8 @@
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
 
-#define TRIAL_LONGEST_TIME 1e19 // s; Kernel Tuner writes 1e20 for what failed
+#define TRIAL_SHORTEST_TIME 1e-7 // s; a launch of any kernel takes longer
+#define TRIAL_LONGEST_TIME 1e19  // s; Kernel Tuner writes 1e20 for what failed
 
 enum field_level { FIELD_TRIAL, FIELD_PROBLEM, FIELD_STAGE, FIELD_LEVELS };
 
@@ -30,7 +31,7 @@ enum field_flags {
     FIELD_GPU = 4,       // the GPU worker answers it, as `answer`
     FIELD_DERIVED = 8,   // computed from other figures: not stored
     FIELD_JUDGED = 16,   // a later verdict on the trial replaces it
-    FIELD_POSITIVE = 32, // no answer has 0
+    FIELD_MEASURED = 32, // the time of one launch or more: an answer has at least TRIAL_SHORTEST_TIME
 };
 
 struct trial_field {
@@ -66,8 +67,8 @@ void field_take(const struct trial_field *, void *record, const json_t *value, s
 // A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
 // those that it has.
 void trial_write_answer(enum field_level, unsigned from, const void *record, json_t *answer);
-// trial_check_answer looks at them before: -1 with a reason when one is of another kind or cannot be, such as a time of
-// 0, below 0 or above TRIAL_LONGEST_TIME. What is missing or null is unknown.
+// trial_check_answer looks at them before: -1 with a reason when one is of another kind or cannot be, such as a time
+// below TRIAL_SHORTEST_TIME or above TRIAL_LONGEST_TIME. What is missing or null is unknown.
 void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
 
 int trial_check_answer(enum field_level, unsigned from, const json_t *answer, struct error *why);
