@@ -44,7 +44,7 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
     return pretend(p->text, p->entry_count, p->entry, p->entry, c, err);
 }
 
-json_t *library_build(const json_t *request, const char *home)
+json_t *library_build(const struct compile_request *request, const char *home)
 {
     (void)request;
     (void)home;

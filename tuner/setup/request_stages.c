@@ -128,7 +128,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
 
 static const char *symbol_of(const struct compiled *c, const struct stage *stage)
 {
-    const struct compiled_entry *e = c ? compiled_find(c, stage) : NULL;
+    const struct entry_answer *e = c ? compiled_find(c, stage) : NULL;
     return e ? e->symbol : stage->entry;
 }
 
