@@ -123,7 +123,7 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
 $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu \
-  search/space/fn_arithmetic.h search/space/fn_selector.h tuner/header/launch.in $(wildcard tuner/report/page/*)
+  search/space/fn_arithmetic.h search/space/fn_selector.h $(wildcard tuner/header/*.in tuner/report/page/*)
 $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
@@ -142,8 +142,8 @@ FORCE:
 # The scripts of a report's page, as one. The order is the page's: each uses what stands before it.
 PAGE := tuner/report/page
 PAGE_SCRIPT := out/page/report.js
-PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js suites.js overview.js searched.js \
-  parameters.js lines.js failures.js counters.js final.js roofline.js kernel.js workers.js job.js main.js)
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js searched.js \
+  parameters.js pair.js trials.js lines.js failures.js counters.js final.js roofline.js kernel.js job.js main.js)
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
 	@cat $^ >$@
@@ -200,12 +200,12 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 # What users' own functions include.
 USER_HEADERS := kernels/sweetspot_reference.h kernels/sweetspot_baseline.h
-DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
+DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh')
 # With the same folders as here, so that they find each other.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json \
   docs/images/*.png docs/images/*.svg) $(shell find examples -path examples/foreign/sources -prune -o -type f -print)
-# The charting library, if set-up could fetch it: only the page of `report` needs it.
-ECHARTS := out/npm/node_modules/echarts
+# The libraries of a report's page, if set-up could fetch them: nothing else needs them.
+CHARTS := out/npm/report
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed '1!d; s/.* //')|"
@@ -220,8 +220,8 @@ install: all
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
 	@install -m 644 $(USER_HEADERS) $(ROOT)/include/sweetspot
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
-	@for file in dist/echarts.min.js LICENSE NOTICE; do [ ! -f $(ECHARTS)/$$file ] || \
-	  install -D -m 644 $(ECHARTS)/$$file $(SHARE)/sweetspot/report/$${file##*/} || exit 1; done
+	@for file in libraries.js LICENSES; do [ ! -f $(CHARTS)/$$file ] || \
+	  install -D -m 644 $(CHARTS)/$$file $(SHARE)/sweetspot/report/$$file || exit 1; done
 	@$(BIN)/sweetspot man --output $(SHARE)/man/man1
 	@for file in $(DOCUMENTS); do install -D -m 644 $$file $(SHARE)/doc/sweetspot/$$file || exit 1; done
 	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot
@@ -447,10 +447,12 @@ test-valgrind: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@BIN=$(BIN) SPACE=$(DEMO_SPACE) bash tests/valgrind.sh
 
-# Checks the includes against the layers of ARCHITECTURE.md.
+# Checks the includes against the layers of ARCHITECTURE.md, and that external functions have users elsewhere.
 .PHONY: layers
-layers:
+layers: setup
 	@sh tests/layers.sh
+	@$(MAKE) programs
+	@BUILD=$(BUILD) sh tests/unused.sh
 
 # The tables of BENCHMARKS.md and README.md, from docs/benchmarks.
 .PHONY: benchmarks
@@ -513,10 +515,10 @@ help:
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'
 	@echo 'make benchmarks     rewrite the tables of figures from docs/benchmarks'
-	@echo 'make charts         fetch the chart library of reports again, after npm failed'
+	@echo 'make charts         fetch the libraries of reports again, after npm failed'
 	@echo 'make lint           clang-tidy and cppcheck; DEEP=1: along every path'
 	@echo 'make test-valgrind  the driver under valgrind, from a search to its report'
-	@echo 'make layers         check which folder includes what'
+	@echo 'make layers         check which folder includes what, and that external functions have users elsewhere'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
 	@echo 'make deb            a Debian package of what make install would install'

@@ -3,18 +3,12 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/memory.h"
 
-bool fill_has_source(enum fill_kind kind)
-{
-    return kind == FILL_COPY || kind == FILL_TRANSPOSED || kind == FILL_NOISE;
-}
-
 bool fill_is_on_host(enum fill_kind kind)
 {
-    return fill_has_source(kind) || kind == FILL_SORTED || kind == FILL_PERMUTATION || kind == FILL_OFFSETS;
+    return kind == FILL_SORTED || kind == FILL_PERMUTATION || kind == FILL_OFFSETS;
 }
 
 // The greatest whole number up to which a type holds all.
@@ -23,32 +17,10 @@ static double greatest_whole(enum element type)
     return element_is_float(type) ? 1 / element_roundoff(type) : (double)element_greatest(type);
 }
 
-static int check_source(const struct host_fill *f, const struct operand *to, struct error *err)
-{
-    const struct operand *of = f->of;
-    const char *word = fill_words[f->kind];
-    bool floats = element_is_float(to->type) && element_is_float(of->type);
-    if (f->kind == FILL_NOISE && !floats)
-        return error_set(err, "fill \"noise\" needs floating-point types, not %s of %s", element_name(to->type),
-                         element_name(of->type));
-    if (to->type != of->type && !floats)
-        return error_set(err, "fill \"%s\" cannot turn %s into %s: it needs the same type, or two floating-point types",
-                         word, element_name(of->type), element_name(to->type));
-    if (f->kind == FILL_TRANSPOSED && (to->rows != of->cols || to->cols != of->rows))
-        return error_set(err, "fill \"%s\" of %lld x %lld elements gives %lld x %lld, not %lld x %lld", word,
-                         (long long)of->rows, (long long)of->cols, (long long)of->cols, (long long)of->rows,
-                         (long long)to->rows, (long long)to->cols);
-    long long given = of->rows * of->cols, wanted = to->rows * to->cols;
-    if (wanted != given)
-        return error_set(err, "fill \"%s\" needs as many elements as there are: %lld, not %lld", word, given, wanted);
-    return 0;
-}
-
 int host_fill_check(const struct host_fill *f, const struct operand *to, struct error *err)
 {
     int64_t n = to->rows * to->cols;
     double most = greatest_whole(to->type);
-    if (fill_has_source(f->kind)) return check_source(f, to, err);
     if (f->kind == FILL_PERMUTATION && (double)(n - 1) > most)
         return error_set(err, "fill \"permutation\" has numbers up to %lld, but %s holds them only up to %.0f",
                          (long long)(n - 1), element_name(to->type), most);
@@ -120,32 +92,9 @@ static int permutation(struct operand *to, uint64_t seed, struct error *err)
     return 0;
 }
 
-static void from_source(const struct host_fill *f, struct operand *to, uint64_t seed)
-{
-    const struct operand *of = f->of;
-    size_t size = element_size(to->type);
-    for (int64_t r = 0, i = 0; r < to->rows; r++)
-        for (int64_t c = 0; c < to->cols; c++, i++) {
-            int64_t row = f->kind == FILL_TRANSPOSED ? c : i / of->cols,
-                    col = f->kind == FILL_TRANSPOSED ? r : i % of->cols;
-            const char *from = element_at(of, row * of->ld + col);
-            if (f->kind == FILL_NOISE)
-                element_store(to->type,
-                              element_load(of->type, from) + f->high * (2 * unit(draw(seed, (uint64_t)i)) - 1),
-                              element_at(to, i));
-            else if (to->type == of->type)
-                memcpy(element_at(to, i), from, size);
-            else
-                element_store(to->type, element_load(of->type, from), element_at(to, i));
-        }
-}
-
 int host_fill_compute(const struct host_fill *f, struct operand *to, uint64_t seed, struct error *err)
 {
     if (f->kind == FILL_PERMUTATION) return permutation(to, seed, err);
-    if (fill_has_source(f->kind))
-        from_source(f, to, seed);
-    else
-        ascending(f, to, seed);
+    ascending(f, to, seed);
     return 0;
 }

@@ -1,5 +1,5 @@
-// Fills whose elements depend on each other or on another buffer: a copy, a transposed copy, a copy with noise, sorted
-// numbers, a permutation, row starts. The host computes them; those whose elements depend on the seed and their number
+// Fills whose elements depend on each other: sorted numbers, a permutation, row
+// starts. The host computes them; those whose elements depend on the seed and their number
 // alone are computed on the device (kernels/support.cu).
 #ifndef SWEETSPOT_HOST_FILL_H
 #define SWEETSPOT_HOST_FILL_H
@@ -13,13 +13,10 @@
 
 struct host_fill {
     enum fill_kind kind;
-    double low, high;         // sorted: the range; offsets: `high` is the last one; noise: `high` is the amplitude
-    const struct operand *of; // what copy, transposed and noise are made from, with its elements in `host`; else NULL
+    double low, high; // sorted: the range; offsets: `high` is the last one
 };
 
 bool fill_is_on_host(enum fill_kind);
-// Whether the fill is made from another buffer.
-bool fill_has_source(enum fill_kind);
 // Whether the fill can be that of such an operand, whose elements need not be there: types and shapes. -1 with a
 // message.
 int host_fill_check(const struct host_fill *, const struct operand *to, struct error *);
@@ -28,7 +25,6 @@ int host_fill_check(const struct host_fill *, const struct operand *to, struct e
 //                  Generation, 1986, V.3.2), of integers rounded down
 //     permutation  0 to n-1 in an order of which all are equally likely (Fisher and Yates)
 //     offsets      0, then ascending to `high`: rows of random lengths, one in eight of them empty
-//     noise        the source's elements, each plus a uniform number in [-high, high)
 int host_fill_compute(const struct host_fill *, struct operand *to, uint64_t seed, struct error *);
 
 #endif

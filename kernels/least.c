@@ -45,9 +45,6 @@ struct operand_data operand_data_of(enum element type, enum fill_kind fill, doub
         return (struct operand_data){0.5, true, false};
     case FILL_NONFINITE:
     case FILL_NPY:
-    case FILL_COPY:
-    case FILL_TRANSPOSED:
-    case FILL_NOISE:
     case FILL_OFFSETS:
         break;
     }

@@ -43,6 +43,8 @@
  * Sources: PTX ISA 9.0, mma.sync for f64 (fragments).
  */
 
+#include "device/ptx.cuh"
+
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
 #endif
@@ -105,15 +107,10 @@ struct problem {
 };
 
 /* Copies 8 or 16 bytes; where they are not `there`, they become zeros. */
-template <int BYTES> __device__ __forceinline__ void copy_async(unsigned to, const double *from, bool there)
+template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, const double *from, bool there)
 {
 #if SWEETSPOT_VARIANT != 2
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(there ? 8 : 0)
-                     : "memory");
+    copy_async_or_zero<BYTES>(to, from, there ? BYTES : 0);
 #endif
 }
 
@@ -148,10 +145,10 @@ template <int ROWS, int PANELS> struct panels {
             const double *const at = from + (long long)down * ld + across;
             const int left = !CHECKED ? 2 : row + down < rows ? columns - column - across : 0;
             if constexpr (ALIGNED && !CHECKED) {
-                copy_async<16>(to + i * PASS * ROW, at, true);
+                copy_or_zero<16>(to + i * PASS * ROW, at, true);
             } else {
-                copy_async<8>(to + i * PASS * ROW, at, left > 0);
-                copy_async<8>(to + i * PASS * ROW + 8, at + 1, left > 1);
+                copy_or_zero<8>(to + i * PASS * ROW, at, left > 0);
+                copy_or_zero<8>(to + i * PASS * ROW + 8, at + 1, left > 1);
             }
         }
     }
@@ -204,7 +201,7 @@ __device__ __forceinline__ void copy_stage(const problem &p, source &s, unsigned
         s.a += BLOCK_K;
         s.b += (long long)p.ldb * BLOCK_K;
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    commit_copies();
 }
 
 /* What a lane holds of B and A for MMA_K k's, eight by eight. */
@@ -289,7 +286,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, const problem &p, unsig
     source from = source_begin(p, row, column);
 #pragma unroll 1
     for (int s = 0; s < STAGES - 1; ++s) copy_stage(p, from, stages + s * STAGE);
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+    wait_for_copies<STAGES - 2>();
     __syncthreads();
     fragments f[2];
     unsigned here = stages, free = stages + (STAGES - 1) * STAGE;
@@ -302,7 +299,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, const problem &p, unsig
         for (int group = 0; group < GROUPS; ++group) {
             if (group == GROUPS - 1) {
                 here = here == stages + (STAGES - 1) * STAGE ? stages : here + STAGE;
-                asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+                wait_for_copies<STAGES - 2>();
                 __syncthreads(); /* also: all have loaded what they need of the stage before */
             }
             /* After the last step these are read and not used. */
@@ -310,7 +307,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, const problem &p, unsig
             multiply(sum, f[group % 2]);
         }
     }
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    wait_for_copies<0>();
 }
 
 /* The tile of a block: RASTER rows of tiles at a time, column by column. */
@@ -341,7 +338,7 @@ __device__ __forceinline__ void store_pair(const problem &p, double *c, double x
 __device__ __forceinline__ void multiply_and_store(const problem &p)
 {
     extern __shared__ double2 shared_memory[];
-    const unsigned stages = ((unsigned)__cvta_generic_to_shared(shared_memory) + 1023) / 1024 * 1024;
+    const unsigned stages = (shared_address(shared_memory) + 1023) / 1024 * 1024;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int first_row = warp / WARPS_N * WARP_M, first_column = warp % WARPS_N * WARP_N;
     sums sum = {};

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Fetches the chart library that `sweetspot report` inlines into out/npm, by the lock file of tuner/report/page, which
-# has its hash, and keeps the one file that is needed, the licences and the notice. Never fails: it reports what is
-# missing, and everything but `report` works without it.
+# Fetches the libraries that `sweetspot report` inlines into out/npm/report, by the lock file of tuner/report/page,
+# which has their hashes, and keeps them as one script, and their licences and notice as one text. Never fails: it
+# reports what is missing, and everything but `report` works without it.
 set -u
-page=tuner/report/page to=out/npm kept=out/npm/node_modules/echarts
+page=tuner/report/page to=out/npm kept=out/npm/report
 stamp=$(cksum <$page/package-lock.json)
-[ "$(cat $to/fetched 2>/dev/null)" = "$stamp" ] && [ -s $kept/dist/echarts.min.js ] && exit 0
+[ "$(cat $to/fetched 2>/dev/null)" = "$stamp" ] && [ -s $kept/libraries.js ] && exit 0
 
 missing() {
     echo "setup: the charts of \`sweetspot report\` are missing: $1. The rest works; \`make charts\` tries again." >&2
@@ -19,13 +19,18 @@ mkdir $to/new && cp $page/package.json $page/package-lock.json $to/new || missin
 (cd $to/new && timeout 90 npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 0 --fetch-timeout 30000) \
     >$to/npm.log 2>&1 || missing "npm cannot fetch them ($to/npm.log)"
 from=$to/new/node_modules
-rm -rf $to/node_modules
+rm -rf $kept
 # The one file of ECharts contains zrender, whose licence requires its text to be included.
-mkdir -p $kept/dist && {
-    cat $from/echarts/LICENSE
-    printf '\n\necharts.min.js contains zrender, which has this licence:\n\n'
+mkdir -p $kept && {
+    cat $from/echarts/LICENSE $from/echarts/NOTICE
+    printf '\n\nApache ECharts contains zrender, which has this licence:\n\n'
     cat $from/zrender/LICENSE
-} >$kept/LICENSE && cp $from/echarts/NOTICE $kept && cp $from/echarts/dist/echarts.min.js $kept/dist ||
-    missing "an incomplete package ($to/new)"
+    printf '\n\nDataTables has this licence:\n\n'
+    cat $from/datatables.net/License.txt
+} >$kept/LICENSES && {
+    cat $from/echarts/dist/echarts.min.js
+    echo ';'
+    cat $from/datatables.net/js/dataTables.min.js
+} >$kept/new.js && mv $kept/new.js $kept/libraries.js || missing "an incomplete package ($to/new)"
 rm -rf $to/new $to/failed
 echo "$stamp" >$to/fetched

@@ -44,13 +44,13 @@ static json_t *hello(void)
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
-// How many lines of $FAKE_LOG begin with "helper".
-static int helpers_noted(void)
+// How many lines of $FAKE_LOG begin with this.
+static int times_noted(const char *text)
 {
     char line[256];
     int n = 0;
     FILE *file = fopen(getenv("FAKE_LOG"), "r");
-    while (file && fgets(line, sizeof line, file)) n += !strncmp(line, "helper", 6);
+    while (file && fgets(line, sizeof line, file)) n += !strncmp(line, text, strlen(text));
     if (file) fclose(file);
     return n;
 }
@@ -70,7 +70,7 @@ static json_t *compile_helper(const json_t *request)
     if (getenv("FAKE_HELPERS")) {
         int wait = 1000;
         note_text(text);
-        while (helpers_noted() < atoi(getenv("FAKE_HELPERS")) && --wait) usleep(10000);
+        while (times_noted("helper") < atoi(getenv("FAKE_HELPERS")) && --wait) usleep(10000);
         if (!wait) note_text("alone");
     }
     if (getenv("FAKE_HELPER_CRASH") && !strcmp(getenv("FAKE_HELPER_CRASH"), name)) abort();
@@ -270,6 +270,7 @@ static json_t *trial(const json_t *request)
         free(best);
     }
     if (mode_is(request, "abort")) abort();
+    if (mode_is(request, "abort_once") && times_noted(json_get_string(request, "config", "")) == 1) abort();
     if (mode_is(request, "killed")) raise(SIGKILL);
     if (mode_is(request, "exit")) exit(0);
     if (mode_is(request, "hang")) pause();
@@ -463,6 +464,15 @@ static json_t *ceilings(void)
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
+// Before a request that runs a candidate, as the GPU worker does.
+static void say_begun(const json_t *request, const char *op)
+{
+    if (strcmp(op, "trial") && strcmp(op, "guide") && strcmp(op, "count") && strcmp(op, "final")) return;
+    json_t *line = json_pack("{s:O, s:f}", "id", json_object_get(request, "id"), "progress", 0.0);
+    json_write_line(STDOUT_FILENO, line, NULL);
+    json_decref(line);
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
@@ -474,6 +484,7 @@ int main(int argc, char **argv)
         struct error err;
         json_t *request = json_parse(line, &err), *answer;
         const char *op = json_get_string(request, "op", "");
+        say_begun(request, op);
         suffer(json_object_get(request, "text") ? "helper" : op);
         answer = !strcmp(op, "hello")      ? hello()
                  : !strcmp(op, "compile")  ? compile(request)
@@ -491,6 +502,7 @@ int main(int argc, char **argv)
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             if (answers_others(op, request)) json_object_set_new(answer, "id", json_integer(4711));
             json_write_line(STDOUT_FILENO, answer, &err);
+            if (!strcmp(op, "trial")) suffer("answered");
         }
         bool ends = json_get_bool(answer, "restart", false) || json_object_get(answer, "baseline");
         json_decref(answer);

@@ -57,6 +57,14 @@ static inline void finished_write(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+// The text with the first occurrence of a part replaced. malloc'ed.
+static inline char *text_replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    return text_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
 static inline void finished_make(struct finished *f)
 {
     strcpy(f->folder, "/tmp/sweetspot-finished-XXXXXX");

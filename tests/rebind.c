@@ -1,12 +1,13 @@
 // Compares what the compiler makes of two versions of a template, byte by byte, and binds a recorded space to the new
 // one if nothing differs:
 //
-//     out/bin/rebind [--arch ARCH]... [--count N] [--define NAME=VALUE]... OLD JOB...
+//     out/bin/rebind [--arch ARCH]... [--count N] [--part I/N] [--define NAME=VALUE]... OLD JOB...
 //         N random configurations (10) of each job, whose template is the new version; OLD: the old one, with its
 //         includes beside it
-//     out/bin/rebind --space SPACE [--write] OLD JOB
-//         every configuration of the recorded space SPACE, for the architecture that it was recorded on. --write: the
-//         space then names the new version's hash, if all are identical and it named the old one's
+//     out/bin/rebind --space SPACE [--count N] [--part I/N] [--write] OLD JOB
+//         every configuration of the recorded space SPACE, for the architecture that it was recorded on; N random ones;
+//         every N-th from the I-th (from 0) on, so that several processes can share the work. --write: the space then
+//         names the new version's hash, if all that were compared are identical and it named the old one's
 //
 // Identical: the machine code (.text), what the driver is told of it (.nv.info) and its constants (.nv.constant0).
 // Line tables differ, and do not matter. Where the code differs, registers, spills and shared memory are compared, and
@@ -32,7 +33,7 @@ enum { ARCHITECTURES_MOST = 4, DEFINES_MOST = 8, PRINTED_MOST = 10 };
 
 struct arguments {
     const char *arch[ARCHITECTURES_MOST], *define[DEFINES_MOST], *space, *old;
-    size_t arch_count, define_count, count;
+    size_t arch_count, define_count, count, part, parts;
     bool write;
 };
 
@@ -168,8 +169,8 @@ static void compare_answers(struct comparison *c, const json_t *old, const json_
         const bool same = old_file && new_file && !strcmp(old_figures, new_figures);
         size_t *count = same ? &c->same_figures : &c->different;
         if ((*count)++ < PRINTED_MOST)
-            printf("%s: %s\n  old %s %s%s\n  new %s %s%s\n", same ? "same figures" : "different", text, old_status,
-                   old_figures, json_get_string(old, "reason", ""), new_status, new_figures,
+            printf("%s: %s\n  old %s %s%.200s\n  new %s %s%.200s\n", same ? "same figures" : "different", text,
+                   old_status, old_figures, json_get_string(old, "reason", ""), new_status, new_figures,
                    json_get_string(new, "reason", ""));
     }
     free(old_figures);
@@ -223,6 +224,7 @@ static void compare_random(struct comparison *c)
     random_seed(&rng, 1);
     for (size_t i = 0; i < c->arguments->count; i++) {
         space_sample(c->job->space, &rng, config);
+        if (i % c->arguments->parts != c->arguments->part) continue;
         for (size_t a = 0; a < c->arguments->arch_count; a++) compare(c, config, c->arguments->arch[a]);
     }
 }
@@ -233,14 +235,20 @@ static void compare_recorded(struct comparison *c)
     struct recorded *recorded = recorded_read(c->arguments->space, &err);
     if (!recorded) give_up(err.message);
     const char *arch = json_get_string(recorded->environment, "arch", "sm_90a");
-    for (uint64_t i = 0; i < space_size(recorded->space); i++) {
+    const size_t size = space_size(recorded->space), count = c->arguments->count < size ? c->arguments->count : size;
+    struct random rng;
+    random_seed(&rng, 1);
+    for (size_t i = 0; i < count; i++) {
         uint16_t listed[SPACE_MAX_PARAMETERS], config[SPACE_MAX_PARAMETERS];
-        space_get(recorded->space, i, listed);
+        space_get(recorded->space, count < size ? random_below(&rng, size) : i, listed);
+        if (i % c->arguments->parts != c->arguments->part) continue;
         char *text = space_text(recorded->space, listed);
         if (space_parse(c->job->space, text, config, &err)) give_up(err.message);
         free(text);
         compare(c, config, arch);
     }
+    printf("%s: %zu of %zu configurations, part %zu of %zu\n", c->arguments->space, count, size, c->arguments->part,
+           c->arguments->parts);
     recorded_free(recorded);
 }
 
@@ -265,7 +273,7 @@ static void write_space(const struct comparison *c, const char *path)
 
 static struct arguments read_arguments(int argc, char **argv, int *first)
 {
-    struct arguments a = {.count = 10};
+    struct arguments a = {.count = SIZE_MAX, .parts = 1};
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -281,13 +289,14 @@ static struct arguments read_arguments(int argc, char **argv, int *first)
             a.count = strtoul(value, NULL, 10);
         else if (!strcmp(argv[i], "--space"))
             a.space = value;
-        else
+        else if (strcmp(argv[i], "--part") != 0 || sscanf(value, "%zu/%zu", &a.part, &a.parts) != 2 || !a.parts)
             give_up("usage: see the beginning of tests/rebind.c");
         i++;
     }
     if (argc - i < 2 || (a.space && argc - i > 2) || (a.write && !a.space))
         give_up("usage: see the beginning of tests/rebind.c");
     a.old = argv[i];
+    if (!a.space && a.count == SIZE_MAX) a.count = 10;
     if (!a.arch_count) a.arch[a.arch_count++] = "sm_90a";
     *first = i + 1;
     return a;

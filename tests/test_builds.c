@@ -1,33 +1,26 @@
 // After a final nvcc's build of the winner races NVRTC's: with a scripted GPU what comes of every outcome, and with the
 // real compilers (no GPU needed) that the build is the one that the header tells its users to make.
-#include "tests/e2e.h"
+#include "tests/opened_store.h"
+#include "tests/scripted.h"
 
 #include <math.h>
 
 #include "tuner/store/builds.h"
 #include "tuner/store/store.h"
 
-#define WORKERS \
-    "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker SWEETSPOT_NVCC=;"
+#define WORKERS "export SWEETSPOT_NVCC=; export " SCRIPTED ";"
 
-// A job of X by MODE; two finalists, 20 rounds.
-static char *write_job(const char *name, const char *modes, const char *more)
+// A job of X by MODE; NULL: one problem.
+static char *write_job(const char *name, const char *modes, const char *problems, const char *more)
 {
-    char *folder = e2e_folder(name);
-    char *job =
-        text_format("name = \"built\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                    "parameters = ( { name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; } );\n"
-                    "launch = { grid = [\"N\"]; block = [32]; };\n"
-                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-                    "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n%s\n",
-                    modes, more);
-    e2e_write(folder, "job.cfg", job);
-    e2e_write(folder, "x.cu", "\n");
-    free(job);
+    char *folder = e2e_folder(name), *settings = text_format("search = { strategy = \"exhaustive\"; };\n%s", more);
+    char *parameters = text_format("{ name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; }", modes);
+    SCRIPTED_JOB(folder, .name = "built", .parameters = parameters, .problems = problems, .more = settings);
+    free(parameters);
+    free(settings);
     return folder;
 }
 
-#define ONE_PROBLEM "problems = ( { N = 1024; } );"
 #define TWO "measure = { final = { candidates = 2; rounds = 20; }; };"
 
 static struct outcome_of_command tune(const char *folder, const char *variables, const char *options)
@@ -39,17 +32,12 @@ static struct outcome_of_command tune(const char *folder, const char *variables,
 // The document; NULL where there is none.
 static json_t *builds_document(const char *folder)
 {
-    char *path = text_format("%s/job.db", folder);
-    struct store *store;
-    struct environment environment;
+    struct store *store = opened_store("%s/job.db", folder);
     struct error err = {""};
     const char *text;
-    if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err))
-        fail_msg("%s", err.message);
     int missing = store_get_document(store, BUILDS_DOCUMENT, &text, NULL, &err);
     json_t *document = missing ? NULL : json_parse(text, &err);
     store_close(store);
-    free(path);
     return document;
 }
 
@@ -92,7 +80,7 @@ static void the_race_of_builds_is_reported_everywhere(void **state)
          "built by nvcc with BUILT_OPTIONS_NVCC: not raced: there is no nvcc\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *mode = text_format("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, ONE_PROBLEM TWO);
+        char *mode = text_format("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, NULL, TWO);
         char *variables = cases[i].factor ? text_format("FAKE_NVCC=%s", cases[i].factor) : text_copy("");
         struct outcome_of_command r = tune(folder, variables, "2>&1");
         assert_int_equal(r.status, 0);
@@ -125,7 +113,7 @@ static void the_race_of_builds_is_reported_everywhere(void **state)
 static void the_race_goes_by_the_finals_protocol(void **state)
 {
     (void)state;
-    char *folder = write_job("protocol", "\"good\"", ONE_PROBLEM TWO), *path = text_format("%s/log", folder);
+    char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = text_format("%s/log", folder);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
     assert_int_equal(r.status, 0);
     e2e_done(&r);
@@ -168,14 +156,13 @@ static void it_can_be_switched_off(void **state)
                  {"SWEETSPOT_NVCC=none FAKE_NVCC=1", "", TWO},
                  {"FAKE_NVCC=1", "", "measure = { final = { candidates = 2; rounds = 20; nvcc = false; }; };"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *more = text_format(ONE_PROBLEM "%s", cases[i].measure), *folder = write_job("off", "\"good\"", more);
+        char *folder = write_job("off", "\"good\"", NULL, cases[i].measure);
         struct outcome_of_command r = tune(folder, cases[i].variables, cases[i].options);
         assert_int_equal(r.status, 0);
         assert_null(strstr(r.out, "nvcc"));
         assert_null(strstr(r.err, "nvcc"));
         assert_null(builds_document(folder));
         e2e_done(&r);
-        free(more);
         e2e_remove(folder);
     }
 }
@@ -184,7 +171,7 @@ static void it_can_be_switched_off(void **state)
 static void an_older_race_is_not_shown(void **state)
 {
     (void)state;
-    char *folder = write_job("older", "\"good\"", ONE_PROBLEM TWO);
+    char *folder = write_job("older", "\"good\"", NULL, TWO);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "");
     e2e_done(&r);
     sleep(1); // finals have the second
@@ -204,9 +191,9 @@ static void an_older_race_is_not_shown(void **state)
 static void a_winner_that_fails_in_the_race_of_builds_is_out(void **state)
 {
     (void)state;
-    char *folder = write_job("falls", "\"race_wrong\", \"good\"",
-                             ONE_PROBLEM "constraints = ( \"(X == 7) == (MODE == \\\"race_wrong\\\")\" );"
-                                         "measure = { final = { candidates = 1; rounds = 20; }; };");
+    char *folder = write_job("falls", "\"race_wrong\", \"good\"", NULL,
+                             "constraints = ( \"(X == 7) == (MODE == \\\"race_wrong\\\")\" );"
+                             "measure = { final = { candidates = 1; rounds = 20; }; };");
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "2>&1");
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "X=7,MODE=race_wrong");
@@ -223,13 +210,12 @@ static void a_winner_that_fails_in_the_race_of_builds_is_out(void **state)
 static void every_kernel_of_a_set_is_raced(void **state)
 {
     (void)state;
-    char *folder =
-        write_job("set", "\"good\"",
-                  "parameters = ( { name = \"X\"; values = [7, 12]; }, { name = \"MODE\"; values = [\"good\"]; } );"
-                  "problems = ( { N = 1024; }, { N = 2048; } ); objective = \"each\";" TWO);
-    struct outcome_of_command r = e2e_run(folder, "sed -i '2d' %s/job.cfg", folder); // the other parameters
-    e2e_done(&r);
-    r = tune(folder, "FAKE_NVCC=1.02 FAKE_OTHER_WAY=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
+    char *folder = e2e_folder("set");
+    SCRIPTED_JOB(folder, .name = "built", .problems = "{ N = 1024; }, { N = 2048; }",
+                 .parameters = "{ name = \"X\"; values = [7, 12]; }, { name = \"MODE\"; values = [\"good\"]; }",
+                 .more = "search = { strategy = \"exhaustive\"; }; objective = \"each\";" TWO);
+    struct outcome_of_command r =
+        tune(folder, "FAKE_NVCC=1.02 FAKE_OTHER_WAY=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "2 kernels for 2 problems");
     e2e_expect(r.out, "1.020 times that of NVRTC's build (95% interval 1.020 to 1.020): slower");
@@ -298,7 +284,7 @@ static void the_build_is_what_the_header_tells_its_users_to_make(void **state)
         char *job =
             text_format("name = \"built\"; kernel = { template = \"x.cu\"; %s };\n"
                         "parameters = ( { name = \"X\"; values = [6]; }, { name = \"UNROLL\"; unroll = [2]; } );\n"
-                        "launch = { grid = [\"N\"]; block = [32]; };" ONE_PROBLEM
+                        "launch = { grid = [\"N\"]; block = [32]; }; problems = ( { N = 1024; } );"
                         "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; } );"
                         "verification = { enabled = false; }; " TWO,
                         forms[i].kernel);
@@ -361,7 +347,7 @@ static void a_bad_nvcc_is_reported_in_one_line_and_harms_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char *folder = write_job("bad", "\"good\"", ONE_PROBLEM TWO "compile = { timeout = \"2s\"; };");
+        char *folder = write_job("bad", "\"good\"", NULL, TWO "compile = { timeout = \"2s\"; };");
         e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
         char *script = text_format("#!/bin/sh\n%s", bad[i].script ? bad[i].script : "");
         struct outcome_of_command r = e2e_run(folder, "mkdir -p %s/bin %s/tmp", folder, folder);

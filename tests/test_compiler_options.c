@@ -1,9 +1,8 @@
 // Parameters that are options of the compiler: what is refused, that candidates are compiled with them, and that the
 // header's instructions have the winner's.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
-#define FAKE \
-    "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker;"
+#define FAKE "export SWEETSPOT_NVCC=none; export " SCRIPTED ";"
 
 static char *write_job(const char *parameters, const char *options)
 {

@@ -1,29 +1,23 @@
 // A job's present kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
 // whether the search finds it or not. And baselines that are programs.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
-#define WORKERS \
-    "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker;"
+#define WORKERS "export SWEETSPOT_NVCC=none; export " SCRIPTED ";"
 
 static char *write_job(const char *current)
 {
     char *folder = e2e_folder("current");
-    char *job = text_format(
-        "name = \"some\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"X\"; values = [1, 2, 3, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\", "
-        "\"wrong\"]; } );\n"
-        "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n"
-        "problems = ( { N = 1024; }, { N = 4096; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "%s\n"
-        "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; tie = 0.001; }; };\n"
-        "search = { strategy = \"exhaustive\"; };\n",
-        current);
-    e2e_write(folder, "job.cfg", job);
-    e2e_write(folder, "x.cu", "\n");
+    char *more = text_format("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
+                             "measure = { final = { candidates = 2; rounds = 20; tie = 0.001; }; }; search = { "
+                             "strategy = \"exhaustive\"; };",
+                             current);
+    SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .more = more,
+                 .parameters =
+                     "{ name = \"X\"; values = [1, 2, 3, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\", "
+                     "\"wrong\"]; }");
     e2e_write(folder, "old.cu", "\n");
     e2e_write(folder, "broken.cu", "\n");
-    free(job);
+    free(more);
     return folder;
 }
 

@@ -1,6 +1,7 @@
 // Objective "each": the choice of the fewest kernels against brute force, and a whole run on a recorded space down to
 // the header's selector.
 #include "tests/e2e.h"
+#include "tests/loaded_job.h"
 #include "tests/sanitized.h"
 
 #include <math.h>
@@ -455,13 +456,10 @@ static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
               "\"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
               "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; overlap = \"X "
               "== 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
-    struct job *job;
-    struct mistakes mistakes = {0};
     struct error err;
     struct wave_model model;
     char *path = text_format("%s/job.cfg", folder);
-    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
+    struct job *job = loaded_job(path);
     const struct trial_stage facts[] = {{.name = "light", .registers = 32}, {.name = "heavy", .registers = 32}};
     struct trial trial = {.config = "X=2", .stages = facts, .stage_count = 2};
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), 0);
@@ -484,7 +482,6 @@ static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
     trial.config = "X=3";
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), -1);
     job_free(job);
-    mistakes_release(&mistakes);
     free(path);
     e2e_remove(folder);
 }

@@ -1,15 +1,8 @@
 // Headers with the measured binary: the final keeps it, the header ships it byte for byte, and what launches it passes
 // what was verified and refuses the rest. Launches go to a fake driver (tests/launch), so that no GPU is needed; the
 // same program is compiled as C99 and C++, for the driver API and the runtime API.
-#include "tests/finished_job.h"
-
 #include "tests/e2e.h"
-#include "tuner/cli/commands.h"
-#include "tuner/store/binary.h"
-
-#ifndef TEST_CUDA_HOME
-#define TEST_CUDA_HOME "/usr/local/cuda"
-#endif
+#include "tests/finished_header.h"
 
 static struct finished job;
 
@@ -55,18 +48,7 @@ static void make_cubin(unsigned seed)
 
 static void keep_binary(const char *symbols)
 {
-    struct error err = {""};
-    struct store *store;
-    struct environment environment;
-    char hash[HASH_TEXT_SIZE];
-    if (store_open(&store, job.store, false, &err) || store_last_environment(store, &environment, &err) ||
-        store_put_blob(store, cubin, sizeof cubin, hash, &err) ||
-        store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
-        fail_msg("%s", err.message);
-    char *document = text_format("{\"hash\":\"%s\",\"bytes\":%d,\"symbols\":%s}", hash, CUBIN_SIZE, symbols);
-    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
-    store_close(store);
-    free(document);
+    finished_binary(&job, cubin, sizeof cubin, symbols);
 }
 
 static const char symbols_text[] = "{\"mini<float, BLOCK_M>\":\"_Z4miniIfLi64EEvv\",\"second\":\"second\"}";
@@ -89,32 +71,10 @@ static int teardown(void **state)
 // The job with the stages above in the place of its one launch.
 static void write_stages_job(void)
 {
-    char *text = text_copy(finished_job_text), *launch = strstr(text, "launch = "),
-         *rest = strstr(text, "reference = ");
-    *launch = 0;
-    char *entry = strstr(text, "entry = \"mini\"; ");
-    memset(entry, ' ', strlen("entry = \"mini\"; "));
-    char *whole = text_format("%s%s%s", text, stages_text, rest);
-    char *reference = strstr(whole, "launch = { grid = [1]; block = [1]; };");
-    assert_non_null(reference);
-    char *end = text_copy(reference + strlen("launch = { grid = [1]; block = [1]; };"));
-    *reference = 0;
-    char *job_text =
-        text_format("%slaunch = { grid = [1]; block = [1]; }; arguments = ( { buffer = \"y\"; } );%s", whole, end);
-    finished_write(job.job, job_text);
-    free(job_text);
-    free(end);
-    free(whole);
+    char *text = finished_stages(stages_text, "kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; "
+                                              "arguments = ( { buffer = \"y\"; } );");
+    finished_write(job.job, text);
     free(text);
-}
-
-static void embed(void)
-{
-    char *err;
-    int status = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                              "--embed", NULL);
-    if (status) fail_msg("status %d: %s", status, err);
-    free(err);
 }
 
 static void tune_and_embed(void)
@@ -123,31 +83,9 @@ static void tune_and_embed(void)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     keep_binary(symbols_text);
-    embed();
+    finished_embed(&job);
 }
 
-// Whatever a compiler or linker prints is a failure. Returns what the program returns, -1 where there is no compiler.
-static int build_and_run(const char *compiler, const char *source, const char *libraries, const char *run)
-{
-    char *probe = text_format("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
-    int status = system(probe);
-    free(probe);
-    if (status) return -1;
-    char *command = text_format("%s -I%s -Itests/launch %s -o %s/program %s >%s/messages 2>&1", compiler, job.folder,
-                                source, job.folder, libraries, job.folder);
-    status = system(command);
-    char *path = text_format("%s/messages", job.folder), *messages = text_read_file(path, NULL);
-    if (status || *messages) fail_msg("%s\n%s", command, messages);
-    free(messages);
-    free(path);
-    free(command);
-    command = text_format("%s%s/program", run, job.folder);
-    status = system(command);
-    free(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
-}
-
-#define STRICT " -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem " TEST_CUDA_HOME "/include "
 static const char *const compilers[] = {"gcc -std=c99" STRICT, "gcc -std=c17 -O2" STRICT,
                                         "g++ -std=c++11 -x c++" STRICT, "clang -std=c99" STRICT};
 
@@ -159,7 +97,7 @@ static void a_launch_passes_what_was_verified_and_refuses_the_rest(void **state)
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
         for (int runtime = 0; runtime < 2; runtime++) {
             char *compiler = text_format("%s%s", compilers[i], runtime ? " -DRUNTIME" : "");
-            int status = build_and_run(compiler, source, "", "");
+            int status = finished_program(&job, compiler, source, "", "");
             if (status > 0) fail_msg("%s: the program's status is %d", compiler, status);
             free(compiler);
         }
@@ -174,7 +112,7 @@ static void a_header_of_an_older_version_launches_the_same_beside_it(void **stat
          *source = text_format("tests/launch/older_and_new.c %s/include/mini_best_binary.c", job.folder);
     assert_int_equal(system(command), 0);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
-        int status = build_and_run(compilers[i], source, "", "");
+        int status = finished_program(&job, compilers[i], source, "", "");
         if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
     }
     free(source);
@@ -200,17 +138,17 @@ static void it_links_with_the_real_libraries(void **state)
     char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
     char *cuda = text_format("%s %s/include/mini_best_binary.c", cu, job.folder);
     // The driver's stub cannot be run where there is no driver.
-    int status = build_and_run("gcc -std=c99 -DMINI_GEMM_DRIVER_API" STRICT, source,
-                               "-L" TEST_CUDA_HOME "/lib64/stubs -L" TEST_CUDA_HOME "/lib/stubs -lcuda", ": ");
+    int status = finished_program(&job, "gcc -std=c99 -DMINI_GEMM_DRIVER_API" STRICT, source,
+                                  "-L" TEST_CUDA_HOME "/lib64/stubs -L" TEST_CUDA_HOME "/lib/stubs -lcuda", ": ");
     assert_int_equal(status, 0);
     // On a GPU other than the job's, or on none.
     status =
-        build_and_run("gcc -std=c99 -DMINI_GEMM_RUNTIME_API" STRICT, source,
-                      "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", "");
+        finished_program(&job, "gcc -std=c99 -DMINI_GEMM_RUNTIME_API" STRICT, source,
+                         "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", "");
     assert_int_equal(status, 0);
     static const char nvcc[] =
         "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -Xcompiler -Wall -Xcompiler -Wextra -DMINI_GEMM_RUNTIME_API";
-    status = build_and_run(nvcc, cuda, "", "");
+    status = finished_program(&job, nvcc, cuda, "", "");
     assert_true(status == 0 || status == -1);
     free(cuda);
     free(source);
@@ -262,12 +200,12 @@ static void constants_have_addresses_and_textures_and_surfaces_are_objects(void 
     free(err);
     memcpy(cubin + 100, "\0coef\0_ZN2ns5scaleE", 20);
     keep_binary("{\"mini\":\"mini\"}");
-    embed();
+    finished_embed(&job);
     char *c = text_format("%s/main.c", job.folder),
          *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder), *header;
     finished_write(c, places_program);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
-        int status = build_and_run(compilers[i], source, "", "");
+        int status = finished_program(&job, compilers[i], source, "", "");
         if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
     }
     // The real runtime has the function, too.
@@ -275,8 +213,8 @@ static void constants_have_addresses_and_textures_and_surfaces_are_objects(void 
                       "int main(void) { static struct mini_gemm_kernels k; unsigned long long a, b; "
                       "return mini_gemm_load(&k) == mini_gemm_constant(&k, 0, \"coef\", &a, &b); }\n");
     assert_int_equal(
-        build_and_run("gcc -std=c99" STRICT, source,
-                      "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", ""),
+        finished_program(&job, "gcc -std=c99" STRICT, source,
+                         "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", ""),
         0);
     header = text_read_file(job.header, NULL);
     assert_contains(header, "         f32  coef, in, 4 * (1) * (size_M) bytes\n");
@@ -311,7 +249,7 @@ static void the_bytes_are_those_of_the_store(void **state)
     char *c = text_format("%s/main.c", job.folder), *shipped = text_format("%s/shipped", job.folder);
     char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder), *run = text_format(">%s ", shipped);
     finished_write(c, program);
-    assert_int_equal(build_and_run(compilers[0], source, "", run), 0);
+    assert_int_equal(finished_program(&job, compilers[0], source, "", run), 0);
     size_t size;
     char *bytes = text_read_file(shipped, &size);
     assert_int_equal(size, CUBIN_SIZE);
@@ -457,16 +395,16 @@ static void binaries_of_two_devices_live_in_one_header(void **state)
     finished_trials(&job, "NVIDIA A100", "sm_80");
     finished_final(&job);
     keep_binary(symbols_text);
-    embed();
+    finished_embed(&job);
     char *text = read_binary_file(), *c = text_format("%s/main.c", job.folder);
     const char *one = strstr(text, "sweetspot-binary ");
     assert_non_null(one);
     assert_non_null(strstr(one + 1, "sweetspot-binary "));
     finished_write(c, program);
     char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
-    assert_int_equal(build_and_run(compilers[0], source, "", ""), 20);
+    assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 20);
     char *chosen = text_format("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", compilers[2]);
-    assert_int_equal(build_and_run(chosen, source, "", ""), 10);
+    assert_int_equal(finished_program(&job, chosen, source, "", ""), 10);
     free(chosen);
     // Damage to the other's bytes is seen when the file is written again.
     char *digit = strstr(strstr(one + 1, "sweetspot-binary "), "127,69,");
@@ -517,28 +455,28 @@ static void an_h100_and_an_h200_share_a_header(void **state)
     finished_trials_on(&job, "NVIDIA H100 PCIe", "sm_90a", 114);
     finished_final(&job);
     keep_binary(symbols_text);
-    embed();
+    finished_embed(&job);
     make_cubin(77);
     free(job.store);
     job.store = text_format("%s/other.db", job.folder); // of another machine
     finished_trials_on(&job, "NVIDIA H200", "sm_90a", 132);
     finished_final(&job);
     keep_binary(symbols_text);
-    embed();
+    finished_embed(&job);
     char *c = text_format("%s/main.c", job.folder),
          *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
     finished_write(c, program);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t k = 0; k < 3; k += 2) {
             char *compiler = text_format("%s %s", compilers[k], cases[i].device);
-            assert_int_equal(build_and_run(compiler, source, "", ""), cases[i].status);
+            assert_int_equal(finished_program(&job, compiler, source, "", ""), cases[i].status);
             free(compiler);
         }
     // The reverse: the H100's store is added again, and is then the default.
     free(job.store);
     job.store = text_format("%s/mini.db", job.folder);
-    embed();
-    assert_int_equal(build_and_run(compilers[0], source, "", ""), 65);
+    finished_embed(&job);
+    assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 65);
     free(source);
     free(c);
 }

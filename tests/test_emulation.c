@@ -7,10 +7,12 @@ static struct outcome_of_command emulate(const char *folder, const char *templat
                                          const char *macros)
 {
     return e2e_run(folder,
-                   "sed -f tests/emulation/%s.sed templates/%s.cu | sed '%s' >%s/%s.emulated && "
+                   "for file in $(cd templates && find %s.cu %s device -type f 2>/dev/null); do "
+                   "mkdir -p $(dirname %s/$file) && sed -f tests/emulation/%s.sed templates/$file | "
+                   "sed '%s' >%s/$file || exit 9; done; "
                    "g++ -std=c++17 -O1 -w -I%s -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o %s/emulated "
                    "&& timeout 120 %s/emulated",
-                   what, template, script, folder, what, folder, macros, what, folder, folder);
+                   template, template, folder, what, script, folder, folder, macros, what, folder, folder);
 }
 
 static const char *const configurations[] = {

@@ -1,27 +1,21 @@
 // A job's fallback, the configuration for devices without results: what is refused, that a run measures it first
 // and in full, and what the header has of it.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
-#define WORKERS \
-    "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker;"
+#define WORKERS "export SWEETSPOT_NVCC=none; export " SCRIPTED ";"
 
 static char *write_job(const char *fallback, const char *more)
 {
     char *folder = e2e_folder("fallback");
-    char *job = text_format(
-        "name = \"some\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"X\"; values = [1, 6, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
-        "\"slow\"]; },\n  { name = \"U\"; unroll = [0, 4]; }, { name = \"R\"; values = [5, 15]; } );\n"
-        "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n"
-        "problems = ( { N = 1024; }, { N = 4096; } ); launch = { grid = [\"N\"]; block = [32]; shared = \"X * N * 2\"; "
-        "};\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "%s\n"
-        "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; }; };\n%s\n",
-        fallback, more);
-    e2e_write(folder, "job.cfg", job);
-    e2e_write(folder, "x.cu", "MODE U R\n");
-    free(job);
+    char *settings = text_format("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
+                                 "measure = { final = { candidates = 2; rounds = 20; }; };\n%s",
+                                 fallback, more);
+    SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .shared = "X * N * 2",
+                 .source = "MODE U R\n", .more = settings,
+                 .parameters =
+                     "{ name = \"X\"; values = [1, 6, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
+                     "\"slow\"]; },\n  { name = \"U\"; unroll = [0, 4]; }, { name = \"R\"; values = [5, 15]; }");
+    free(settings);
     return folder;
 }
 

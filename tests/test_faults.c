@@ -1,48 +1,28 @@
 // What befalls a run from outside, with scripted workers (fake_worker.c, $FAKE_FAULT): workers that somebody kills or
 // stops, pipes that close, a driver that is suspended, a store that is deleted, a lock that is removed, a limit on the
 // size of files. No candidate is blamed, nothing that was measured is lost, and the driver says what happened.
-#include "tests/e2e.h"
 #include "tests/opened_store.h"
+#include "tests/scripted.h"
 
 #include <sys/resource.h>
 
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 
-static const char job_text[] =
-    "name = \"fake\";\n"
-    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\"]; } "
-    ");\n"
-    "problems = ( { N = 1024; } );\n"
-    "launch = { grid = [\"N\"]; block = [32]; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; };\n"
-    "measure = { timeout = \"3s\"; final = { candidates = 3; rounds = 10; }; };\n"
-    "compile = { timeout = \"1s\"; workers = 2; };\n"
-    "search = { strategy = \"exhaustive\"; };\n";
-
-#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define FAKE SCRIPTED
 #define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q "
 
 static char *job_folder(const char *name)
 {
     char *folder = e2e_folder(name);
-    e2e_write(folder, "job.cfg", job_text);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 8]; }, { name = \"MODE\"; values = [\"good\"]; }",
+                 .more = "measure = { timeout = \"3s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                         "compile = { timeout = \"1s\"; workers = 2; }; search = { strategy = \"exhaustive\"; };");
     return folder;
 }
 
 // With $at, the folder, and $FAKE_LOG set.
 #define RUN(folder, script) e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured\n" script, folder)
-
-static struct store *open_store(const char *folder, const char *name)
-{
-    char *path = text_format("%s/%s", folder, name);
-    struct store *store = opened_store(path);
-    free(path);
-    return store;
-}
 
 struct statuses {
     int64_t ok, others;
@@ -62,7 +42,7 @@ static int count_status(void *user, const struct trial *trial)
 
 static struct statuses statuses(const char *folder, const char *name)
 {
-    struct store *store = open_store(folder, name);
+    struct store *store = opened_store("%s/%s", folder, name);
     struct statuses s = {0};
     struct error err;
     assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
@@ -80,6 +60,8 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         {"trial:kill:1", "it is tried again, once"},
         {"trial:stop:1", "was stopped from outside"},
         {"compile:kill:1", "killed by signal 9"},
+        {"answered:exit:1", "it is tried again, once"}, // the next request waits, and was not begun
+        {"answered:mute:1", "it is tried again, once"},
         {"count:kill:1", "killed by signal 9"},
         {"final:kill:1", "killed by signal 9"},
         {"hello:kill:1", NULL},
@@ -92,7 +74,8 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("outside");
         struct outcome_of_command r =
-            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, cases[i].fault);
+            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE, folder,
+                    cases[i].fault);
         if (r.status) fail_msg("%s: status %d\n%s", cases[i].fault, r.status, r.err);
         struct statuses s = statuses(folder, "job.db");
         if (s.ok != 8 || s.others) fail_msg("%s: %d ok, a reason: %s", cases[i].fault, (int)s.ok, s.reason);
@@ -187,8 +170,8 @@ static void a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time(
         char *folder = job_folder("pipes");
         struct rusage before, after;
         getrusage(RUSAGE_CHILDREN, &before);
-        struct outcome_of_command r =
-            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, faults[i]);
+        struct outcome_of_command r = e2e_run(
+            folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE, folder, faults[i]);
         getrusage(RUSAGE_CHILDREN, &after);
         assert_int_equal(r.status, EXIT_DONE);
         struct statuses s = statuses(folder, "job.db");

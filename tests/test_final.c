@@ -1,7 +1,7 @@
 // The final's decision (tuner/final/final_decide.c): the fastest, and among the tied the one that uses the fewest SM
 // resources.
 // Then the same through the driver, with a scripted worker.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
 #include <math.h>
 
@@ -202,28 +202,17 @@ static void the_driver_gives_a_tie_to_the_lighter_kernel(void **state)
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         char *folder = e2e_folder("tie");
-        char *job =
-            text_format("name = \"tie\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                        "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
-                        "launch = { grid = [\"N\"]; block = [\"%s\"]; shared = \"%s\"; };\n"
-                        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-                        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
-                        "measure = { final = { candidates = 3; rounds = 10; }; };\n",
-                        runs[i].block, runs[i].shared);
-        e2e_write(folder, "job.cfg", job);
-        e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
-                    "$BIN/sweetspot tune job.cfg --store job.db -q",
-                    folder);
+        SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [8, 6, 1]; }", .block = runs[i].block,
+                     .shared = runs[i].shared,
+                     .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 3; rounds = "
+                             "10; }; };");
+        struct outcome_of_command r = scripted_tune(folder, "", "");
         if (r.status) fail_msg("status %d: %s", r.status, r.err);
         char *line = strstr(r.out, "winner: trial ");
         assert_non_null(line);
         if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
         e2e_expect(r.out, "tied with it within 1.0%: 1 other candidate;");
         e2e_done(&r);
-        free(job);
         e2e_remove(folder);
     }
 }
@@ -244,11 +233,7 @@ static void the_longest_of_several_stages_decides(void **state)
         "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
         "measure = { final = { candidates = 3; rounds = 10; }; };\n");
     e2e_write(folder, "x.cu", "\n");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
-                "$BIN/sweetspot tune job.cfg --store job.db -q",
-                folder);
+    struct outcome_of_command r = scripted_tune(folder, "", "");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     const char *line = strstr(r.out, "winner: trial ");
     assert_non_null(line);
@@ -260,21 +245,13 @@ static void the_longest_of_several_stages_decides(void **state)
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds, tie 1%.
 static struct outcome_of_command tune_modes(const char *folder, const char *xs, const char *modes)
 {
-    char *job =
-        text_format("name = \"modes\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                    "parameters = ( { name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; } );\n"
-                    "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-                    "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
-                    "measure = { final = { candidates = 2; rounds = 20; }; };\n",
-                    xs, modes);
-    e2e_write(folder, "job.cfg", job);
-    e2e_write(folder, "x.cu", "\n");
-    free(job);
-    return e2e_run(folder,
-                   "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
-                   "FAKE_LOG=log FAKE_LOG_FINALS=1; $BIN/sweetspot tune job.cfg --store job.db -q 2>&1",
-                   folder);
+    char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
+    SCRIPTED_JOB(folder, .parameters = parameters,
+                 .more =
+                     "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 20; }; "
+                     "};");
+    free(parameters);
+    return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
 
 static void three_processes_share_the_rounds(void **state)
@@ -407,19 +384,11 @@ static void the_most_candidates_that_a_job_may_name_have_room(void **state)
 {
     (void)state;
     char *folder = e2e_folder("room");
-    e2e_write(folder, "job.cfg",
-              "name = \"room\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-              "parameters = ( { name = \"X\"; range = [1, 210]; } ); problems = ( { N = 1024; } );\n"
-              "launch = { grid = [\"N\"]; block = [32]; };\n"
-              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-              "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
-              "measure = { final = { candidates = 100; rounds = 10; processes = 1; }; };\n");
-    e2e_write(folder, "x.cu", "\n");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
-                "FAKE_LOG=log FAKE_LOG_FINALS=1; $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
-                folder);
+    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 210]; }",
+                 .more =
+                     "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = 10; "
+                     "processes = 1; }; };");
+    struct outcome_of_command r = scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, "winner: trial ");
     e2e_expect(r.out, "final 0: 10 rounds, 200 candidates");

@@ -11,21 +11,12 @@
 #include <cmocka.h>
 
 #include "tests/config_text.h"
+#include "tests/loaded_job.h"
 #include "tuner/base/text.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 #include "tuner/explain/profile.h"
 #include "tuner/recorded/recorded.h"
-
-static struct job *load_job(const char *path)
-{
-    struct job *job;
-    struct mistakes mistakes = {0};
-    struct error err;
-    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    return job;
-}
 
 // A profile of one stage from counters and facts as JSON.
 static json_t *profile_of(const char *counters, const char *facts)
@@ -167,7 +158,7 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
 {
     (void)state;
     struct error err;
-    struct job *job = load_job("configs/sgemm_2048.cfg");
+    struct job *job = loaded_job("configs/sgemm_2048.cfg");
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
     if (!r) fail_msg("%s", err.message);
     struct tally tallies[FINDINGS_MAX + 1] = {{0}}, all = {0};

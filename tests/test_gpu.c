@@ -386,8 +386,7 @@ static int compare_gemm(int tile_col, int block_k)
                 block_k, tile_col, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
     if (!strstr(r.out, "sm__icc_requests.sum"))
         fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
-    char *path = text_format("%s/n.db", folder);
-    struct store *store = opened_store(path);
+    struct store *store = opened_store("%s/n.db", folder);
     int bad = 0;
     for (size_t i = 0; i < sizeof checked / sizeof *checked; i++) {
         double ours = counter(store, checked[i].key, config), theirs = ncu_value(r.out, checked[i].metric);
@@ -402,7 +401,6 @@ static int compare_gemm(int tile_col, int block_k)
                ? !(conflicts > 3e7)
                : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
     store_close(store);
-    free(path);
     e2e_done(&r);
     e2e_remove(folder);
     return bad;
@@ -431,14 +429,12 @@ static int compare_sum(void)
         folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
     if (!strstr(r.out, "dram__bytes.sum"))
         fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
-    char *path = text_format("%s/n.db", folder);
-    struct store *store = opened_store(path);
+    struct store *store = opened_store("%s/n.db", folder);
     double ours = counter(store, "dram_bytes", config), theirs = ncu_value(r.out, "dram__bytes.sum"),
            relative = fabs(ours - theirs) / theirs;
     print_message("sum of 4 GiB                  dram_bytes             ours %15.0f  ncu %15.0f  %6.2f%%\n", ours,
                   theirs, 100 * relative);
     store_close(store);
-    free(path);
     e2e_done(&r);
     e2e_remove(folder);
     return !(relative <= 0.05);

@@ -16,7 +16,7 @@ static struct outcome_of_command make(const char *target)
     return e2e_run(
         folder,
         "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s "
-        "ECHARTS=%s/charts",
+        "CHARTS=%s/charts",
         target, folder, folder);
 }
 
@@ -26,11 +26,9 @@ static int setup(void **state)
     assert_non_null(mkdtemp(folder));
     project = getcwd(NULL, 0);
     prefix = text_format("%s/opt/spot", folder);
-    // A stand-in for the charting library, as npm lays it out.
+    // A stand-in for the libraries of the page.
     struct outcome_of_command r =
-        e2e_run(folder,
-                "mkdir -p %s/charts/dist && cd %s/charts && echo 'charts()' >dist/echarts.min.js && "
-                "echo licence >LICENSE && echo notice >NOTICE",
+        e2e_run(folder, "mkdir %s/charts && cd %s/charts && echo 'charts()' >libraries.js && echo licence >LICENSES",
                 folder, folder);
     e2e_done(&r);
     r = make("install");
@@ -80,9 +78,8 @@ static void everything_is_where_others_look_for_it(void **state)
                                         "share/bash-completion/completions/sweetspot",
                                         "share/zsh/site-functions/_sweetspot",
                                         "share/fish/vendor_completions.d/sweetspot.fish",
-                                        "share/sweetspot/report/echarts.min.js",
-                                        "share/sweetspot/report/LICENSE",
-                                        "share/sweetspot/report/NOTICE",
+                                        "share/sweetspot/report/libraries.js",
+                                        "share/sweetspot/report/LICENSES",
                                         "share/doc/sweetspot/docs/report.md",
                                         "share/pkgconfig/sweetspot.pc",
                                         "share/cmake/sweetspot/sweetspotConfig.cmake"};

@@ -1,42 +1,34 @@
 // What `profile` leaves in the store (docs/findings.md), against a scripted worker.
-#include "tests/e2e.h"
+#include "tests/opened_store.h"
+#include "tests/scripted.h"
 
 #include <unistd.h>
 
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
 
-#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker $BIN/sweetspot "
+#define FAKE SCRIPTED "$BIN/sweetspot "
 
 static void write_job(const char *folder)
 {
-    e2e_write(
-        folder, "job.cfg",
-        "name = \"kept\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\"]; "
-        "} );\nproblems = ( { N = 1024; } );\nlaunch = { grid = [\"N\"]; block = [512]; };\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\nsearch = { strategy = \"exhaustive\"; };\n");
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
+    SCRIPTED_JOB(folder, .name = "kept", .block = "512", .more = "search = { strategy = \"exhaustive\"; };",
+                 .source = "extern \"C\" __global__ void x(float *y) {} // X\n",
+                 .parameters = "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", "
+                               "\"wrong\"]; }");
 }
 
 // The document of a kind that the trial of a configuration has; NULL: none. Every one has a version.
 static json_t *kept(const char *folder, const char *config, const char *kind)
 {
-    struct store *store;
-    struct environment environment;
+    struct store *store = opened_store("%s/job.db", folder);
     struct trial trial;
     struct error err;
     const char *text;
     json_t *document = NULL;
-    char *path = text_format("%s/job.db", folder);
-    assert_int_equal(store_open(&store, path, false, &err), 0);
-    assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_find(store, config, &trial, &err), 0);
     if (!store_get_trial_document(store, trial.id, kind, &text, NULL, &err)) document = json_parse(text, &err);
     if (document) assert_int_equal(json_get_integer(document, "version", 0), 1);
     store_close(store);
-    free(path);
     return document;
 }
 

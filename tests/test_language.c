@@ -1,7 +1,8 @@
 // What a job file may say of values and macros: decimals, values that are expressions, derived names as macros.
-#include "tests/finished_job.h"
-
 #include "tests/e2e.h"
+#include "tests/finished_job.h"
+#include "tests/loaded_job.h"
+
 #include "tuner/base/memory.h"
 #include "tuner/cli/commands.h"
 #include "tuner/job/job.h"
@@ -22,29 +23,15 @@ static int teardown(void **state)
     return 0;
 }
 
-// Another text in the place of a part of the job's. malloc'ed.
-static char *replaced(const char *text, const char *from, const char *to)
-{
-    const char *at = strstr(text, from);
-    assert_non_null(at);
-    return text_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-}
-
 static struct job *load_text(const char *text)
 {
-    struct mistakes mistakes = {0};
-    struct job *out;
-    struct error err;
     finished_write(job.job, text);
-    if (job_load(job.job, &out, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    if (job_build_space(out, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    mistakes_release(&mistakes);
-    return out;
+    return loaded_job(job.job);
 }
 
 static struct job *load_with(const char *from, const char *to)
 {
-    char *text = replaced(finished_job_text, from, to);
+    char *text = text_replaced(finished_job_text, from, to);
     struct job *out = load_text(text);
     free(text);
     return out;
@@ -54,7 +41,7 @@ static void refused(const char *from, const char *to, const char *message)
 {
     struct mistakes mistakes = {0};
     struct job *out;
-    char *text = replaced(finished_job_text, from, to);
+    char *text = text_replaced(finished_job_text, from, to);
     finished_write(job.job, text);
     free(text);
     assert_int_equal(job_load(job.job, &out, &mistakes), -1);
@@ -124,7 +111,7 @@ static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(v
     free(macros);
     job_free(j);
     // A configuration of the job file names a value by its number.
-    char *text = replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
+    char *text = text_replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
          *whole = text_format("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text);
     j = load_text(whole);
     assert_int_equal(j->fallback.config[1], 1);
@@ -135,8 +122,8 @@ static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(v
     refused(UNROLL "", "{ name = \"UNROLL_K\"; values = [0.5]; }, { name = \"OTHER\"; values = (0.5, \"x\"); }",
             "must be all integers or all strings");
     refused("\"BYTES <= device.max_shared\"", "\"BYTES <= device.max_shared * R\"", "unknown name 'R'");
-    char *decimals = replaced(finished_job_text, "\"BYTES <= device.max_shared\"", "\"UNROLL_K > 0\"");
-    char *both = replaced(decimals, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
+    char *decimals = text_replaced(finished_job_text, "\"BYTES <= device.max_shared\"", "\"UNROLL_K > 0\"");
+    char *both = text_replaced(decimals, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
     struct mistakes mistakes = {0};
     finished_write(job.job, both);
     assert_int_equal(job_load(job.job, &j, &mistakes), -1);
@@ -153,10 +140,10 @@ static void values_may_be_expressions_of_sizes_and_the_device(void **state)
 {
     (void)state;
     struct error err;
-    char *text =
-             replaced(finished_job_text, "{ name = \"BLOCK_M\"; values = [64, 128, 256]; }",
-                      "{ name = \"BLOCK_M\"; expressions = (\"2 * device.warp_size\", \"M / 32\", \"device.sm_count\", "
-                      "64, \"ALPHA * 100\"); }"),
+    char *text = text_replaced(
+             finished_job_text, "{ name = \"BLOCK_M\"; values = [64, 128, 256]; }",
+             "{ name = \"BLOCK_M\"; expressions = (\"2 * device.warp_size\", \"M / 32\", \"device.sm_count\", "
+             "64, \"ALPHA * 100\"); }"),
          *whole = text_format("%scurrent = { BLOCK_M = 200; UNROLL_K = 0; REDUCTION = \"shared\"; };\n", text);
     struct job *j = load_text(whole);
     const struct parameter *p = space_parameter(j->space, 0);
@@ -173,7 +160,7 @@ static void values_may_be_expressions_of_sizes_and_the_device(void **state)
     assert_int_equal(job_build_space(j, &device_limits_h200, &err), 0);
     assert_int_equal(p->count, 4);
     job_free(j);
-    char *named = replaced(whole, "BLOCK_M = 200", "BLOCK_M = 132");
+    char *named = text_replaced(whole, "BLOCK_M = 200", "BLOCK_M = 132");
     j = load_text(named);
     assert_int_equal(job_build_space(j, &small, &err), -1);
     assert_contains(err.message, "'current': parameter 'BLOCK_M' does not have the value 132 on this device");
@@ -194,10 +181,10 @@ static void values_may_be_expressions_of_sizes_and_the_device(void **state)
 static void derived_names_may_be_macros_of_the_template_and_the_header(void **state)
 {
     (void)state;
-    char *text = replaced(finished_job_text, "defines = { ALPHA = 2; };",
-                          "defines = { ALPHA = 2; }; macros = [ \"ROWS\" ];"),
-         *whole =
-             replaced(text, "BYTES = \"BLOCK_M * 4 * 64\";", "BYTES = \"BLOCK_M * 4 * 64\"; ROWS = \"BYTES / 32\";");
+    char *text = text_replaced(finished_job_text, "defines = { ALPHA = 2; };",
+                               "defines = { ALPHA = 2; }; macros = [ \"ROWS\" ];"),
+         *whole = text_replaced(text, "BYTES = \"BLOCK_M * 4 * 64\";",
+                                "BYTES = \"BLOCK_M * 4 * 64\"; ROWS = \"BYTES / 32\";");
     struct job *j = load_text(whole);
     char *macros = macros_of(j, FIRST);
     assert_string_equal(macros, "BLOCK_M=64 UNROLL_K= REDUCTION=shared ALPHA=2 ROWS=512 ");
@@ -214,7 +201,7 @@ static void derived_names_may_be_macros_of_the_template_and_the_header(void **st
     assert_contains(header, "#define ROWS 512\n");
     assert_contains(header, "#undef ROWS\n");
     free(header);
-    char *sized = replaced(whole, "\"BYTES / 32\"", "\"TILES\"");
+    char *sized = text_replaced(whole, "\"BYTES / 32\"", "\"TILES\"");
     struct mistakes mistakes = {0};
     finished_write(job.job, sized);
     assert_int_equal(job_load(job.job, &j, &mistakes), -1);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "search/strategies/strategy.h"
+#include "tests/loaded_job.h"
 #include "tests/sanitized.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
@@ -35,17 +36,14 @@ static struct observation result(const struct space *space, const uint16_t *conf
 // Results come in the order of the proposals.
 static void propose(size_t proposals, size_t outstanding, double most, double longest_allowed)
 {
-    struct job *job;
-    struct mistakes mistakes = {0};
+    struct job *job = loaded_job("configs/sgemm.cfg");
     struct error err;
     double all = 0, longest = 0;
-    assert_int_equal(job_load("configs/sgemm.cfg", &job, &mistakes), 0);
-    assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
     assert_true(space_size(job->space) > 12000000);
     size_t width = space_parameter_count(job->space);
     uint16_t *configs = memory_new(proposals * width, sizeof *configs);
     struct strategy *s =
-        strategy_new(strategy_find("default"), job->space, &(struct strategy_options){.seed = 1}, &err);
+        strategy_new(strategy_choose("default", NULL), job->space, &(struct strategy_options){.seed = 1}, &err);
     for (size_t i = 0; i < proposals; i++) {
         double start = clock_cpu();
         assert_true(strategy_ask(s, configs + i * width));

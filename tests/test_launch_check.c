@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/loaded_job.h"
 #include "tuner/base/gzip.h"
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
@@ -87,10 +88,7 @@ static void the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_i
 {
     (void)state;
     struct error err = {""};
-    struct mistakes mistakes = {0};
-    struct job *job;
-    assert_int_equal(job_load("configs/sgemm_2048.cfg", &job, &mistakes), 0);
-    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    struct job *job = loaded_job("configs/sgemm_2048.cfg");
     char *text = gzip_read_file("tests/spaces/sgemm_2048_h200.json.gz", NULL, &err);
     if (!text) fail_msg("%s", err.message);
     json_t *root = json_parse(text, &err), *columns = json_object_get(root, "columns"), *row;
@@ -119,7 +117,6 @@ static void the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_i
     free(values);
     json_decref(root);
     free(text);
-    mistakes_release(&mistakes);
     job_free(job);
 }
 

@@ -1,6 +1,7 @@
 // The pipes that work is measured against: what a job's is, which ceilings it needs, and that no share of a ceiling is
 // told of a pipe that is not known.
 #include "tests/e2e.h"
+#include "tests/loaded_job.h"
 
 #include <math.h>
 
@@ -11,16 +12,6 @@
 #include "tuner/setup/work_bounds.h"
 #include "tuner/setup/work_check.h"
 #include "tuner/store/store.h"
-
-static struct job *load(const char *path)
-{
-    struct job *job;
-    struct mistakes mistakes = {0};
-    if (job_load(path, &job, &mistakes)) fail_msg("%s: %s", path, mistakes.list[0].text);
-    struct error err;
-    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s: %s", path, err.message);
-    return job;
-}
 
 static void names_and_members_are_their_own(void **state)
 {
@@ -82,7 +73,7 @@ static void every_job_is_measured_against_the_pipe_that_does_its_work(void **sta
     (void)state;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         char *path = text_format("configs/%s.cfg", jobs[i].job);
-        struct job *job = load(path);
+        struct job *job = loaded_job(path);
         struct work_bounds w;
         struct error err;
         assert_int_equal(work_bounds(job, 0, NULL, &w, &err), 0);
@@ -111,7 +102,7 @@ static struct job *job_of(const char *folder, const char *work)
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
     free(text);
     text = text_format("%s/job.cfg", folder);
-    struct job *job = load(text);
+    struct job *job = loaded_job(text);
     free(text);
     return job;
 }
@@ -295,7 +286,7 @@ static void recorded_ceilings_come_through_replay_and_export(void **state)
         if (store_get_document(store, "ceilings", &text, NULL, &err)) fail_msg("%s has no ceilings", path);
         json_t *document = json_parse(text, &err);
         assert_true(work_ceiling(document, &pipes[PIPE_FP32]) > 6e13);
-        struct job *job = load("configs/branch.cfg");
+        struct job *job = loaded_job("configs/branch.cfg");
         assert_null(job_ceilings_request(job, document));
         job_free(job);
         json_decref(document);

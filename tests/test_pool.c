@@ -1,26 +1,14 @@
 // Pools of nodes: agents on this machine stand for those of others. They come and go while a run lasts, die, freeze, do
 // not see the driver's files, are of another version, or cannot write; every configuration is measured, none is blamed.
-#include "tests/e2e.h"
 #include "tests/opened_store.h"
+#include "tests/scripted.h"
 
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 
-static const char job_text[] =
-    "name = \"fake\";\n"
-    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; },\n"
-    "  { name = \"Y\"; values = [1, 2, 3, 4, 5]; }, { name = \"MODE\"; values = [\"good\"]; } );\n"
-    "problems = ( { N = 1024; } );\n"
-    "launch = { grid = [\"N\"]; block = [32]; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; };\n"
-    "measure = { timeout = \"5s\"; final = { candidates = 3; rounds = 10; }; };\n"
-    "compile = { timeout = \"5s\"; };\n"
-    "search = { strategy = \"exhaustive\"; };\n";
 enum { CONFIGURATIONS = 40 };
 
-#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define FAKE SCRIPTED
 #define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --node-cache $at/node "
 // Impatient: what takes seconds elsewhere takes tenths.
 #define SETTINGS \
@@ -30,9 +18,14 @@ enum { CONFIGURATIONS = 40 };
 static char *job_folder(const char *name)
 {
     char *folder = e2e_folder(name);
-    e2e_write(folder, "job.cfg", job_text);
-    e2e_write(folder, "x.cu",
-              "#include \"x.h\"\nextern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y + Z; }\n");
+    SCRIPTED_JOB(folder,
+                 .parameters =
+                     "{ name = \"X\"; range = [1, 8]; }, { name = \"Y\"; range = [1, 5]; }, { name = \"MODE\"; "
+                     "values = [\"good\"]; }",
+                 .more = "measure = { timeout = \"5s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                         "compile = { timeout = \"5s\"; }; search = { strategy = \"exhaustive\"; };",
+                 .source = "#include \"x.h\"\nextern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y + Z; "
+                           "}\n");
     e2e_write(folder, "x.h", "#define Z 1\n");
     return folder;
 }
@@ -56,13 +49,11 @@ static int count_status(void *user, const struct trial *trial)
 // All were measured, once, and none was blamed.
 static void expect_all(const char *folder)
 {
-    char *path = text_format("%s/job.db", folder);
-    struct store *store = opened_store(path);
+    struct store *store = opened_store("%s/job.db", folder);
     struct statuses s = {0};
     struct error err;
     assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
     store_close(store);
-    free(path);
     if (s.ok != CONFIGURATIONS || s.others)
         fail_msg("%d ok, %d others: %s", (int)s.ok, (int)s.others, s.reason ? s.reason : "");
 }

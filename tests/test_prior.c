@@ -1,5 +1,6 @@
 // Priors: what is taken over from another space, how far it is trusted, and searches with right and wrong ones.
-#include "tests/e2e.h"
+#include "tests/random_normal.h"
+#include "tests/scripted.h"
 
 #include <math.h>
 
@@ -76,7 +77,7 @@ static double quality(const struct recorded *r, const struct prior *const *prior
         double best = INFINITY;
         uint16_t config[SPACE_MAX_PARAMETERS];
         struct strategy *s =
-            strategy_new(strategy_find("default"), r->space,
+            strategy_new(strategy_choose("default", NULL), r->space,
                          &(struct strategy_options){.seed = seed, .prior_count = count, .priors = priors}, &err);
         for (int i = 0; i < evaluations && strategy_ask(s, config); i++) {
             struct observation o = recorded_observation(r, (size_t)recorded_find(r, config));
@@ -305,19 +306,12 @@ static void a_replayed_file_is_not_a_prior_for_itself(void **state)
     e2e_remove(folder);
 }
 
-static const char job_text[] =
-    "name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; } );\n"
-    "problems = ( { N = %d; } ); launch = { grid = [\"N\"]; block = [64]; shared = \"16 * X\"; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; };\n";
-
-static void write_job(const char *folder, const char *name, int size)
+static void write_job(const char *folder, const char *name, const char *problems)
 {
-    char *text = text_format(job_text, name, size), *file = text_format("%s.cfg", name);
-    e2e_write(folder, file, text);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
-    free(text);
+    char *file = text_format("%s.cfg", name);
+    SCRIPTED_JOB(folder, .file = file, .name = name, .problems = problems, .block = "64", .shared = "16 * X",
+                 .parameters =
+                     "{ name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }");
     free(file);
 }
 
@@ -326,12 +320,11 @@ static void a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_d
 {
     (void)state;
     char *folder = e2e_folder("prior-stores");
-    write_job(folder, "first", 1024);
-    write_job(folder, "second", 2048);
+    write_job(folder, "first", "{ N = 1024; }");
+    write_job(folder, "second", "{ N = 2048; }");
     struct outcome_of_command r = e2e_run(
         folder,
-        "cd %s; export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
-        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+        "cd %s; export SWEETSPOT_SANITIZER=none " SCRIPTED "; "
         "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
         "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
         "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "

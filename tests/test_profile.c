@@ -1,6 +1,6 @@
 // Profiles without a GPU: line tables of real cubins, recorded profiles of the classic bank conflict, and the commands
 // against a scripted worker.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
 #include <math.h>
 
@@ -270,21 +270,16 @@ static void three_times_say_what_limits_a_kernel(void **state)
 
 static void write_job(const char *folder)
 {
-    e2e_write(folder, "job.cfg",
-              "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-              "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
-              "\"compile_error\", \"nondeterministic\", \"implausible\", "
-              "\"hang\", \"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; } );\n"
-              "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\nproblems = ( { N = 1024; } );\nlaunch = { grid = "
-              "[\"N\"]; block = [512]; };\n"
-              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } "
-              ");\nverification = { enabled = false; };\n"
-              "measure = { timeout = \"1s\"; };\ncounters = { metrics = [\"dram__cycles.avg\"]; };\nsearch = { "
-              "strategy = \"exhaustive\"; };\n");
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
+    SCRIPTED_JOB(folder, .block = "512", .source = "extern \"C\" __global__ void x(float *y) {} // X\n",
+                 .parameters =
+                     "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
+                     "\"compile_error\", \"nondeterministic\", \"implausible\", \"hang\", \"abort\", "
+                     "\"profile_crash\", \"registers\", \"irreproducible\"]; }",
+                 .more = "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" ); measure = { timeout = \"1s\"; };\n"
+                         "counters = { metrics = [\"dram__cycles.avg\"]; }; search = { strategy = \"exhaustive\"; };");
 }
 
-#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker $BIN/sweetspot "
+#define FAKE SCRIPTED "$BIN/sweetspot "
 
 static const struct {
     const char *before, *options;

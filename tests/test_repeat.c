@@ -1,16 +1,11 @@
 // Stages that run again and again: which launches come of them, under which names buffers take part, what is refused,
 // and that the header's functions and its embedded launch do the same as the driver.
-#include "tests/finished_job.h"
-
 #include "tests/e2e.h"
-#include "tuner/cli/commands.h"
+#include "tests/finished_header.h"
+#include "tests/loaded_job.h"
+
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
-#include "tuner/store/binary.h"
-
-#ifndef TEST_CUDA_HOME
-#define TEST_CUDA_HOME "/usr/local/cuda"
-#endif
 
 // The stage "mini" writes `y`; "halve" runs log2(M) times, exchanging y and t; "sort" has two loops.
 static const char stages_text[] =
@@ -53,29 +48,16 @@ static int teardown(void **state)
 // The job with these stages in the place of its one launch. malloc'ed.
 static char *job_with(const char *stages)
 {
-    char *text = text_copy(finished_job_text), *launch = strstr(text, "launch = "),
-         *rest = strstr(text, "reference = ");
-    *launch = 0;
-    memset(strstr(text, "entry = \"mini\"; "), ' ', strlen("entry = \"mini\"; "));
-    char *whole = text_format("%s%sreference = { kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; "
-                              "arguments = ( { buffer = \"y\"; } ); };\n%s",
-                              text, stages, strstr(rest, "work = "));
-    free(text);
-    return whole;
+    return finished_stages(stages, "kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; arguments = ( { "
+                                   "buffer = \"y\"; } );");
 }
 
 static struct job *load(const char *stages)
 {
-    struct mistakes mistakes = {0};
-    struct job *out;
-    struct error err;
     char *text = job_with(stages);
     finished_write(job.job, text);
     free(text);
-    if (job_load(job.job, &out, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    if (job_build_space(out, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    mistakes_release(&mistakes);
-    return out;
+    return loaded_job(job.job);
 }
 
 // "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem. malloc'ed.
@@ -137,17 +119,9 @@ static void a_stage_runs_while_its_condition_holds_and_its_buffers_change_names(
 }
 
 // The text with one part replaced. malloc'ed.
-static char *replaced(const char *text, const char *from, const char *to)
-{
-    const char *at = strstr(text, from);
-    assert_non_null(at);
-    return text_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-}
-
-// A stage in which `from`, `to` stand for a part of its text.
 static void refused(const char *from, const char *to, const char *message)
 {
-    char *stages = replaced(stages_text, from, to), *text = job_with(stages);
+    char *stages = text_replaced(stages_text, from, to), *text = job_with(stages);
     struct mistakes mistakes = {0};
     struct job *out = NULL;
     struct error err = {""};
@@ -217,24 +191,6 @@ static void the_loops_that_never_run_leave_the_stage_out(void **state)
     job_free(j);
 }
 
-static void keep_binary(void)
-{
-    static const unsigned char cubin[64] = "\177ELF";
-    struct error err = {""};
-    struct store *store;
-    struct environment environment;
-    char hash[HASH_TEXT_SIZE];
-    if (store_open(&store, job.store, false, &err) || store_last_environment(store, &environment, &err) ||
-        store_put_blob(store, cubin, sizeof cubin, hash, &err) ||
-        store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
-        fail_msg("%s", err.message);
-    char *document = text_format(
-        "{\"hash\":\"%s\",\"bytes\":64,\"symbols\":{\"mini\":\"mini\",\"halve\":\"halve\",\"sort\":\"sort\"}}", hash);
-    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
-    store_close(store);
-    free(document);
-}
-
 // The program prints the launches in the form of launches_of, once by the embedded launch and once by the functions.
 static const char program[] =
     "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
@@ -266,34 +222,30 @@ static const char program[] =
 // The header with an embedded binary of the job that was written last.
 static void write_header(void)
 {
-    char *err;
+    static const unsigned char cubin[64] = "\177ELF";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    keep_binary();
-    int status = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                              "--embed", NULL);
-    if (status) fail_msg("status %d: %s", status, err);
-    free(err);
+    finished_binary(&job, cubin, sizeof cubin, "{\"mini\":\"mini\",\"halve\":\"halve\",\"sort\":\"sort\"}");
+    finished_embed(&job);
 }
 
 // What a program prints that includes the header, compiled as C and as C++, must be this.
 static void expect_printed(const char *text, const char *expected)
 {
-    char *main_c = text_format("%s/main.c", job.folder);
+    static const char *const compilers[] = {"gcc -std=c99" STRICT, "g++ -std=c++11 -x c++" STRICT};
+    char *main_c = text_format("%s/main.c", job.folder), *path = text_format("%s/found", job.folder),
+         *sources = text_format("%s %s/include/mini_best_binary.c", main_c, job.folder),
+         *run = text_format(">%s ", path);
     finished_write(main_c, text);
-    static const char *const compilers[] = {"gcc -std=c99", "g++ -std=c++11 -x c++"};
     for (size_t i = 0; i < 2; i++) {
-        char *command = text_format("%s -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem "
-                                    "" TEST_CUDA_HOME "/include -I%s -Itests/launch %s %s/include/mini_best_binary.c "
-                                    "-o %s/program && %s/program >%s/found",
-                                    compilers[i], job.folder, main_c, job.folder, job.folder, job.folder, job.folder);
-        assert_int_equal(system(command), 0);
-        char *path = text_format("%s/found", job.folder), *found = text_read_file(path, NULL);
+        assert_int_equal(finished_program(&job, compilers[i], sources, "", run), 0);
+        char *found = text_read_file(path, NULL);
         assert_string_equal(found, expected);
         free(found);
-        free(path);
-        free(command);
     }
+    free(run);
+    free(sources);
+    free(path);
     free(main_c);
 }
 
@@ -329,10 +281,11 @@ static const char object_program[] =
 static void repeated_stages_take_textures_and_structs(void **state)
 {
     (void)state;
-    char *stages = replaced(stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
-                            "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { "
-                            "name = \"half\"; type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; "
-                            "value = \"M + K\"; } ); }");
+    char *stages =
+        text_replaced(stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
+                      "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { "
+                      "name = \"half\"; type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; "
+                      "value = \"M + K\"; } ); }");
     job_free(load(stages));
     write_header();
     expect_printed(object_program, "sort 2000 2 77 1\nsort 2000 4 77 2\nsort 2000 4 77 1\n");

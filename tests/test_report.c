@@ -229,10 +229,6 @@ static void importance_tells_what_matters(void **state)
     if (!(strong > 0.75 && strong < 0.95)) fail_msg("STRONG: %g", strong);
     if (!(weak > 0.05 && weak < 0.25)) fail_msg("WEAK: %g", weak);
     if (!(none < 0.02)) fail_msg("NONE: %g", none);
-    expect_number(r, "pair.x", 0);
-    expect_number(r, "pair.y", 1);
-    assert_int_equal(json_array_size(at(r, "pair.best")), 3);
-    assert_int_equal(json_array_size(at(r, "pair.best.0")), 4);
     json_decref(job);
 }
 
@@ -256,8 +252,6 @@ static void a_thousand_values_are_put_into_sixty_groups(void **state)
         trials += json_number_value(json_object_get(json_array_get(at(x, "by_value"), i), "n"));
     assert_true(trials == 3000);
     assert_true(json_is_null(at(job, "results.0.parameters.1.grouped")));
-    assert_true(json_array_size(at(job, "results.0.pair.best")) <= 60);
-    assert_true(json_array_size(at(job, "results.0.pair.best.0")) <= 60);
     size_t i;
     const json_t *row;
     json_array_foreach(at(job, "results.0.lines.rows"), i, row)
@@ -327,7 +321,7 @@ static void a_store_without_trials_has_no_result(void **state)
 static void failures_alone_and_unknown_times_give_a_whole_result(void **state)
 {
     (void)state;
-    static const char *const nulls[] = {"best", "winner", "ratio", "pair", "roofline", "gain_last_hour"};
+    static const char *const nulls[] = {"best", "winner", "ratio", "roofline", "gain_last_hour"};
     use("A");
     add("X=1", STATUS_WRONG, "", NAN, 1e6);
     add("X=2", STATUS_OK, "", NAN, NAN);
@@ -358,7 +352,8 @@ static void one_configuration_is_enough(void **state)
     assert_int_equal(json_array_size(at(r, "histogram.edges")), 2);
     expect_number(r, "distribution.share.0", 1);
     expect_number(r, "parameters.0.by_value.0.median", 2e-3);
-    assert_true(json_is_null(at(r, "pair")));
+    expect_number(r, "trials.trial.0", 1);
+    expect_number(r, "trials.values.0.0", 0);
     json_decref(job);
 }
 
@@ -533,94 +528,44 @@ static void markup_in_names_does_not_end_the_script_of_the_page(void **state)
     free(safe);
 }
 
+// All of them, failures too; beyond fifty times the points they are spread evenly, with the first and the last.
+static void all_trials_are_in_columns(void **state)
+{
+    (void)state;
+    use("H200");
+    for (int i = 0; i < 200; i++) {
+        char *config = text_format("X=%d,Y=%d", i / 10, i % 10);
+        add(config, i % 10 ? STATUS_OK : STATUS_WRONG, "", i % 10 ? 1e-3 * (i + 1) : NAN, 1e6 + i);
+        free(config);
+    }
+    json_t *job = report_of(4);
+    const json_t *trials = at(job, "results.0.trials");
+    expect_number(trials, "of", 200);
+    assert_int_equal(json_array_size(at(trials, "trial")), 200);
+    expect_number(trials, "trial.7", 8);
+    expect_number(trials, "time.7", 8e-3);
+    expect_word(trials, "status.7", "ok");
+    expect_number(trials, "values.0.17", 1);
+    expect_number(trials, "values.1.17", 7);
+    expect_word(trials, "status.10", "wrong");
+    assert_true(json_is_null(at(trials, "time.10")));
+    json_decref(job);
+    job = report_of(2);
+    trials = at(job, "results.0.trials");
+    assert_int_equal(json_array_size(at(trials, "trial")), 100);
+    expect_number(trials, "of", 200);
+    expect_number(trials, "trial.0", 1);
+    expect_number(trials, "trial.99", 200);
+    json_decref(job);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int64_t add_on(const char *uuid, const char *config, enum trial_status status, double gpu_seconds,
-                      double finished)
-{
-    struct trial trial;
-    trial_clear(FIELD_TRIAL, &trial);
-    trial.config = config;
-    trial.status = status;
-    trial.reason = "";
-    trial.device_id = uuid;
-    trial.gpu_seconds = gpu_seconds;
-    trial.finished = finished;
-    trial.objective = status == STATUS_OK ? 1e-3 : NAN;
-    if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
-    return trial.id;
-}
-
-// 100 s of search; GPU-a measures all the time, GPU-b in the second half.
-static void gpus_are_shown_over_the_time_of_search_with_what_the_runs_say_of_them(void **state)
-{
-    (void)state;
-    char config[32];
-    use("H200");
-    put("device", 1000, "{}");
-    for (int i = 0; i < 100; i++) {
-        snprintf(config, sizeof config, "X=%d", i);
-        add_on("GPU-a", config, i % 10 ? STATUS_OK : STATUS_WRONG, 1, 1001 + i);
-        if (i < 50) continue;
-        snprintf(config, sizeof config, "X=%d", 1000 + i);
-        add_on("GPU-b", config, STATUS_OK, 0.5, 1001 + i);
-    }
-    add_on("", "X=5000", STATUS_COMPILE_ERROR, NAN, 1100);
-    put("run", 1100, "{\"started\": 1000, \"ended\": 1100, \"search_seconds\": 100}");
-    put("workers", 990, "{\"started\": 900, \"busy\": 0.5, \"limit\": \"compiling\", \"workers\": [{}]}");
-    put("workers", 1101,
-        "{\"started\": 1000, \"busy\": 0.75, \"limit\": null, \"workers\": [{\"name\": \"gpu 0\", \"kind\": \"gpu\", "
-        "\"node\": \"n1\", \"uuid\": \"GPU-a\"}, {\"name\": \"gpu 1\", \"kind\": \"gpu\", \"node\": \"n2\", "
-        "\"uuid\": \"GPU-b\", \"reason\": \"it is slower\"}]}");
-    json_t *job = report_of(100), *workers = json_object_get(at(job, "results.0"), "workers"),
-           *gpus = json_object_get(workers, "gpus"), *list = json_object_get(gpus, "list"),
-           *a = json_array_get(list, 0), *b = json_array_get(list, 1);
-    assert_int_equal(json_array_size(list), 2);
-    size_t bins = json_array_size(json_object_get(a, "busy"));
-    assert_int_equal(bins, 60);
-    assert_int_equal(json_array_size(json_object_get(gpus, "edges")), 61);
-    assert_string_equal(json_get_string(a, "name", ""), "gpu 0");
-    assert_string_equal(json_get_string(b, "node", ""), "n2");
-    assert_string_equal(json_get_string(b, "set_aside", ""), "it is slower");
-    assert_int_equal(json_get_integer(a, "trials", 0), 100);
-    assert_int_equal(json_get_integer(a, "failed", 0), 10);
-    double busy[2] = {0}, trials[2] = {0}, early = 0;
-    for (size_t i = 0; i < bins; i++) {
-        for (int g = 0; g < 2; g++) {
-            busy[g] += json_number_value(json_array_get(json_object_get(g ? b : a, "busy"), i)) * 100 / 60;
-            trials[g] += json_number_value(json_array_get(json_object_get(g ? b : a, "rate"), i)) * 100 / 60;
-        }
-        if (i < 29) early += json_number_value(json_array_get(json_object_get(b, "busy"), i));
-    }
-    assert_float_equal(busy[0], 100, 0.1);
-    assert_float_equal(busy[1], 25, 0.1);
-    assert_float_equal(trials[0], 100, 1e-6);
-    assert_float_equal(trials[1], 50, 1e-6);
-    assert_float_equal(early, 0, 1e-9);
-    // Of the newest run all, of the others what they waited for.
-    assert_int_equal(json_array_size(json_object_get(workers, "runs")), 2);
-    assert_string_equal(json_get_string(json_array_get(json_object_get(workers, "runs"), 0), "limit", ""), "compiling");
-    assert_null(json_object_get(json_array_get(json_object_get(workers, "runs"), 0), "workers"));
-    assert_int_equal(json_array_size(json_object_get(json_object_get(workers, "last"), "workers")), 2);
-    json_decref(job);
-}
-
-static void a_store_that_says_nothing_of_its_workers_has_none(void **state)
-{
-    (void)state;
-    use("H200");
-    add("X=1", STATUS_OK, "", 1e-3, 1000);
-    json_t *job = report_of(100);
-    assert_true(json_is_null(json_object_get(at(job, "results.0"), "workers")));
-    json_decref(job);
-}
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(seconds_of_search_leave_out_the_days_between_runs),
-        CASE(gpus_are_shown_over_the_time_of_search_with_what_the_runs_say_of_them),
-        CASE(a_store_that_says_nothing_of_its_workers_has_none),
+        CASE(all_trials_are_in_columns),
         CASE(the_gain_of_a_search_shorter_than_an_hour_is_unknown),
         CASE(steps_of_the_best_are_never_thinned),
         CASE(many_values_alone_are_no_importance),

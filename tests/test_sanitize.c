@@ -1,6 +1,6 @@
 // compute-sanitizer's logs (tests/sanitizer has samples), and what the driver makes of them: with a script in the
 // tool's place and a scripted worker.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
 #include <signal.h>
 
@@ -144,8 +144,7 @@ static void write_job(const char *folder, const char *mode, const char *verifica
 
 #define HERE                                                                            \
     "export SWEETSPOT_SANITIZER=$PWD/tests/fake_sanitizer.sh FAKE_TOOLS=$PWD/%s/tools " \
-    "FAKE_SANITIZER_CHILD=$PWD/%s/child SWEETSPOT_GPU_WORKER=$BIN/fake_worker "         \
-    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+    "FAKE_SANITIZER_CHILD=$PWD/%s/child " SCRIPTED "; "
 
 static struct outcome_of_command run(const char *folder, const char *before, const char *command)
 {

@@ -1,5 +1,6 @@
 // The header's selector against the driver: what it loses on a recorded matrix of times, and that both expect the same.
 #include "tests/e2e.h"
+#include "tests/loaded_job.h"
 
 #include <math.h>
 
@@ -34,13 +35,8 @@ static struct job *job_with_problems(const char *folder, char *problems)
     assert_int_equal(r.status, 0);
     e2e_done(&r);
     free(problems);
-    struct job *job;
-    struct mistakes mistakes = {0};
-    struct error err;
     char *path = text_format("%s/configs/job.cfg", folder);
-    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
-    mistakes_release(&mistakes);
+    struct job *job = loaded_job(path);
     free(path);
     return job;
 }

@@ -1,7 +1,7 @@
 // status, compare, header and export over several jobs, over folders of them, and over stores of several devices; the
 // gate of compare; tables on a terminal.
-#include "tests/e2e.h"
 #include "tests/finished_job.h"
+#include "tests/scripted.h"
 
 #include <sys/ioctl.h>
 
@@ -13,14 +13,7 @@
 
 static void write_job(const char *folder, const char *file, const char *name, const char *more)
 {
-    char *text = text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                             "parameters = ( { name = \"X\"; range = [0, 15]; } );\n"
-                             "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-                             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } "
-                             "); verification = { enabled = false; };\n%s\n",
-                             name, more);
-    e2e_write(folder, file, text);
-    free(text);
+    SCRIPTED_JOB(folder, .file = file, .name = name, .parameters = "{ name = \"X\"; range = [0, 15]; }", .more = more);
 }
 
 // A recorded space: the best, 1 ms, is at X = `best`, and the library takes `library` seconds.

@@ -4,6 +4,7 @@
 
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
+#include "tests/scripted.h"
 
 #include "search/space/random.h"
 #include "tuner/base/protocol.h"
@@ -158,30 +159,22 @@ static void a_lost_check_blames_nobody_and_is_made_again(void **state)
 // Whole runs
 // -----------------------------------------------------------------------------------------------------------
 
-static const char job_text[] =
-    "name = \"fake\";\n"
-    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; },\n"
-    "  { name = \"Y\"; values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]; },\n"
-    "  { name = \"MODE\"; values = [\"good\"]; } );\n"
-    "problems = ( { N = 1024; } );\n"
-    "launch = { grid = [\"N\"]; block = [32]; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; };\n"
-    "measure = { timeout = \"5s\"; final = { candidates = 60; rounds = 10; processes = 1; }; };\n"
-    "search = { strategy = \"exhaustive\"; };\n";
 enum { CONFIGURATIONS = 128 };
 
-#define TUNE                                                                               \
-    "export FAKE_LOG=$at/measured FAKE_DELAY=10000 SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
-    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"                                          \
+#define TUNE                                                       \
+    "export FAKE_LOG=$at/measured FAKE_DELAY=10000 " SCRIPTED "\n" \
     "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --workers 1 "
 
 static char *job_folder(const char *name)
 {
     char *folder = e2e_folder(name);
-    e2e_write(folder, "job.cfg", job_text);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y; }\n");
+    SCRIPTED_JOB(folder,
+                 .parameters =
+                     "{ name = \"X\"; range = [1, 8]; }, { name = \"Y\"; range = [1, 16]; }, { name = \"MODE\"; "
+                     "values = [\"good\"]; }",
+                 .more = "measure = { timeout = \"5s\"; final = { candidates = 60; rounds = 10; processes = 1; }; };\n"
+                         "search = { strategy = \"exhaustive\"; };",
+                 .source = "extern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y; }\n");
     return folder;
 }
 
@@ -209,13 +202,11 @@ static int count(void *user, const struct trial *trial)
 
 static struct tally tally(const char *folder)
 {
-    char *path = text_format("%s/job.db", folder);
-    struct store *store = opened_store(path);
+    struct store *store = opened_store("%s/job.db", folder);
     struct tally t = {0};
     struct error err;
     assert_int_equal(store_each(store, false, 0, count, &t, &err), 0);
     store_close(store);
-    free(path);
     return t;
 }
 

@@ -1,17 +1,12 @@
 // Macros of one stage: stages with other macros are units of a candidate, compiled one by one and kept in one file. By
 // the real compile worker, and by the launch that a header has, against the fake driver.
-#include "tests/finished_job.h"
-
 #include "tests/e2e.h"
+#include "tests/finished_header.h"
+#include "tests/loaded_job.h"
+
 #include "tuner/base/units.h"
-#include "tuner/cli/commands.h"
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
-#include "tuner/store/binary.h"
-
-#ifndef TEST_CUDA_HOME
-#define TEST_CUDA_HOME "/usr/local/cuda"
-#endif
 
 // One kernel three times: with PHASE 1, 2, and 1 again.
 #define LAUNCH "launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };"
@@ -49,31 +44,18 @@ static int teardown(void **state)
 
 static void write_job(const char *stages)
 {
-    char *text = text_copy(finished_job_text), *launch = strstr(text, "launch = "),
-         *rest = strstr(text, "reference = ");
-    *launch = 0;
-    memset(strstr(text, "entry = \"mini\"; "), ' ', strlen("entry = \"mini\"; "));
-    char *whole =
-        text_format("%s%sreference = { files = { y = \"y.npy\"; }; };\n%s", text, stages, strstr(rest, "work = "));
-    finished_write(job.job, whole);
+    char *text = finished_stages(stages, "files = { y = \"y.npy\"; };"), *path = text_format("%s/y.npy", job.folder);
+    finished_write(job.job, text);
     finished_write(job.template, source_text);
-    char *path = text_format("%s/y.npy", job.folder);
     finished_write(path, "");
     free(path);
-    free(whole);
     free(text);
 }
 
 static struct job *load(const char *stages)
 {
-    struct mistakes mistakes = {0};
-    struct job *out;
-    struct error err;
     write_job(stages);
-    if (job_load(job.job, &out, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    if (job_build_space(out, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    mistakes_release(&mistakes);
-    return out;
+    return loaded_job(job.job);
 }
 
 // The worker's answer about a configuration. New reference.
@@ -164,9 +146,7 @@ static void launches_name_the_unit_of_their_kernel(void **state)
 
 static void refused(const char *from, const char *to, const char *message)
 {
-    const char *at = strstr(stages_text, from);
-    assert_non_null(at);
-    char *stages = text_format("%.*s%s%s", (int)(at - stages_text), stages_text, to, at + strlen(from));
+    char *stages = text_replaced(stages_text, from, to);
     struct mistakes mistakes = {0};
     struct job *out = NULL;
     write_job(stages);
@@ -184,22 +164,6 @@ static void macros_that_would_clash_are_refused(void **state)
     refused("PHASE = 1", "while = 1", "macro 'while' cannot be the name of a macro: it is a keyword");
     refused("PHASE = 1", "PHASE = true", "the value of macro 'PHASE' must be a string or a number");
     refused("{ PHASE = 1; WEIGHT = \"2.5f\"; }", "[1]", "'defines' must be a group");
-}
-
-static void keep_binary(const void *bytes, size_t size)
-{
-    struct error err = {""};
-    struct store *store;
-    struct environment environment;
-    char hash[HASH_TEXT_SIZE];
-    if (store_open(&store, job.store, false, &err) || store_last_environment(store, &environment, &err) ||
-        store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
-        fail_msg("%s", err.message);
-    char *document = text_format(
-        "{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"scan\":\"scan\",\"1 scan\":\"second\"}}", hash, size);
-    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
-    store_close(store);
-    free(document);
 }
 
 // A kernel is looked for in the library of its unit, whose bytes are that unit's.
@@ -225,19 +189,15 @@ static void a_header_loads_every_unit_and_launches_from_each(void **state)
     write_job(stages_text);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    keep_binary(file, size);
+    finished_binary(&job, file, size, "{\"scan\":\"scan\",\"1 scan\":\"second\"}");
     free(file);
-    int status = finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header,
-                              "--embed", NULL);
-    if (status) fail_msg("status %d: %s", status, said);
-    free(said);
+    finished_embed(&job);
     char *main_c = text_format("%s/main.c", job.folder);
     finished_write(main_c, program);
-    struct outcome_of_command r =
-        e2e_run(job.folder,
-                "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem " TEST_CUDA_HOME
-                "/include -I%s -Itests/launch %s %s/include/mini_best_binary.c -o %s/program && %s/program",
-                job.folder, main_c, job.folder, job.folder, job.folder);
+    struct outcome_of_command r = e2e_run(
+        job.folder,
+        "gcc -std=c99 " STRICT "-I%s -Itests/launch %s %s/include/mini_best_binary.c -o %s/program && %s/program",
+        job.folder, main_c, job.folder, job.folder, job.folder);
     if (r.status || strcmp(r.out, "scan second scan ")) fail_msg("status %d: %s%s", r.status, r.out, r.err);
     e2e_done(&r);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#define MINI_GEMM_STAGE_DOWN\n"
@@ -249,7 +209,8 @@ static void a_header_loads_every_unit_and_launches_from_each(void **state)
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
     char *alone = text_format("%s/winner.cubin", job.folder);
-    status = finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
+    int status =
+        finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
     assert_true(status > 0);
     assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
     free(said);

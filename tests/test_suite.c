@@ -1,20 +1,13 @@
 // `sweetspot tune FOLDER`: several jobs within one budget.
-#include "tests/e2e.h"
 #include "tests/sanitized.h"
+#include "tests/scripted.h"
 
 #include "tuner/base/json.h"
 
 static void write_job(const char *folder, const char *file, const char *name, const char *more)
 {
-    char *text =
-        text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                    "parameters = ( { name = \"X\"; range = [0, 63]; }, { name = \"Y\"; range = [0, 63]; } );\n"
-                    "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
-                    "verification = { enabled = false; };\n%s\n",
-                    name, more);
-    e2e_write(folder, file, text);
-    free(text);
+    SCRIPTED_JOB(folder, .file = file, .name = name, .more = more,
+                 .parameters = "{ name = \"X\"; range = [0, 63]; }, { name = \"Y\"; range = [0, 63]; }");
 }
 
 static void write_suite(const char *folder)
@@ -31,7 +24,6 @@ static void write_suite(const char *folder)
                             "values", values, "columns", "X", "Y", "status", "time", "trials", trials, "baselines",
                             "name", "cublas", "problems", "time", 2e-3);
     e2e_write_json(folder, "space.json", all);
-    e2e_write(folder, "x.cu", "\n");
     write_job(folder, "a.cfg", "a", "budget = { evaluations = 20; };");
     write_job(folder, "b.cfg", "b", "budget = { evaluations = 4096; };");
 }

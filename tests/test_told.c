@@ -1,6 +1,6 @@
 // What a candidate's result becomes on its way: the figures that the workers gave reach the store, and a strategy is
 // learns of slow trials as slow ones, with their times.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
 #include <math.h>
 
@@ -28,19 +28,11 @@ static void write_space(const char *folder, const char *status)
     e2e_write_json(folder, "space.json", all);
 }
 
-static const char job_text[] =
-    "name = \"told\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( %s );\n"
-    "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [64]; shared = \"16 * X\"; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; }; search = { strategy = \"%s\"; };\n";
-
 static void write_job(const char *folder, const char *parameters, const char *strategy)
 {
-    char *text = text_format(job_text, parameters, strategy);
-    e2e_write(folder, "job.cfg", text);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
-    free(text);
+    char *more = text_format("search = { strategy = \"%s\"; };", strategy);
+    SCRIPTED_JOB(folder, .parameters = parameters, .block = "64", .shared = "16 * X", .more = more);
+    free(more);
 }
 
 // Tunes and exports what the store then holds. Release it with json_decref.
@@ -142,9 +134,8 @@ static void the_workers_figures_reach_the_store(void **state)
     char *folder = e2e_folder("figures");
     write_job(folder, "{ name = \"X\"; values = [2, 7, 11]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }",
               "exhaustive");
-    json_t *root =
-               tune(folder, "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
-                            "$BIN/sweetspot tune job.cfg --store job.db"),
+    json_t *root = tune(folder, "export " SCRIPTED "; "
+                                "$BIN/sweetspot tune job.cfg --store job.db"),
            *row;
     size_t i;
     assert_int_equal(json_array_size(json_object_get(root, "trials")), 6);
@@ -182,10 +173,9 @@ static void the_occupancy_counts_static_and_dynamic_shared_memory(void **state)
     (void)state;
     char *folder = e2e_folder("static");
     write_job(folder, "{ name = \"X\"; values = [1]; }", "exhaustive");
-    json_t *root =
-        tune(folder, "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg; "
-                     "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
-                     "$BIN/sweetspot tune job.cfg --store job.db");
+    json_t *root = tune(folder, "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg; "
+                                "export " SCRIPTED "; "
+                                "$BIN/sweetspot tune job.cfg --store job.db");
     const json_t *row = json_array_get(json_object_get(root, "trials"), 0);
     assert_int_equal((int)json_number_value(cell(root, row, "shared_bytes")), 40960 + 16);
     assert_true(json_number_value(cell(root, row, "theoretical_occupancy")) == 10.0 / 64);

@@ -2,6 +2,7 @@
 // completes, every candidate has its right status and reason, and none of the bad ones can win.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
+#include "tests/scripted.h"
 
 #include <signal.h>
 #include <time.h>
@@ -10,42 +11,21 @@
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 
-// A job over X and MODE; the template is an empty file.
-static const char job_text[] =
-    "name = \"fake\";\n"
-    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; } );\n"
-    "problems = ( { N = 1024; } );\n"
-    "launch = { grid = [\"N\"]; block = [%s]; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; };\n"
-    "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
-    "compile = { timeout = \"1s\"; workers = 2; };\n"
-    "search = { strategy = \"exhaustive\"; };\n";
-
 static void write_job(const char *folder, const char *xs, const char *modes, const char *block)
 {
-    char *text = text_format(job_text, xs, modes, block);
-    e2e_write(folder, "job.cfg", text);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
-    free(text);
+    char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
+    SCRIPTED_JOB(folder, .parameters = parameters, .block = block,
+                 .more = "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                         "compile = { timeout = \"1s\"; workers = 2; }; search = { strategy = \"exhaustive\"; };");
+    free(parameters);
 }
 
-#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
-#define SWEETSPOT FAKE "$BIN/sweetspot "
+#define SWEETSPOT SCRIPTED "$BIN/sweetspot "
 
 static struct outcome_of_command run_tune(const char *folder, const char *before, const char *options)
 {
     return e2e_run(folder, "export FAKE_LOG='%s/measured'; %s " SWEETSPOT "tune %s/job.cfg --store %s/job.db -q %s",
                    folder, before, folder, folder, options);
-}
-
-static struct store *open_store(const char *folder)
-{
-    char *path = text_format("%s/job.db", folder);
-    struct store *store = opened_store(path);
-    free(path);
-    return store;
 }
 
 static const struct {
@@ -97,7 +77,7 @@ static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **s
     struct outcome_of_command r = run_tune(folder, "", "");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "MODE=good");
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     struct error err;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         char *config = text_format("X=7,MODE=%s", modes[i].mode);
@@ -122,7 +102,7 @@ static void a_hanging_compiler_is_killed_and_replaced(void **state)
     struct outcome_of_command r = run_tune(folder, "", "");
     assert_int_equal(r.status, 0);
     assert_true(time(NULL) - start < 40);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     struct error err;
     struct trial t;
     assert_int_equal(store_find(store, "X=1,MODE=compile_hang", &t, &err), 0);
@@ -141,7 +121,7 @@ static void counters_are_kept_for_all_but_the_candidate_that_kills_the_worker(vo
     write_job(folder, "1, 2, 3", "\"good\", \"count_crash\"", "32");
     struct outcome_of_command r = run_tune(folder, "", "--no-final");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     struct error err;
     for (int x = 1; x <= 3; x++) {
         char *config = text_format("X=%d,MODE=good", x);
@@ -185,7 +165,7 @@ static void a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_pl
     e2e_expect(r.out, "X=7,MODE=good");
     e2e_expect(r.err, "is out of the final: implausible: scripted");
     e2e_done(&r);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     struct trial t;
     struct error err;
     assert_int_equal(store_find(store, "X=7,MODE=final_implausible", &t, &err), 0);
@@ -201,8 +181,8 @@ static void work_that_no_device_could_do_is_doubted_once_a_run_with_the_line(voi
     static const struct {
         const char *work, *part; // part: of the warning; NULL: there is none
     } cases[] = {
-        {"work = { flops = \"N*1000000000\"; };\n", "job.cfg:11: 'work' says 1.024e+12 operations of problem N=1024"},
-        {"work = { bytes = \"N*1000000000\"; };\n", "job.cfg:11: 'work' says 1.024e+12 bytes of problem N=1024"},
+        {"work = { flops = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 operations of problem N=1024"},
+        {"work = { bytes = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 bytes of problem N=1024"},
         {"work = { flops = \"N*30000000\"; bytes = \"N*3900000\"; };\n", NULL}, // 3e13 and 4e12 a second
         {"", NULL},
     };
@@ -235,7 +215,7 @@ static void a_deadline_runs_from_when_the_request_is_at_the_head(void **state)
     struct outcome_of_command r = run_tune(folder, "export FAKE_DELAY=1200000;", "--no-final");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     int64_t counts[STATUS_COUNT];
     struct error err;
     assert_int_equal(store_counts(store, counts, &err), 0);
@@ -283,7 +263,7 @@ static void a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_
     char *folder = e2e_folder("final_names");
     write_job(folder, "6, 7", "\"final_names_itself\", \"good\"", "32");
     struct outcome_of_command r =
-        e2e_run(folder, FAKE "$BIN/sweetspot tune %s/job.cfg --store %s/t.db -q 2>&1", folder, folder);
+        e2e_run(folder, SCRIPTED "$BIN/sweetspot tune %s/job.cfg --store %s/t.db -q 2>&1", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "is out of the final: crashed");
     e2e_expect(r.out, "winner: trial");
@@ -392,7 +372,7 @@ static void a_reference_that_takes_long_shows_how_far_it_is(void **state)
     char *folder = e2e_folder("reference");
     write_job(folder, "1, 2, 3", "\"good\"", "32");
     struct outcome_of_command r =
-        e2e_run(folder, FAKE "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder);
+        e2e_run(folder, SCRIPTED "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "the reference on the CPU, 25%");
     e2e_expect(r.err, "the reference on the CPU, 75%");
@@ -409,8 +389,8 @@ static void a_second_tuner_is_refused_with_the_pid_of_the_first(void **state)
     struct outcome_of_command r =
         e2e_run(folder,
                 "export FAKE_DELAY=500000\n"
-                "job=%s/job.cfg store=%s/job.db\n" FAKE "$BIN/sweetspot tune $job --store $store -q & first=$!\n"
-                "sleep 1.5\n" FAKE "$BIN/sweetspot tune $job --store $store -q; status=$?\n"
+                "job=%s/job.cfg store=%s/job.db\n" SCRIPTED "$BIN/sweetspot tune $job --store $store -q & first=$!\n"
+                "sleep 1.5\n" SCRIPTED "$BIN/sweetspot tune $job --store $store -q; status=$?\n"
                 "kill -INT $first; wait $first; echo \"first $first second $status\"",
                 folder, folder);
     int first = 0, second = 0;
@@ -431,7 +411,7 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
     char *folder = e2e_folder("interrupt"), *measured = text_format("%s/measured", folder);
     write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"", "32");
     struct outcome_of_command r = e2e_run(folder,
-                                          "export FAKE_DELAY=300000 FAKE_LOG=%s\n" FAKE
+                                          "export FAKE_DELAY=300000 FAKE_LOG=%s\n" SCRIPTED
                                           "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
                                           "sleep 1; kill -INT $first; wait $first; echo status $?",
                                           measured, folder, folder);
@@ -440,7 +420,7 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
     e2e_expect(r.err, again);
     free(again);
     e2e_done(&r);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     int64_t counts[STATUS_COUNT];
     struct error err;
     assert_int_equal(store_counts(store, counts, &err), 0);
@@ -463,7 +443,7 @@ static void a_second_ctrl_c_stops_at_once(void **state)
     time_t start = time(NULL);
     struct outcome_of_command r = e2e_run(
         folder,
-        "sed -i 's/timeout = \"2s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" FAKE
+        "sed -i 's/timeout = \"2s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" SCRIPTED
         "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
         "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
         folder, folder, folder);
@@ -485,7 +465,7 @@ static void each_signal_that_interrupts_has_its_exit_status(void **state)
         write_job(folder, "1, 2", "\"good\"", "32");
         struct outcome_of_command r =
             e2e_run(folder,
-                    "folder=%s; export FAKE_DELAY=700000\n" FAKE
+                    "folder=%s; export FAKE_DELAY=700000\n" SCRIPTED
                     "%s$BIN/sweetspot tune $folder/job.cfg --store $folder/job.db -q & first=$!\n"
                     "until test -s $folder/job.log; do sleep 0.1; done; kill -%s $first; wait $first; exit $?",
                     folder, cases[i].under, cases[i].name);
@@ -548,7 +528,7 @@ static void a_template_that_changes_ends_the_run_and_no_candidate_is_blamed(void
     assert_int_equal(r.status, EXIT_USAGE);
     e2e_expect(r.err, "x.cu' has changed meanwhile");
     e2e_done(&r);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     int64_t counts[STATUS_COUNT];
     struct error err;
     assert_int_equal(store_counts(store, counts, &err), 0);
@@ -618,7 +598,7 @@ static void any_number_of_metrics_is_kept(void **state)
     struct outcome_of_command r = run_tune(folder, "FAKE_METRICS=500", "--no-final");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     struct error err;
     struct trial t;
     assert_int_equal(store_find(store, "X=1,MODE=good", &t, &err), 0);
@@ -651,7 +631,7 @@ static void configurations_of_any_length_are_whole_everywhere(void **state)
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, ",X=7,MODE=good\n");
     e2e_done(&r);
-    struct store *store = open_store(folder);
+    struct store *store = opened_store("%s/job.db", folder);
     int64_t counts[STATUS_COUNT];
     struct error err;
     assert_int_equal(store_counts(store, counts, &err), 0);
@@ -737,7 +717,7 @@ static void all_trials_that_a_killed_run_left_uncounted_are_counted(void **state
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
     int64_t id;
-    store = open_store(folder);
+    store = opened_store("%s/job.db", folder);
     assert_int_equal(store_uncounted(store, &id, 1, &err), 0);
     store_close(store);
     free(xs);

@@ -5,15 +5,14 @@ const fs = require('node:fs'),
     path = require('node:path');
 
 const ROOT = path.join(__dirname, '..', '..');
-const CHARTS = 'out/npm/node_modules/echarts';
+const CHARTS = 'out/npm/report';
 const read = (...parts) => fs.readFileSync(path.join(ROOT, ...parts), 'utf8');
 
 function makePage(data) {
     const parts = {
         '@STYLE@': () => read('tuner/report/page/report.css'),
-        '@CHARTS@': () => read(CHARTS, 'dist/echarts.min.js'),
-        '@CHARTS_LICENCE@': () =>
-            `${read(CHARTS, 'LICENSE')}\n${read(CHARTS, 'NOTICE')}`.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+        '@CHARTS@': () => read(CHARTS, 'libraries.js'),
+        '@CHARTS_LICENCE@': () => read(CHARTS, 'LICENSES').replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
         '@SCRIPT@': () => read('out/page/report.js'),
         '@DATA@': () => JSON.stringify(data).replaceAll('</', '<\\/'),
     };
@@ -23,6 +22,4 @@ function makePage(data) {
         .join('\n');
 }
 
-const haveCharts = () => fs.existsSync(path.join(ROOT, CHARTS, 'dist/echarts.min.js'));
-
-module.exports = {makePage, haveCharts, ROOT};
+module.exports = {makePage, ROOT};

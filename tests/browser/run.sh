@@ -14,7 +14,7 @@ skip() {
 }
 command -v node >/dev/null || skip 'node is not installed (apt-get install nodejs)'
 case $(node --version) in v[0-9].* | v1[0-9].*) skip 'node is older than 20' ;; esac
-[ -s out/npm/node_modules/echarts/dist/echarts.min.js ] || skip 'the chart library is missing (make charts)'
+[ -s out/npm/report/libraries.js ] || skip 'the libraries of the page are missing (make charts)'
 node --check "$SCRIPT" || { echo '0 passed, 1 failed, 0 skipped'; exit 1; }
 if ! node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 : 1)"; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

@@ -75,74 +75,6 @@ function search(r, parameters, trials, base, failing) {
     });
 }
 
-// GPUs on nodes of four, the last of which is set aside where there are more than two, and two compilers a node.
-function workersOf({gpus, trials, began, r}) {
-    const bins = 40,
-        seconds = 12 * trials;
-    const gpu = i => ({
-        name: `gpu ${i}`,
-        kind: 'gpu',
-        node: `node${Math.floor(i / 4)}`,
-        device: String(i % 4),
-        uuid: `GPU-${i}`,
-        state: gpus > 2 && i === gpus - 1 ? 'set aside' : 'idle',
-        ...(gpus > 2 && i === gpus - 1 ? {reason: 'it is 7% slower than the others'} : {}),
-        done: Math.round(trials / gpus),
-        failed: 3,
-        restarts: i % 3,
-        seconds: {'setting up': 4, idle: 0.1 * seconds, measuring: 0.9 * seconds},
-        busy: 0.9,
-        busy_minute: 0.92,
-        clock_mhz: 1980,
-        temperature: 48,
-    });
-    const compiler = i => ({
-        name: `compiler ${i}`,
-        kind: 'compiler',
-        node: `node${i >> 1}`,
-        state: 'idle',
-        done: trials,
-        failed: 1,
-        restarts: 0,
-        seconds: {idle: 0.7 * seconds, compiling: 0.3 * seconds},
-        busy: 0.3,
-        busy_minute: 0.3,
-    });
-    const run = {
-        started: began,
-        ended: began + seconds,
-        host: 'node0',
-        seconds: {setting_up: 4, search: seconds, final: 30},
-        busy: 0.71,
-        compilers_busy: 0.98,
-        limit: 'compiling',
-        limit_share: 0.22,
-    };
-    return {
-        runs: [{...run, busy: 0.97, limit: null, limit_share: null}, run],
-        last: {
-            ...run,
-            workers: [
-                ...Array.from({length: gpus}, (_, i) => gpu(i)),
-                ...Array.from({length: 2 * Math.ceil(gpus / 4)}, (_, i) => compiler(i)),
-            ],
-        },
-        gpus: {
-            edges: Array.from({length: bins + 1}, (_, b) => (seconds * b) / bins),
-            list: Array.from({length: gpus}, (_, i) => ({
-                uuid: `GPU-${i}`,
-                name: `gpu ${i}`,
-                node: `node${Math.floor(i / 4)}`,
-                trials: Math.round(trials / gpus),
-                failed: 3,
-                set_aside: null,
-                rate: Array.from({length: bins}, () => (1 + 0.2 * r()) / 12 / gpus),
-                busy: Array.from({length: bins}, () => 0.8 + 0.2 * r()),
-            })),
-        },
-    };
-}
-
 function result(options) {
     const {
         seed = 1,
@@ -157,7 +89,6 @@ function result(options) {
         size = 2048,
         final = true,
         current = true,
-        gpus = 2,
     } = options;
     const r = random(seed),
         all = search(r, parameters, trials, base, failing),
@@ -193,9 +124,6 @@ function result(options) {
         };
     };
     const weight = parameters.reduce((sum, each) => sum + each[2], 0);
-    const order = parameters.map((_, k) => k).sort((a, b) => parameters[b][2] - parameters[a][2]),
-        [x, y] = order;
-    const cell = (i, j) => sorted.filter(trial => trial.config[x] === i && trial.config[y] === j);
     const shownPoints = all.slice(0, points),
         flops = 2 * size ** 3;
     const noise = () => 1 + 0.002 * (r() - 0.5);
@@ -295,17 +223,13 @@ function result(options) {
             importance: best ? own / weight : null,
             by_value: values.map((_, i) => by(k, i)),
         })),
-        pair:
-            best && parameters.length > 1
-                ? {
-                      x,
-                      y,
-                      best: parameters[y][1].map((_, j) =>
-                          parameters[x][1].map((__, i) => cell(i, j)[0]?.time ?? null)
-                      ),
-                      n: parameters[y][1].map((_, j) => parameters[x][1].map((__, i) => cell(i, j).length)),
-                  }
-                : null,
+        trials: {
+            of: all.length,
+            trial: all.map(trial => trial.id),
+            time: all.map(trial => trial.time),
+            status: all.map(trial => trial.status),
+            values: parameters.map((_, k) => all.map(trial => trial.config[k])),
+        },
         lines: {
             shown: Math.min(lineCount, timed.length),
             of: timed.length,
@@ -422,7 +346,6 @@ function result(options) {
                 420 + Math.round(120 * r()),
             ]),
         },
-        workers: workersOf({gpus, trials, began, r}),
         reproduce: ['sweetspot tune configs/sgemm_2048.cfg --seed 1', 'sweetspot compare configs/sgemm_2048.cfg'],
     };
 }
@@ -439,7 +362,7 @@ const job = (name, results, rest) => ({
 
 const report = (...jobs) => ({
     format: 'sweetspot-report',
-    version: 1,
+    version: 2,
     made: 1795332352,
     program: 'sweetspot 0.9',
     jobs,
@@ -469,7 +392,7 @@ function withMarkup() {
     for (const each of one.failures) each.status = each.reason = MARKUP;
     one.findings[0].seen = one.findings[0].why = one.limits.warnings[0] = one.reproduce[0] = MARKUP;
     one.points.columns[2] = one.points.meanings[2] = one.roofline.problem = one.roofline.baselines[0].name = MARKUP;
-    one.runs[0].strategy = MARKUP;
+    one.runs[0].strategy = one.trials.status[0] = MARKUP;
     return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));
 }
 
@@ -528,7 +451,6 @@ const VARIANTS = {
             ])
         ),
     large: () => report(job('sgemm_2048', [result({trials: 100000, points: 10000})])),
-    pool: () => report(job('sgemm_2048', [result({trials: 200, gpus: 20})])),
     running: () => report(job('sgemm_2048', [result({trials: 200, final: false})], {running: true})),
     unreadable: () => report(job('sgemm_2048', [], {error: 'out/sgemm_2048.db: not a store'})),
     markup: withMarkup,

@@ -48,7 +48,7 @@ namespace emulation
 
 struct copy {
     unsigned to;
-    const float *from; // null: zeros
+    const void *from; // null: zeros
     unsigned bytes;
 };
 
@@ -78,16 +78,18 @@ inline unsigned address(const void *p)
     return (unsigned)(static_cast<const char *>(p) - shared);
 }
 
-inline void copy_async(unsigned to, const float *from, unsigned bytes)
+inline void copy_async(unsigned to, const void *from, unsigned bytes)
 {
     if (to % bytes || reinterpret_cast<size_t>(from) % bytes || to + bytes > sizeof shared)
         fail("a copy is not aligned, or leaves shared memory");
     threads[current].open.push_back({to, from, bytes});
 }
 
-inline void copy_async_or_zero(unsigned to, const float *from, bool valid)
+// All of it or nothing.
+inline void copy_async_or_zero(unsigned to, const void *from, unsigned bytes, unsigned valid)
 {
-    threads[current].open.push_back({to, valid ? from : nullptr, 4});
+    if (valid && valid != bytes) fail("a copy is cut off");
+    threads[current].open.push_back({to, valid ? from : nullptr, bytes});
 }
 
 inline void commit()

@@ -5,7 +5,7 @@
 
 #include "cuda.h"
 
-#include "gemm_simt.emulated"
+#include "gemm_simt.cu"
 
 #ifndef TAIL
 #define TAIL 0 // 1: half of the tiles are in one part

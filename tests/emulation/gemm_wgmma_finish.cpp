@@ -51,7 +51,7 @@ void wait_for_launch_before()
 
 } // namespace
 
-#include "gemm_wgmma_finish.emulated"
+#include "gemm_wgmma.cu"
 
 namespace
 {

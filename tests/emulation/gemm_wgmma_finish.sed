@@ -1,8 +1,9 @@
 # Of templates/gemm_wgmma.cu what has to do with parts of a sum, in terms of cuda.h: no barriers, copies and tensor
 # cores, neither role, no other kernel.
-/^\/\* ---- barriers, copies/,/^\/\* ---- tiles/{/^constexpr int SUMS/!d}
-/^\/\* ---- the two roles/,/^\/\* ---- the sum of the parts/c\} // namespace
-/^\/\* ---- rows that TMA cannot address/,$d
+/^#include ".*\(ptx\|ring\|tma\|wgmma\|prepare\).cuh"/d
+s/^#include "gemm_wgmma\/mainloop.cuh"/#include "gemm_wgmma\/partials.cuh"/
+/^extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)/,/^}/d
+/^extern "C" __global__ void __launch_bounds__(256)/,/^}/d
 s/asm("cvt.rn." TEXT(OUTPUT) "x2.f32 %0, %1, %2;".*/both = rounded(low) | rounded(high) << 16;/
 # An asm of several lines becomes one line first.
 /asm volatile("[a-z]*.global.cg.v4.f32 /{:more;/;$/!{N;s/\n */ /;bmore};}

@@ -2,7 +2,7 @@
 // several tiles, of less than one, and of sizes that VECTOR does not divide. Exit status 0 and "ok" when all is right.
 #include "cuda.h"
 
-#include "transpose.emulated"
+#include "transpose.cu"
 
 namespace
 {

@@ -5,9 +5,8 @@
 #include <string.h>
 
 const char *const direction_words[] = {"in", "out", "inout", "scratch", NULL};
-const char *const fill_words[] = {"uniform", "normal",    "integer",     "zero",    "constant",
-                                  "index",   "nonfinite", "npy",         "copy",    "transposed",
-                                  "noise",   "sorted",    "permutation", "offsets", NULL};
+const char *const fill_words[] = {"uniform",   "normal", "integer", "zero",        "constant", "index",
+                                  "nonfinite", "npy",    "sorted",  "permutation", "offsets",  NULL};
 
 int word_find(const char *const *words, const char *word)
 {

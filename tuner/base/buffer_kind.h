@@ -15,10 +15,7 @@ enum fill_kind {
     FILL_NONFINITE, // as uniform, some of them infinite or NaN
     FILL_NPY,       // a file
     // kernels/host_fill.h:
-    FILL_COPY,       // the elements of another buffer
-    FILL_TRANSPOSED, // the same with rows and columns exchanged
-    FILL_NOISE,      // the same plus noise of an amplitude
-    FILL_SORTED,     // low <= x <= high, ascending
+    FILL_SORTED, // low <= x <= high, ascending
     FILL_PERMUTATION,
     FILL_OFFSETS // 0, ascending to a total: where the rows of a sparse matrix begin
 };

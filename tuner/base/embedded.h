@@ -4,16 +4,22 @@
 
 // Puts a file into the program as the text sweetspot_<name>. The assembler includes it; the Makefile has to make the
 // object depend on it.
-#define EMBED_FILE(name, path)                                                                                     \
-    __asm__(".section .rodata\n.global sweetspot_" #name "\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
-            ".previous\n");                                                                                        \
+#define EMBED_FILE(name, path)                                                        \
+    __asm__(".section .rodata\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
+            ".previous\n");                                                           \
     extern const char sweetspot_##name[];
 
 const char *embedded_support(void);       // kernels/support.cu
 const char *embedded_ceilings(void);      // kernels/ceilings.cu
 const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
 const char *embedded_fn_selector(void);   // search/space/fn_selector.h
-const char *embedded_launch(void);        // tuner/header/launch.in: functions of a header that launch
+// tuner/header/*.in: what a header has as it stands
+const char *embedded_header_function(void);
+const char *embedded_header_shape(void);
+const char *embedded_header_tensor_map(void);
+const char *embedded_header_launch(void);
+const char *embedded_header_results(void);
+const char *embedded_header_select(void);
 // tuner/report/page/: the page of a report
 const char *embedded_report_frame(void);
 const char *embedded_report_style(void);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,15 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 json_t *json_real_or_null(double value)
 {
     return json_real(value);
+}
+
+json_t *json_brief_or_null(double value)
+{
+    char text[32];
+    if (!isfinite(value)) return json_null();
+    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
+    snprintf(text, sizeof text, "%.7g", value);
+    return json_real(strtod(text, NULL));
 }
 
 json_t *json_interval(const struct interval *i)

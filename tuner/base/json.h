@@ -21,6 +21,8 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 
 // A real, or null for NaN and infinities (which JSON lacks). New reference.
 json_t *json_real_or_null(double value);
+// A number with seven digits, more than the precision of any measurement, or null. New reference.
+json_t *json_brief_or_null(double value);
 // A value with its confidence interval as [value, low, high], null for what is unknown. New reference.
 json_t *json_interval(const struct interval *);
 // Such a member of an object; what is missing or no number is NaN.

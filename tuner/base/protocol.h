@@ -20,7 +20,9 @@
 //                                                    "trial" names the candidate that caused it
 //   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
 //                                                    begins anew. "what" may be missing. "trial": the one at
-//                                                    work alone, null if none
+//                                                    work alone, null if none. The GPU worker sends one when it begins
+//                                                    with a request that runs a candidate: a request is not blamed
+//                                                    for a worker that ends before
 //
 // sweetspot-compile
 //

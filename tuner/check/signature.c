@@ -207,8 +207,8 @@ static void read_variable(const char *line, bool constant, struct signatures *al
     for (char *at = name ? name + length : NULL; at && *at == '[';) bytes *= strtoul(at + 1, &at, 10), at += *at == ']';
     if (bytes && length && *name != '.' && *name != '$' && strncmp(name, PROBE, strlen(PROBE)) != 0) {
         all->variables = memory_grow(all->variables, all->variable_count + 1, sizeof *all->variables);
-        all->variables[all->variable_count++] =
-            (struct source_variable){text_format("%.*s", (int)length, name), bytes, constant};
+        all->variables[all->variable_count++] = (struct source_variable){
+            text_format("%.*s", (int)length, name), bytes, constant, memchr(line, '=', strcspn(line, "\n")) != NULL};
     }
     free(text);
 }
@@ -304,6 +304,23 @@ void signatures_release(struct signatures *all)
     free(all->kernels);
     free(all->log);
     *all = (struct signatures){0};
+}
+
+const struct kernel_type *kernel_type_find(const char *name)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++)
+        if (!strcmp(types[i].name, name)) return &types[i];
+    return NULL;
+}
+
+const char *kernel_type_word(const struct kernel_type *type)
+{
+    static const char *const integers[] = {"i8", "u8", "i16", "i32", "i64"};
+    if (type->element && element_find(type->element) >= 0) return type->element;
+    for (size_t i = 0; type->kind != 'f' && i < sizeof integers / sizeof *integers; i++)
+        if (element_find(integers[i]) >= 0 && element_size((enum element)element_find(integers[i])) == type->bytes)
+            return integers[i];
+    return NULL;
 }
 
 char *kernel_parameter_text(const struct kernel_parameter *p)

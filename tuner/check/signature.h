@@ -38,7 +38,7 @@ struct kernel_signature {
 struct source_variable {
     char *symbol;
     size_t bytes;
-    bool constant;
+    bool constant, initialised; // initialised: the source gives it a value
 };
 
 struct signatures {
@@ -55,6 +55,10 @@ int signatures_ask(struct signatures *, struct worker *, json_t *request, const 
                    double seconds, struct error *);
 void signatures_release(struct signatures *);
 
+// The builtin type of this name, as a source may write it ("unsigned int"), or NULL.
+const struct kernel_type *kernel_type_find(const char *name);
+// The word of job files for it, or for an integer of the same size; NULL: there is none.
+const char *kernel_type_word(const struct kernel_type *);
 // "const float *", "int", "a type of 16 bytes". malloc'ed.
 char *kernel_parameter_text(const struct kernel_parameter *);
 // All of them: "(const float *, int)". malloc'ed.

@@ -1,18 +1,18 @@
-// sweetspot init: a job file for a kernel, guessed from its source (tuner/init).
+// sweetspot init: a job file for a kernel, as far as its source and the compiler tell (tuner/init).
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
+#include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/init/job_draft.h"
+#include "tuner/init/draft.h"
 
 static struct {
     const char *path, *kernel, *output;
@@ -34,44 +34,6 @@ static const struct option_spec specs[] = {
     {.name = "force", .flag = &given.force, .help = "replace a job file that is there"},
     OPTION_END,
 };
-
-enum { MOST_INCLUDED = 64 };
-
-// The files that a source includes, and what they include, as far as they lie beside each other.
-struct included {
-    size_t count;
-    char *paths[MOST_INCLUDED];
-    struct cuda_file files[MOST_INCLUDED];
-};
-
-static void read_included(struct included *all, const struct cuda_file *file, const char *path)
-{
-    char *folder = text_directory(path);
-    for (size_t i = 0; i < file->include_count && all->count < MOST_INCLUDED; i++) {
-        char *wanted = text_join_path(folder, file->includes[i]), *text = NULL;
-        bool known = false;
-        for (size_t k = 0; k < all->count; k++) known |= !strcmp(all->paths[k], wanted);
-        if (!known) text = text_read_file(wanted, NULL);
-        if (!text) {
-            free(wanted);
-            continue;
-        }
-        size_t mine = all->count++;
-        all->paths[mine] = wanted;
-        cuda_file_init(&all->files[mine], text);
-        read_included(all, &all->files[mine], wanted);
-    }
-    free(folder);
-}
-
-static void release_included(struct included *all)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        cuda_file_release(&all->files[i]);
-        free(all->paths[i]);
-    }
-    free(all);
-}
 
 static const char *last_part(const char *name)
 {
@@ -104,34 +66,6 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
     free(message);
     free(names);
     return NULL;
-}
-
-static bool same_arguments(const struct cuda_kernel *a, const struct cuda_kernel *b)
-{
-    if (a->argument_count != b->argument_count) return false;
-    for (size_t i = 0; i < a->argument_count; i++) {
-        const struct cuda_argument *x = &a->arguments[i], *y = &b->arguments[i];
-        if (strcmp(x->type, y->type) != 0 || x->stars != y->stars || x->reference != y->reference) return false;
-    }
-    return true;
-}
-
-// A kernel with the same arguments that the tuned one can be held against: one that is called simple, else the only
-// one.
-static const struct cuda_kernel *find_reference(const struct cuda_file *file, const struct cuda_kernel *tuned)
-{
-    static const char *const simple[] = {"naive", "reference", "simple", "baseline", "_ref", "slow", "kernel1"};
-    const struct cuda_kernel *found = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < file->kernel_count; i++) {
-        const struct cuda_kernel *k = &file->kernels[i];
-        if (k == tuned || !strcmp(k->name, tuned->name) || !same_arguments(k, tuned)) continue;
-        for (size_t s = 0; s < sizeof simple / sizeof *simple; s++)
-            if (strcasestr(k->name, simple[s])) return k;
-        found = k;
-        count++;
-    }
-    return count == 1 ? found : NULL;
 }
 
 // The path of a file as seen from a folder. malloc'ed.
@@ -172,40 +106,53 @@ static char *job_name(const char *path)
     return name;
 }
 
-static int write_draft(FILE *f, void *draft, struct error *err)
+struct written {
+    const struct job_draft *draft;
+    const char *name, *template;
+};
+
+static int write_draft(FILE *f, void *user, struct error *err)
 {
+    const struct written *w = user;
     (void)err;
-    job_draft_write(f, draft);
+    job_draft_write(f, w->draft, w->name, w->template);
     return 0;
+}
+
+// Asks the compiler. Without one, the draft has more blanks.
+static void ask(struct job_draft *d, const char *path)
+{
+    struct error err;
+    char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL},
+         *source = text_join_path(".", path);
+    if (job_draft_ask(d, source, argv, &err))
+        fprintf(stderr, "sweetspot: no compiler says what the kernel takes: %s\n", err.message);
+    free(source);
+    free(program);
 }
 
 static int write_job(const struct cuda_file *file, const char *path, const struct cuda_kernel *kernel,
                      const char *output)
 {
-    struct included *included = memory_new(1, sizeof *included);
-    read_included(included, file, path);
-    const struct cuda_kernel *simple = find_reference(file, kernel);
-    struct guess guess, reference;
-    guess_kernel(&guess, file, kernel, included->files, included->count);
-    if (simple) guess_kernel(&reference, file, simple, included->files, included->count);
+    struct job_draft draft;
+    job_draft_open(&draft, file, kernel, path);
+    ask(&draft, path);
     char *folder = output_is_stdout(output) ? text_copy(".") : text_directory(output);
     char *name = job_name(output_is_stdout(output) ? path : output), *template = path_from(folder, path);
-    struct job_draft draft = {name, template, &guess, simple ? &reference : NULL};
+    struct written written = {&draft, name, template};
     struct error err;
-    int status = output_file_write(output, write_draft, &draft, &err);
+    int status = output_file_write(output, write_draft, &written, &err);
     if (status)
         fprintf(stderr, "sweetspot: %s\n", err.message);
     else if (!output_is_stdout(output))
         fprintf(stderr,
-                "sweetspot: written to %s; look at what it marks `guess:` and `fill in:`, then run: sweetspot "
-                "check %s --compile 10\n",
+                "sweetspot: written to %s; fill in its blanks, the strings that begin with ?, which this lists: "
+                "sweetspot check %s --compile 10\n",
                 output, output);
     free(name);
     free(template);
     free(folder);
-    guess_release(&guess);
-    if (simple) guess_release(&reference);
-    release_included(included);
+    job_draft_release(&draft);
     return status ? EXIT_ENVIRONMENT : EXIT_DONE;
 }
 
@@ -235,14 +182,16 @@ static int run(void)
 
 const struct command cmd_init = {
     .name = "init",
-    .summary = "write a job file for a kernel, guessed from its source",
+    .summary = "draft a job file for a kernel, as far as its source tells",
     .description = "Writes a job file for a kernel, as far as its source tells.",
     .options = specs,
     .run = run,
-    .more = "What the program cannot know is marked in the file: `guess:` may be wrong (sizes, shapes, values, the "
-            "launch), `fill in:` is left to do. Tuned are macros that the source does not define, macros with a "
-            "default behind an `#ifndef`, the values of a template's parameters, and the block of a kernel that uses "
-            "blockDim. A kernel of the same arguments that is called naive or the like becomes the reference. No "
-            "compiler is run: conditional parts of the source are read as if all of them were there.",
+    .more =
+        "Tuned are macros that the source does not define, macros with a default behind an `#ifndef`, and the values "
+        "of a template's parameters. The compiler says what the kernel takes. The launch is taken from a `<<<...>>>` "
+        "in the source if all of it can be told. What is not known is left blank: a string that begins with `?` and "
+        "says what belongs there. `check` lists the blanks, and no command takes the job before they are filled in. "
+        "Without a compiler there are more of them. Conditional parts of the source are read as if all of them were "
+        "there.",
     .see = "check tune",
 };

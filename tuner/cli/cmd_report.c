@@ -1,7 +1,4 @@
 // sweetspot report: everything in the stores of jobs as one page, a table or a document.
-//
-// With --every it goes on writing the page until a signal ends it, for a browser that follows a run; `tune --report`
-// has such a process beside it (report_follow.h).
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,7 +12,6 @@
 static struct {
     struct option_list arguments;
     const char *store, *output;
-    double every;
     int format;
 } given = {.format = FORMAT_PAGE};
 
@@ -36,10 +32,6 @@ static const struct option_spec specs[] = {
      .choice = &given.format,
      .choices = format_names,
      .help = "instead of the page: only the index, or (json) the whole document"},
-    {.name = "every",
-     .seconds = &given.every,
-     .shown = "TIME",
-     .help = "rewrite the page every 30s, 5m, ... until interrupted, for a browser that follows a run (once)"},
     OPTION_END,
 };
 
@@ -48,10 +40,6 @@ static int run(void)
     int status;
     bool page = given.format == FORMAT_PAGE;
     if (!given.output) given.output = page ? "report.html" : "-";
-    if (given.every > 0 && (!page || output_is_stdout(given.output))) {
-        fprintf(stderr, "sweetspot report: --every needs a page in a file: drop --format, and give --output a file\n");
-        return EXIT_USAGE;
-    }
     struct error err;
     struct report_files files = {0};
     struct report_charts charts = {0};
@@ -60,11 +48,7 @@ static int run(void)
         status = session_complain(EXIT_ENVIRONMENT, &err);
         goto out;
     }
-    if (given.every > 0) {
-        status = report_write_every(&files, &charts, given.output, given.every);
-        goto out;
-    }
-    status = report_write(&files, &charts, given.format, given.output, true);
+    status = report_write(&files, &charts, given.format, given.output);
     if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK))
         fprintf(stderr, "sweetspot: wrote %s\n", given.output);
 out:
@@ -83,8 +67,8 @@ const struct command cmd_report = {
         "prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
     .options = specs,
     .run = run,
-    .more = "Jobs of a folder that were never tuned are left out. The page's charts need Apache ECharts, which the "
-            "set-up of the source tree fetches with npm. A page that `--every` writes loads itself again while a tuner "
-            "is at work.",
+    .more = "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, which "
+            "the set-up of the source tree fetches with npm. Run it again at any time; a page that is open loads "
+            "itself again every minute while a tuner is at work.",
     .see = "compare status tune",
 };

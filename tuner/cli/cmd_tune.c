@@ -10,7 +10,6 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/report_follow.h"
 #include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
@@ -28,14 +27,10 @@ static struct {
     struct tune_request request;
     bool no_counters, no_final, no_nvcc;
     int json;
-    const char *report;
-    double report_every;
-} given = {.request = {.options = {.device = first_device,
-                                   .time = -1,
-                                   .evaluations = -1,
-                                   .seed = -1,
-                                   .stop = {.target = -1, .until = -1}}},
-           .report_every = 300};
+} given = {
+    .request = {
+        .options = {
+            .device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .until = -1}}}};
 
 static const struct option_spec specs[] = {
     {.name = "JOB",
@@ -118,14 +113,6 @@ static const struct option_spec specs[] = {
      .choice = &given.json,
      .choices = formats,
      .help = "what stdout gets: a summary, or events as JSON lines, see docs/events.md (table)"},
-    {.name = "report",
-     .string = &given.report,
-     .shown = "FILE",
-     .help = "write a page of the results (see `sweetspot report`) during the run and at the end (none)"},
-    {.name = "report-every",
-     .seconds = &given.report_every,
-     .shown = "TIME",
-     .help = "how often to write the page during the run: 30s, 5m (5m)"},
     {.name = "quiet", .letter = 'q', .flag = &given.request.options.quiet, .help = "no progress on stderr"},
     OPTION_END,
 };
@@ -155,10 +142,6 @@ static int run(void)
     }
     struct event_stream events = {.file = stdout};
     if (given.json) o->events = &events;
-    if (given.report && !(given.report_every > 0)) {
-        fprintf(stderr, "sweetspot tune: --report-every needs a time above 0\n");
-        return EXIT_USAGE;
-    }
     o->prior_count = given.priors.count;
     o->priors = given.priors.items;
     o->counters = !given.no_counters;
@@ -170,13 +153,8 @@ static int run(void)
     free(path);
     char *again = options_command_line();
     o->again = again;
-    struct report_follow page = {.jobs = &given.paths, .store = given.request.store, .output = given.report};
-    int status = given.report ? report_follow_begin(&page, given.report_every) : 0;
-    if (!status) {
-        status = given.paths.count > 1 || folder ? suite_tune(&given.paths, &given.request)
+    int status = given.paths.count > 1 || folder ? suite_tune(&given.paths, &given.request)
                                                  : tune_path(given.paths.items[0], &given.request, NULL);
-        if (given.report) status = report_follow_end(&page, status);
-    }
     free(again);
     return status;
 }

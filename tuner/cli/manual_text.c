@@ -37,9 +37,9 @@ const struct manual_fact manual_environment[] = {
     {"SWEETSPOT_SANITIZER", "tune judge doctor",
      "The compute-sanitizer that winners and judged kernels run under, or `none`. Without it the one on the PATH, in "
      "`$CUDA_HOME/bin` or beside nvcc is used."},
-    {"SWEETSPOT_ECHARTS", "report tune",
-     "A folder with Apache ECharts as its npm package has it (`dist/echarts.min.js`, `LICENSE`, `NOTICE`). Without it, "
-     "`PREFIX/share/sweetspot/report` and the source tree's `out/npm` are looked into."},
+    {"SWEETSPOT_CHARTS", "report tune",
+     "A folder with the libraries of the page as `make charts` leaves them (`libraries.js`, `LICENSES`). Without it, "
+     "`PREFIX/share/sweetspot/report` and the source tree's `out/npm/report` are searched."},
     {"SWEETSPOT_NODE_PROGRAM", "tune",
      "The path of `sweetspot-node` on the nodes of `--pool`; otherwise the one that it has here."},
     {"SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_JOB_CPUS_PER_NODE", "tune",
@@ -91,7 +91,7 @@ const struct manual_example manual_examples[] = {
      "     -include sgemm_best.h templates/gemm_simt.cu ...\n"},
     {"compare", "A gate for continuous integration, over all jobs of a folder:",
      "sweetspot compare configs/suite --fail-below 1.0 --lower-bound\n"},
-    {"report", "A page that a browser can follow while a job is tuned:", "sweetspot report --every 1m -o night.html\n"},
+    {"report", "A page of all results, also while a job is tuned:", "sweetspot report -o night.html\n"},
     {"judge", "A kernel of another file, with a parameter's value:",
      "sweetspot judge configs/sgemm.cfg --template mine.cu --set BLOCK_M=128\n"},
     {"profile", "The winner beside cuBLAS:", "sweetspot profile configs/sgemm.cfg --trial best --against cublas\n"},

@@ -140,6 +140,9 @@ static const struct {
 } removed[] = {
     {"tune", "patience", "use --until, as in --until 1%"},
     {"tune", "noise", "use --until, as in --until 1%"},
+    {"tune", "report", "run `sweetspot report` at any time"},
+    {"tune", "report-every", "run `sweetspot report` at any time"},
+    {"report", "every", "run `sweetspot report` at any time"},
 };
 
 static int unknown_option(const struct option_spec *specs, const char *command, const char *word, size_t length)
@@ -246,6 +249,8 @@ char *option_help(const struct option_spec *spec)
     return help;
 }
 
+static void options_help(const struct option_spec *specs, const char *command, const char *description);
+
 int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
 {
     parsed.count = argc;
@@ -343,7 +348,8 @@ static void print_option(const struct option_spec *spec)
     free(help);
 }
 
-void options_help(const struct option_spec *specs, const char *command, const char *description)
+// The help text of one command, as --help prints it.
+static void options_help(const struct option_spec *specs, const char *command, const char *description)
 {
     printf("usage: sweetspot %s [OPTION...]", command);
     bool arguments = false;

@@ -184,7 +184,7 @@ static bool is_untouched(const struct report_file *file)
     return missing;
 }
 
-json_t *report_jobs(const struct report_files *files, bool complain, bool *failed)
+json_t *report_jobs(const struct report_files *files, bool *failed)
 {
     json_t *jobs = json_array();
     bool *untouched = memory_new(files->count, sizeof *untouched);
@@ -196,12 +196,11 @@ json_t *report_jobs(const struct report_files *files, bool complain, bool *faile
         if (untouched[i]) continue;
         json_t *job = read_one(&files->list[i], &options);
         const char *error = json_get_string(job, "error", NULL);
-        if (error && complain) fprintf(stderr, "sweetspot: %s\n", error);
+        if (error) fprintf(stderr, "sweetspot: %s\n", error);
         *failed |= error != NULL;
         json_array_append_new(jobs, job);
     }
-    if (left && complain)
-        fprintf(stderr, "sweetspot: left out %zu job%s without results\n", left, left == 1 ? "" : "s");
+    if (left) fprintf(stderr, "sweetspot: left out %zu job%s without results\n", left, left == 1 ? "" : "s");
     free(untouched);
     return jobs;
 }

@@ -20,8 +20,8 @@ struct report_files {
 int report_files_find(struct report_files *, const struct option_list *arguments, const char *store);
 void report_files_release(struct report_files *);
 
-// Reads the jobs, one after another, into a list of JOBs. One that cannot be read has an "error", and *failed is set.
-// With `complain` the error is also printed on stderr.
-json_t *report_jobs(const struct report_files *, bool complain, bool *failed);
+// Reads the jobs, one after another, into a list of JOBs. One that cannot be read has an "error", which is also
+// printed on stderr, and *failed is set.
+json_t *report_jobs(const struct report_files *, bool *failed);
 
 #endif

@@ -1,11 +1,9 @@
 // See report_write.h.
 #include "tuner/cli/report_write.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
@@ -44,15 +42,13 @@ static bool has_results(const json_t *jobs)
     return false;
 }
 
-int report_write(const struct report_files *files, const struct report_charts *charts, int format, const char *output,
-                 bool complain)
+int report_write(const struct report_files *files, const struct report_charts *charts, int format, const char *output)
 {
     bool failed;
     struct error err = {""};
-    json_t *jobs = report_jobs(files, complain, &failed), *report;
+    json_t *jobs = report_jobs(files, &failed), *report;
     bool nothing = !has_results(jobs);
-    if (nothing && complain)
-        fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
+    if (nothing) fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
     if (!json_array_size(jobs)) {
         json_decref(jobs);
         return EXIT_NOTHING;
@@ -63,25 +59,4 @@ int report_write(const struct report_files *files, const struct report_charts *c
     json_decref(report);
     if (status) return session_complain(EXIT_ENVIRONMENT, &err);
     return failed || nothing ? EXIT_NOTHING : EXIT_DONE;
-}
-
-int report_write_every(const struct report_files *files, const struct report_charts *charts, const char *output,
-                       double seconds)
-{
-    sigset_t end;
-    pid_t parent = getppid();
-    sigemptyset(&end);
-    sigaddset(&end, SIGTERM);
-    sigaddset(&end, SIGINT);
-    sigaddset(&end, SIGHUP);
-    sigprocmask(SIG_BLOCK, &end, NULL);
-    const struct timespec wait = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    for (;;) {
-        int status = report_write(files, charts, FORMAT_PAGE, output, false);
-        if (status == EXIT_ENVIRONMENT) return status;
-        if (sigtimedwait(&end, NULL, &wait) < 0) continue;
-        // The tuner that started this process died: the page must not say that it runs.
-        if (getppid() != parent) report_write(files, charts, FORMAT_PAGE, output, false);
-        return EXIT_DONE;
-    }
 }

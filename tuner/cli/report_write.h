@@ -8,11 +8,7 @@
 enum { FORMAT_PAGE = -1 }; // beside those of options.h
 
 // Writes once, as a page or in a format. EXIT_NOTHING if a store could not be read (the others are in the report) or
-// all were empty; with `complain` stderr says so. Only the page uses `charts`.
-int report_write(const struct report_files *, const struct report_charts *, int format, const char *output,
-                 bool complain);
-// Writes the page every so many seconds until SIGTERM, SIGINT or SIGHUP, which wait for a write in progress. A store
-// that cannot be read is tried again the next time.
-int report_write_every(const struct report_files *, const struct report_charts *, const char *output, double seconds);
+// all were empty, as stderr says. Only the page uses `charts`.
+int report_write(const struct report_files *, const struct report_charts *, int format, const char *output);
 
 #endif

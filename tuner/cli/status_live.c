@@ -73,11 +73,9 @@ static void print_search(const json_t *live, FILE *out)
     if (config) fprintf(out, "  %s", config);
     fputc('\n', out);
     double busy = json_get_number(live, "busy", NAN);
-    const char *name = json_get_string(live, "limit", NULL);
-    if (isfinite(busy)) fprintf(out, "%-15sbusy with candidates %.0f%% of the search", "GPUs", 100 * busy);
-    if (isfinite(busy) && name)
-        fprintf(out, "; the limit is %s (%.0f%%)", name, 100 * json_get_number(live, "limit_share", NAN));
-    if (isfinite(busy)) fputc('\n', out);
+    if (isfinite(busy))
+        fprintf(out, "%-15sGPUs %.0f%%, compilers %.0f%%, the driver %.0f%% of the search\n", "busy", 100 * busy,
+                100 * json_get_number(live, "compilers_busy", 0), 100 * json_get_number(live, "driver_busy", 0));
 }
 
 static void add_gpu(struct table *table, const json_t *w)

@@ -8,6 +8,7 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/program_path.h"
@@ -59,6 +60,15 @@ static void add(struct library_source *b, const char *option)
     json_array_append_new(b->options, json_string(option));
 }
 
+// Headers for users' own functions are found by name, behind the user's own folders.
+static void add_headers(struct library_source *b)
+{
+    char *folder = installation_headers(), *option = folder ? text_format("-I%s", folder) : NULL;
+    if (option) add(b, option);
+    free(option);
+    free(folder);
+}
+
 static int choose_compiler(struct library_source *b, const struct compile_request *request, const char *home,
                            struct error *err)
 {
@@ -78,6 +88,7 @@ static int choose_compiler(struct library_source *b, const struct compile_reques
         add(b, "-shared");
         add(b, "-Xcompiler=-fPIC");
         add(b, "-O3");
+        add_headers(b);
         return 0;
     }
     b->options = json_array();
@@ -87,6 +98,7 @@ static int choose_compiler(struct library_source *b, const struct compile_reques
     add(b, "-fPIC");
     add(b, "-O2");
     for (size_t i = 0; i < request->option_count; i++) add(b, request->options[i]);
+    add_headers(b);
     return ask_version(b, err);
 }
 

@@ -27,12 +27,17 @@ static int pick(void *user, const struct trial *trial)
     struct pick *p = user;
     struct run *r = p->r;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (p->count >= (size_t)r->job->measure.final_candidates * FINAL_SPARES) return 1;
+    if (p->count >= run_final_places(r)) return 1;
     if (space_parse(r->job->space, trial->config, config, NULL) || space_index(r->job->space, config) < 0) return 0;
     struct task *t = run_add_task(r, config, TASK_FINALIST);
     t->trial = trial->id;
     p->count++;
     return 0;
+}
+
+size_t run_final_places(const struct run *r)
+{
+    return (size_t)r->job->measure.final_candidates * FINAL_SPARES;
 }
 
 int run_final_begin(struct run *r)

@@ -29,19 +29,16 @@ static int parse_fill(struct device_buffer *b, const json_t *fill, struct error 
     if (b->fill == FILL_INTEGER && b->high < b->low)
         return error_set(err, "an integer fill cannot go from %g to %g", b->low, b->high);
     if (b->fill == FILL_NPY) b->path = json_get_string(fill, "path", "");
-    if (fill_has_source(b->fill)) b->source = json_get_string(fill, "of", "");
-    if (b->fill == FILL_NOISE) b->high = json_get_number(fill, "amplitude", 0);
     if (b->fill == FILL_OFFSETS) b->high = json_get_number(fill, "total", 0);
     return 0;
 }
 
-// {"sizes":[...],"first":[...],"count":[...]} or {"count_in":"n"}. Without it, all elements.
+// {"sizes":[...],"first":[...],"count":[...]}. Without it, all elements.
 static int parse_part(struct device_buffer *b, const json_t *from, struct error *err)
 {
     const json_t *sizes = json_object_get(from, "sizes"), *firsts = json_object_get(from, "first"),
                  *counts = json_object_get(from, "count");
     int64_t n = b->view.rows * b->view.cols, left = n;
-    b->count_in = json_get_string(from, "count_in", NULL);
     b->part.leading = b->compared = n;
     if (!sizes) return 0;
     b->part.rank = (int64_t)json_array_size(sizes);
@@ -73,9 +70,6 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);
     if (way < 0) return error_set(err, "buffer %s: unknown direction '%s'", name, direction);
     b->direction = (enum direction)way;
-    b->bounded = json_object_get(from, "absolute") != NULL;
-    b->absolute = json_get_number(from, "absolute", 0);
-    b->relative = json_get_number(from, "relative", 0);
     struct operand *v = &b->view;
     v->type = (enum element)found;
     v->rows = json_get_integer(from, "rows", 1);
@@ -150,16 +144,10 @@ static void guard_regions(struct buffers *s, size_t guard)
 }
 
 // Of the buffer that comes next.
-static int check_host_fill(const struct buffers *s, struct device_buffer *b, struct error *err)
+static int check_host_fill(const struct device_buffer *b, struct error *err)
 {
-    struct host_fill f = {b->fill, b->low, b->high, NULL};
+    struct host_fill f = {b->fill, b->low, b->high};
     if (!fill_is_on_host(b->fill)) return 0;
-    if (b->source) {
-        b->of = buffers_find(s, b->source);
-        if (b->of < 0 || (s->list[b->of].direction != DIRECTION_IN && s->list[b->of].direction != DIRECTION_INOUT))
-            return error_set(err, "buffer %s: there is no input '%s' before it", b->name, b->source);
-        f.of = &s->list[b->of].view;
-    }
     return host_fill_check(&f, &b->view, err) ? error_prefix(err, "buffer %s", b->name) : 0;
 }
 
@@ -178,7 +166,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     json_array_foreach(list, i, each)
     {
         struct device_buffer *b = &s->list[s->count];
-        if (parse(b, each, err) || check_host_fill(s, b, err)) return -1;
+        if (parse(b, each, err) || check_host_fill(b, err)) return -1;
         s->count++;
         b->slot = offset;
         offset += slot_bytes(b, guard_bytes);
@@ -260,21 +248,12 @@ static int upload_rows(struct buffers *s, const struct operand *v, const char *f
 
 static int fill_on_host(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
 {
-    bool copies = fill_has_source(b->fill);
-    const struct device_buffer *source = &s->list[copies ? b->of : 0];
-    struct operand to = b->view, of = source->view;
-    const struct host_fill f = {b->fill, b->low, b->high, copies ? &of : NULL};
-    int failed = -1;
+    struct operand to = b->view;
+    const struct host_fill f = {b->fill, b->low, b->high};
     to.host = memory_try((size_t)(to.rows * to.cols), element_size(to.type), err);
-    of.host = copies ? memory_try(source->bytes, 1, err) : NULL;
-    if (!to.host || (copies && !of.host)) goto out;
-    failed = copies ? cuda_download(s->cuda, of.host, of.device, source->bytes, err) : 0;
-    if (!failed) failed = cuda_sync(s->cuda, err);
-    if (!failed) failed = host_fill_compute(&f, &to, seed, err);
+    int failed = to.host ? host_fill_compute(&f, &to, seed, err) : -1;
     if (!failed) failed = upload_rows(s, &b->view, to.host, err);
-out:
     free(to.host);
-    free(of.host);
     return failed;
 }
 

@@ -29,18 +29,13 @@ struct device_buffer {
     struct operand view;
     enum direction direction;
     enum fill_kind fill;
-    double low, high;   // of fills in relation also the total and the amplitude
-    const char *path;   // of an npy fill
-    const char *source; // of a copy: the buffer that it is made from, which comes before; borrowed like the name
-    int of;             // its number
-    bool bounded;       // an output with a tolerance of its own, in place of the job's:
-    double absolute, relative;
+    double low, high;      // of offsets also the total
+    const char *path;      // of an npy fill
     bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
     bool has_image;        // kernels see it by objects:
     struct device_image image;
     bool restored;        // an input that launches may change
-    const char *count_in; // of an output: the buffer whose first expected element says how many elements are compared
-    struct part part;     // of an output: what is compared, but for count_in
+    struct part part;     // of an output: what is compared
     int64_t compared;     // elements of the part
     bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
     uint64_t slot;        // address of the front guard

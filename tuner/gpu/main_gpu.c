@@ -214,8 +214,9 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     bool candidates = which < sizeof served / sizeof *served;
     if (!candidates && strcmp(op, "ceilings") != 0) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "a \"job\" request must come first");
-    return candidates ? serve_record(w, which, request, answer, err)
-                      : ceilings_measure(&w->workload, request, answer, err);
+    if (!candidates) return ceilings_measure(&w->workload, request, answer, err);
+    tell_of(w, NULL, 0, 0); // the driver knows from now on whose fault it is if the worker ends
+    return serve_record(w, which, request, answer, err);
 }
 
 // Reads, serves and answers one line. Returns the exit status once the process must end, else -1.

@@ -47,12 +47,7 @@ static double least_time(struct workload *w, const struct device_problem *p, str
     if (!w->operation || !w->operation->least || p->unbounded) return 0;
     w->operation->least(&p->operation, &least);
     if (w->peaks_known == PEAKS_UNKNOWN) read_sheet(w);
-    struct verify_settings verify = w->verify; // the most that any output allows
-    for (size_t i = 0; i < p->buffers.count; i++) {
-        verify.absolute = fmax(verify.absolute, p->buffers.list[i].absolute);
-        verify.relative = fmax(verify.relative, p->buffers.list[i].relative);
-    }
-    return peaks_least_time(&w->peaks, &least, &w->measure_settings, &verify, why);
+    return peaks_least_time(&w->peaks, &least, &w->measure_settings, &w->verify, why);
 }
 
 int plausibility_judge(struct workload *w, size_t problem, double time, enum trial_status *status, struct error *reason,

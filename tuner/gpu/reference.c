@@ -110,22 +110,9 @@ static int buffer_of_role(const struct device_problem *p, int role)
     return -1;
 }
 
-// The job's settings, with a buffer's own tolerance.
-static struct verify_settings settings_of(const struct workload *w, const struct device_buffer *b)
+static void set_bound(const struct workload *w, struct bound *b, const struct operation_expected *from)
 {
-    struct verify_settings v = w->verify;
-    if (b->bounded) {
-        v.absolute = b->absolute;
-        v.relative = b->relative;
-        v.exact &= !(b->absolute > 0 || b->relative > 0);
-    }
-    return v;
-}
-
-static void set_bound(const struct workload *w, const struct device_buffer *buffer, struct bound *b,
-                      const struct operation_expected *from)
-{
-    const struct verify_settings own = settings_of(w, buffer), *v = &own;
+    const struct verify_settings *v = &w->verify;
     b->per_scale = v->tolerance * from->per_scale;
     if (v->exact) {
         b->per_scale = b->per_value = b->floor = 0;
@@ -196,8 +183,7 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
     device_operations_free_scratch(&w->context);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
-        if (role[i].kind == ROLE_OUTPUT)
-            set_bound(w, &p->buffers.list[buffer_of_role(p, i)], &p->filled->bound[buffer_of_role(p, i)], &expected[i]);
+        if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->filled->bound[buffer_of_role(p, i)], &expected[i]);
     return 0;
 }
 
@@ -207,15 +193,15 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
 // For references without their own bound.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
 {
+    const struct verify_settings *v = &w->verify;
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        const struct verify_settings own = settings_of(w, b), *v = &own;
         if (!p->filled->bound[i].expected) continue;
         p->filled->bound[i].per_scale = 0;
         p->filled->bound[i].scale = 0;
         p->filled->bound[i].per_value = v->relative;
         p->filled->bound[i].floor = v->absolute;
-        if (v->exact || b->bounded || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
+        if (v->exact || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
         double largest;
         int failed =
             support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)host_elements(b), &largest, err);
@@ -294,22 +280,6 @@ static int by_files(struct workload *w, size_t number, struct error *err)
     return 0;
 }
 
-// How many leading elements of an output are compared, where the reference's result says so.
-static int read_count(struct workload *w, struct device_problem *p, const struct device_buffer *b, int64_t *count,
-                      struct error *err)
-{
-    int from = buffers_find(&p->buffers, b->count_in);
-    uint64_t expected = from >= 0 ? p->filled->bound[from].expected : 0;
-    if (!expected || element_is_float(p->buffers.list[from].view.type))
-        return error_set(err, "%s is compared as far as '%s' says, but the reference computes no integer of that name",
-                         b->name, b->count_in);
-    int failed = cuda_download(w->cuda, count, expected, sizeof *count, err);
-    if (failed || (failed = cuda_sync(w->cuda, err))) return failed;
-    if (*count > 0 && *count <= (int64_t)host_elements(b)) return 0;
-    return error_set(err, "%s has %zu elements, of which as many are compared as %s says, and that is %lld", b->name,
-                     host_elements(b), b->count_in, (long long)*count);
-}
-
 // What is compared of the outputs. Of the rest nothing is expected: a reference may leave anything there.
 static int set_parts(struct workload *w, struct device_problem *p, struct error *err)
 {
@@ -323,10 +293,6 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         *compared = b->compared;
         bound->part = NULL;
         if (!buffer_is_output(b)) continue;
-        if (b->count_in && bound->expected) {
-            if ((failed = read_count(w, p, b, compared, err))) break;
-            part->leading = *compared;
-        }
         if (*compared == n) continue;
         bound->part = part;
         p->unbounded = true; // what is not compared need not be computed

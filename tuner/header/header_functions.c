@@ -21,22 +21,9 @@
 
 static void put_helpers(struct renderer *r)
 {
-    fprintf(
-        r->file,
-        "#if defined(__CUDACC_RTC__)\n#define %1$s_FUNCTION static inline __host__ __device__ __attribute__((unused))\n"
-        "#elif defined(__CUDACC__)\n#define %1$s_FUNCTION static inline __host__ __device__\n"
-        "#else\n#define %1$s_FUNCTION static inline\n#endif\n\n",
-        r->upper);
+    header_put_template(r, embedded_header_function());
     header_put_shared(r, embedded_fn_arithmetic());
-    fprintf(
-        r->file,
-        "/* One launch. overlap: 1 where it was launched with programmatic stream serialization "
-        "(cudaLaunchAttributeProgrammaticStreamSerialization) after the stage\n * before it. used: 0 where this stage "
-        "is not part of the configuration. The sections are numbered in the order of this file. */\n"
-        "struct %s_launch_shape { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, "
-        "used; "
-        "};\n\n",
-        r->lower);
+    header_put_template(r, embedded_header_shape());
 }
 
 static bool is_number(const char *text)
@@ -228,13 +215,8 @@ static void put_result_rows(struct renderer *r)
 
 static void put_results(struct renderer *r)
 {
-    size_t sizes = json_array_size(r->sizes), i;
-    int fallback = header_fallback_of(r->sections);
-    char found[48] = "found";
-    const json_t *size;
-    FILE *f = r->file;
-    if (fallback >= 0) snprintf(found, sizeof found, "found < 0 ? %d : found", fallback);
-    fprintf(f,
+    size_t sizes = json_array_size(r->sizes);
+    fprintf(r->file,
             "#ifndef __CUDACC_RTC__ /* on the host only */\n"
             "/* The measured times: one row per device and problem. size: in the order of the functions' arguments; "
             "seconds: median and its 95%%\n"
@@ -245,37 +227,9 @@ static void put_results(struct renderer *r)
             "results[] = {\n",
             r->lower, sizes ? sizes : 1);
     put_result_rows(r);
-    fprintf(f,
-            "    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n"
-            "/* The section for a device by its name (cudaDeviceProp.name), else by its compute capability (10 * major "
-            "+ minor); %2$s. */\n"
-            "static inline int %1$s_section_of(const char *device, int compute)\n{\n"
-            "    int count, i, k, found = -1;\n"
-            "    const struct %1$s_result *results = %1$s_results(&count);\n"
-            "    for (i = 0; i < count; i++) {\n"
-            "        for (k = 0; device[k] && device[k] == results[i].device[k]; k++) { }\n"
-            "        if (device[k] == results[i].device[k]) return results[i].section;\n"
-            "        if (found < 0 && compute > 0 && compute == results[i].compute) found = results[i].section;\n"
-            "    }\n    return %3$s;\n}\n\n"
-            "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there "
-            "is none. */\n"
-            "static inline const struct %1$s_result *%1$s_nearest(",
-            r->lower, fallback < 0 ? "-1: none" : "else the fallback's", found);
-    header_put_arguments(r, "int section");
-    fprintf(f, ")\n{\n    int count, i%s;\n    double least = 0;\n", sizes ? ", d" : "");
-    fprintf(f, "    const struct %1$s_result *results = %1$s_results(&count), *nearest = 0;\n", r->lower);
-    if (sizes) {
-        fprintf(f, "    long long size[%zu];\n", sizes);
-        json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = size_%s;\n", i, json_string_value(size));
-    }
-    fprintf(f, "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (results[i].section != "
-               "section) continue;\n");
-    if (sizes)
-        fprintf(f, "        for (d = 0; d < %zu; d++) distance *= %s_fn_ratio(size[d], results[i].size[d]);\n", sizes,
-                r->lower);
-    fprintf(f, "        if (!nearest || distance < least) {\n            nearest = &results[i];\n            least = "
-               "distance;\n        }\n    }\n"
-               "    return nearest;\n}\n#endif\n\n");
+    fputs("    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n", r->file);
+    header_put_template(r, embedded_header_results());
+    fputs("#endif\n\n", r->file);
 }
 
 void header_functions(struct renderer *r)

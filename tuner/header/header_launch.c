@@ -292,7 +292,7 @@ void header_launch(struct renderer *r)
             "%1$s_DRIVER_API or %1$s_RUNTIME_API, not both\"\n#endif\n",
             r->upper);
     put_room(r);
-    header_put_template(r, embedded_launch());
+    header_put_template(r, embedded_header_launch());
     if (header_several_kernels(r->sections)) {
         fprintf(f, "static inline int %s_select_on(", r->lower);
         header_put_arguments(r, "int first, int kernels");

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "tuner/base/embedded.h"
 #include "tuner/header/header_launch.h"
 #include "tuner/job/job.h"
 
@@ -111,23 +112,5 @@ void header_tensor_map_type(struct renderer *r)
     json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
         count += json_array_size(json_object_get(stage, "tensor_maps"));
     if (!count && !header_embeds(r->sections)) return;
-    fprintf(
-        r->file,
-        "/* A tensor map that a stage takes by value (const __grid_constant__ CUtensorMap). Make it once per "
-        "buffer and shape, on the host:\n"
-        " *     struct %1$s_tensor_map t = %1$s_..tensor_map_0(..);\n"
-        " *     CUtensorMap map;\n"
-        " *     cuTensorMapEncodeTiled(&map, (CUtensorMapDataType)t.type, t.rank, address, (cuuint64_t *)t.size, "
-        "(cuuint64_t *)t.stride, t.box,\n"
-        " *                            t.element_stride, (CUtensorMapInterleave)t.interleave, "
-        "(CUtensorMapSwizzle)t.swizzle,\n"
-        " *                            (CUtensorMapL2promotion)t.promotion, (CUtensorMapFloatOOBfill)t.fill);\n"
-        " * The contiguous dimension comes first; strides are in bytes, from the second dimension on. The address must "
-        "be a multiple of 16, and so must\n"
-        " * the strides. used: 0 where the section has no such map. The number in a function's name is the "
-        "argument's position, from 0. */\n"
-        "struct %1$s_tensor_map {\n    unsigned type, rank;\n    unsigned long long size[5], stride[5];\n    "
-        "unsigned box[5], element_stride[5];\n"
-        "    unsigned interleave, swizzle, promotion, fill;\n    int used;\n};\n\n",
-        r->lower);
+    header_put_template(r, embedded_header_tensor_map());
 }

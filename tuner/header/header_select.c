@@ -74,50 +74,6 @@ static void put_times(struct renderer *r)
     fprintf(r->file, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
 }
 
-// The kernel for any sizes: the one that search/space/fn_selector.h expects to be the fastest, with which the driver
-// judges problems that are held back.
-static void put_select(struct renderer *r)
-{
-    size_t sizes = json_array_size(r->sizes), i;
-    const json_t *size;
-    FILE *f = r->file;
-    fprintf(f,
-            "/* The kernel (0 to %s_KERNELS - 1) for a problem: of those that support it, the one expected to be the "
-            "fastest (see struct %s_fn_selection).\n * -1: none does, or a size is below 1. */\n"
-            "static inline int %s_select_on(",
-            r->upper, r->lower, r->lower);
-    header_put_arguments(r, "int first, int kernels");
-    fprintf(f,
-            ")\n{\n    int count, i, section;\n    const struct %1$s_time *times = %1$s_times(&count);\n"
-            "    struct %1$s_fn_selection selection = %1$s_fn_selection_begin();\n    double here;\n    long long "
-            "size[%2$zu];\n",
-            r->lower, sizes ? sizes : 1);
-    if (!sizes) fputs("    size[0] = 1;\n", f);
-    json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = size_%s;\n", i, json_string_value(size));
-    fprintf(f,
-            "    for (i = 0; i < %1$zu; i++)\n        if (size[i] < 1) return -1;\n"
-            "    for (section = first; section < first + kernels; section++) {\n"
-            "        if (!%2$s_can_on(section",
-            sizes ? sizes : 1, r->lower);
-    header_put_sizes(r, ", ");
-    fprintf(f, ")) continue;\n        here = %s_relative_time(section", r->lower);
-    header_put_sizes(r, ", ");
-    fprintf(f,
-            ");\n        for (i = 0; i < count; i++)\n            if (times[i].section == section)\n"
-            "                %s_fn_selection_add(&selection, size, times[i].size, %zu, times[i].seconds, here,\n"
-            "                    %s_relative_time(section",
-            r->lower, sizes, r->lower);
-    for (i = 0; i < sizes; i++) fprintf(f, ", times[i].size[%zu]", i);
-    fprintf(f,
-            "));\n        %1$s_fn_selection_take(&selection, section - first);\n    }\n"
-            "    return selection.kernel;\n}\nstatic inline int %1$s_select(",
-            r->lower);
-    header_put_arguments(r, "");
-    fprintf(f, ") { return %1$s_select_on(%2$s_FIRST_SECTION, %2$s_KERNELS", r->lower, r->upper);
-    header_put_sizes(r, ", ");
-    fputs("); }\n#endif\n\n", f);
-}
-
 void header_select(struct renderer *r)
 {
     const char *stage;
@@ -141,5 +97,10 @@ void header_select(struct renderer *r)
     fputs(";\n}\n\n", f);
     put_relative_time(r);
     put_times(r);
-    put_select(r);
+    header_put_template(r, embedded_header_select());
+    fprintf(f, "static inline int %s_select(", r->lower);
+    header_put_arguments(r, "");
+    fprintf(f, ") { return %1$s_select_on(%2$s_FIRST_SECTION, %2$s_KERNELS", r->lower, r->upper);
+    header_put_sizes(r, ", ");
+    fputs("); }\n#endif\n\n", f);
 }

@@ -1,7 +1,6 @@
 // See header_text.h.
 #include "tuner/header/header_text.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/header/header_section.h"
 
 char *header_prefix(const char *job)
 {
@@ -110,18 +110,46 @@ void header_put_shared(struct renderer *r, const char *text)
     fputc('\n', r->file);
 }
 
+// Words of a template that stand for lists, which begin with a comma, and for the fallback's section.
+static const char *const list_words[] = {"declared_sizes", "given_sizes", "timed_sizes", "fallback_section"};
+enum { DECLARED, GIVEN, TIMED, FALLBACK, WORDS };
+
+static void put_list(struct renderer *r, int word)
+{
+    const json_t *size;
+    size_t i;
+    if (word == FALLBACK) fprintf(r->file, "%d", header_fallback_of(r->sections));
+    json_array_foreach(r->sizes, i, size)
+    {
+        if (word == DECLARED) fprintf(r->file, ", long long size_%s", json_string_value(size));
+        if (word == GIVEN) fprintf(r->file, ", size_%s", json_string_value(size));
+        if (word == TIMED) fprintf(r->file, ", times[i].size[%zu]", i);
+    }
+}
+
 void header_put_template(struct renderer *r, const char *text)
 {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
     const char *first = strstr(text, "\n\n");
-    for (const char *p = first ? first + 2 : text, *before = p; *p; before = p++) {
-        bool word = p == before || !(isalnum((unsigned char)*before) || *before == '_');
-        bool lower = word && !strncmp(p, "name_", 5), upper = word && !strncmp(p, "NAME_", 5);
+    for (const char *p = first ? first + 2 : text; *p;) {
+        size_t plain = strcspn(p, letters), length = strspn(p + plain, letters);
+        const char *word = p + plain;
+        bool lower = !strncmp(word, "name_", 5), upper = !strncmp(word, "NAME_", 5);
+        int list = 0;
+        while (list < WORDS &&
+               !(lower && strlen(list_words[list]) == length - 5 && !strncmp(word + 5, list_words[list], length - 5)))
+            list++;
+        fwrite(p, 1, plain - (list < FALLBACK), r->file); // without the space before a comma
+        p = word + length;
+        if (list < WORDS) {
+            put_list(r, list);
+            continue;
+        }
         if (lower || upper) {
             fputs(lower ? r->lower : r->upper, r->file);
-            p += 3; // to the last letter before the underscore
-        } else {
-            fputc(*p, r->file);
+            word += 4;
         }
+        fwrite(word, 1, (size_t)(p - word), r->file);
     }
     fputc('\n', r->file);
 }

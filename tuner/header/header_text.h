@@ -47,7 +47,9 @@ void header_put_loops(struct renderer *);
 // Writes functions that the driver also has (search/space/fn.h), from their text in the program: all after its first
 // empty line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
 void header_put_shared(struct renderer *, const char *text);
-// Writes a text of tuner/header/launch, all after its first empty line, with the job's name for name_ and NAME_.
+// Writes a text of tuner/header/*.in, all after its first empty line, with the job's name for name_ and NAME_.
+// name_declared_sizes stands for ", long long size_M ..", name_given_sizes for ", size_M ..", name_timed_sizes for the
+// sizes of times[i], name_fallback_section for that section or -1.
 void header_put_template(struct renderer *, const char *text);
 
 // One macro of the section, prefixed. `name` may be lower case and have any characters. A second one of that name is a

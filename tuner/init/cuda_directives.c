@@ -67,20 +67,6 @@ static void read_line_names(struct cuda_file *f, const struct cuda_token *t)
     free(line);
 }
 
-// The path of #include "path".
-static void read_include(struct cuda_file *f, const struct cuda_token *t)
-{
-    const char *at = t->text + 1, *end = t->text + t->length;
-    at += strspn(at, " \t");
-    if (strncmp(at, "include", 7) != 0) return;
-    at += 7;
-    at += strspn(at, " \t");
-    const char *close = at < end && *at == '"' ? memchr(at + 1, '"', (size_t)(end - at - 1)) : NULL;
-    if (!close) return;
-    f->includes = memory_grow(f->includes, f->include_count + 1, sizeof *f->includes);
-    f->includes[f->include_count++] = text_format("%.*s", (int)(close - at - 1), at + 1);
-}
-
 // Preprocessor lines inside of declarations are in nobody's way once they are read.
 static void drop_directives(struct cuda_file *f)
 {
@@ -97,7 +83,6 @@ void cuda_directives_read(struct cuda_file *f)
         const struct cuda_token *t = &f->tokens.items[i];
         if (t->kind != CUDA_DIRECTIVE) continue;
         read_line_names(f, t);
-        read_include(f, t);
         const char *rest, *unused;
         char *name = directive_name(t, "define", &rest),
              *guard = before ? directive_name(before, "ifndef", &unused) : 0;

@@ -4,7 +4,7 @@
 
 #include "tuner/init/cuda_file.h"
 
-// Takes macros, included files and the names in #if and #pragma unroll from the tokens, and then the lines themselves,
+// Takes macros and the names in #if and #pragma unroll from the tokens, and then the lines themselves,
 // which would be in the way of declarations.
 void cuda_directives_read(struct cuda_file *);
 

@@ -11,14 +11,9 @@
 
 enum { MAX_SCOPES = 64 };
 
-struct scope {
-    char *name; // of a namespace, or NULL
-    bool extern_c;
-};
-
 struct declaration_reader {
     struct cuda_file *file;
-    struct scope scopes[MAX_SCOPES];
+    char *scopes[MAX_SCOPES]; // names of namespaces, or NULL
     size_t depth;
 };
 
@@ -179,14 +174,13 @@ static size_t function_name(const struct cuda_file *f, size_t begin, size_t body
     return body;
 }
 
-// The namespaces around a declaration, each with "::" behind it; *extern_c: it is within extern "C". malloc'ed.
-static char *scope_path(const struct declaration_reader *p, bool *extern_c)
+// The namespaces around a declaration, each with "::" behind it. malloc'ed.
+static char *scope_path(const struct declaration_reader *p)
 {
     char *path = text_copy("");
     for (size_t i = 0; i < p->depth; i++) {
-        *extern_c |= p->scopes[i].extern_c;
-        if (!p->scopes[i].name) continue;
-        char *longer = text_format("%s%s::", path, p->scopes[i].name);
+        if (!p->scopes[i]) continue;
+        char *longer = text_format("%s%s::", path, p->scopes[i]);
         free(path);
         path = longer;
     }
@@ -197,7 +191,7 @@ static void read_kernel(struct declaration_reader *p, size_t begin, size_t body,
 {
     struct cuda_file *f = p->file;
     struct cuda_kernel k = {.head = begin, .body = body, .end = end, .line = token(f, name)->line};
-    char *path = scope_path(p, &k.extern_c), *word = cuda_token_copy(token(f, name));
+    char *path = scope_path(p), *word = cuda_token_copy(token(f, name));
     k.name = text_format("%s%s", path, word);
     free(path);
     free(word);
@@ -206,12 +200,6 @@ static void read_kernel(struct declaration_reader *p, size_t begin, size_t body,
             size_t stop = close_angle(f, i + 1, name);
             read_template(f, &k, i + 1, stop - 1);
             i = stop - 1;
-        }
-        k.extern_c |= is(f, i, name, "extern") && is(f, i + 1, name, "\"C\"");
-        if (is(f, i, name, "__launch_bounds__") && is(f, i + 1, name, "(")) {
-            size_t stop = cuda_tokens_close(&f->tokens, i + 1, name) - 1, first = list_item_end(f, i + 2, stop);
-            free(k.bounds);
-            k.bounds = cuda_token_text(token(f, i + 2), token(f, first));
         }
     }
     size_t stop = cuda_tokens_close(&f->tokens, name + 1, body) - 1;
@@ -225,10 +213,10 @@ static void read_kernel(struct declaration_reader *p, size_t begin, size_t body,
     f->kernels[f->kernel_count++] = k;
 }
 
-static void add_device(struct cuda_file *f, size_t begin, size_t end)
+static void add_range(struct cuda_range **list, size_t *count, size_t begin, size_t end)
 {
-    f->device = memory_grow(f->device, f->device_count + 1, sizeof *f->device);
-    f->device[f->device_count++] = (struct cuda_range){begin, end};
+    *list = memory_grow(*list, *count + 1, sizeof **list);
+    (*list)[(*count)++] = (struct cuda_range){begin, end};
 }
 
 static void add_constant(struct cuda_file *f, size_t name, char *value)
@@ -236,56 +224,6 @@ static void add_constant(struct cuda_file *f, size_t name, char *value)
     f->constants = memory_grow(f->constants, f->constant_count + 1, sizeof *f->constants);
     f->constants[f->constant_count++] =
         (struct cuda_macro){.name = cuda_token_copy(token(f, name)), .value = value, .line = token(f, name)->line};
-}
-
-static void add_alias(struct cuda_file *f, size_t name, size_t begin, size_t end)
-{
-    f->aliases = memory_grow(f->aliases, f->alias_count + 1, sizeof *f->aliases);
-    f->aliases[f->alias_count++] =
-        (struct cuda_alias){cuda_token_copy(token(f, name)), cuda_token_text(token(f, begin), token(f, end))};
-}
-
-// `__constant__ float a[N], b;`: tokens [begin, end), the last of which is the semicolon. Those with a value are left
-// out.
-static void read_variables(struct declaration_reader *p, size_t begin, size_t end)
-{
-    static const char *const dropped[] = {"static", "extern",       "volatile",  "const",
-                                          "inline", "__constant__", "__device__"};
-    struct cuda_file *f = p->file;
-    bool constant = false, extern_c = false;
-    size_t type = begin, name;
-    for (bool drop = true; drop && type < end; type += drop) {
-        drop = false;
-        for (size_t d = 0; d < sizeof dropped / sizeof *dropped; d++) drop |= is(f, type, end, dropped[d]);
-        constant |= is(f, type, end, "__constant__");
-    }
-    for (name = type; name < end; name++)
-        if (is_name(f, name, end) && (is(f, name + 1, end, ";") || is(f, name + 1, end, "[") ||
-                                      is(f, name + 1, end, ",") || is(f, name + 1, end, "=")))
-            break;
-    char *words = name > type && name < end ? cuda_token_text(token(f, type), token(f, name)) : NULL;
-    for (size_t i = name; words && is_name(f, i, end);) {
-        struct cuda_variable v = {.constant = constant, .line = token(f, i)->line};
-        size_t at = i + 1;
-        bool plain = !strchr(words, '*') && !strchr(words, '&') && !strchr(words, '(');
-        while (is(f, at, end, "[")) {
-            size_t close = cuda_tokens_close(&f->tokens, at, end);
-            plain &= v.extent_count < 3 && close > at + 2;
-            if (plain) v.extents[v.extent_count++] = (struct cuda_range){at + 1, close - 1};
-            at = close;
-        }
-        if (plain && (is(f, at, end, ";") || is(f, at, end, ","))) {
-            char *path = scope_path(p, &extern_c), *word = cuda_token_copy(token(f, i));
-            v.name = text_format("%s%s", path, word);
-            v.type = text_copy(words);
-            f->variables = memory_grow(f->variables, f->variable_count + 1, sizeof v);
-            f->variables[f->variable_count++] = v;
-            free(path);
-            free(word);
-        }
-        i = list_item_end(f, at, end - 1) + 1;
-    }
-    free(words);
 }
 
 // A declaration that ends in ; or has a body: tokens [begin, end), `body` is its first { outside of brackets, or `end`.
@@ -299,9 +237,9 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
         constant |= is(f, i, body, "constexpr") || is(f, i, body, "const");
     }
     if (is(f, begin, end, "typedef") && body == end && end > begin + 3)
-        add_alias(f, end - 2, begin + 1, end - 2);
+        add_constant(f, end - 2, text_copy(""));
     else if (is(f, begin, end, "using") && is(f, begin + 2, end, "="))
-        add_alias(f, begin + 1, begin + 3, end - 1);
+        add_constant(f, begin + 1, text_copy(""));
     size_t name = function_name(f, begin, body);
     bool record = false;
     for (size_t i = begin; i < body && i < name; i++)
@@ -316,14 +254,12 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
         for (size_t i = body; i < end; i++) launches |= is(f, i, end, "<<") && is(f, i + 1, end, "<");
         bool host = !global && !device && (!evaluated || launches);
         if (!host)
-            add_device(f, begin, end);
-        else if (!f->host_line)
-            f->host_line = token(f, name)->line;
+            add_range(&f->device, &f->device_count, begin, end);
+        else
+            add_range(&f->host, &f->host_count, begin, end);
         return;
     }
-    if (name == body || device || record) add_device(f, begin, end);
-    if (name == body && device && body == end && !record && !is(f, begin, end, "template"))
-        read_variables(p, begin, end);
+    if (name == body || device || record) add_range(&f->device, &f->device_count, begin, end);
     for (size_t i = begin; record && i < end; i++) {
         if (!is(f, i, end, "enum")) continue;
         while (i < end && !is(f, i, end, "{")) i++;
@@ -369,7 +305,7 @@ static void read_declarations(struct declaration_reader *p)
             continue;
         }
         if (is(f, i, count, "}")) {
-            if (p->depth) free(p->scopes[--p->depth].name);
+            if (p->depth) free(p->scopes[--p->depth]);
             i++;
             continue;
         }
@@ -379,8 +315,7 @@ static void read_declarations(struct declaration_reader *p)
         while (space && open < count && (is_name(f, open, count) || is(f, open, count, "::"))) open++;
         if ((space || block) && is(f, open, count, "{") && p->depth < MAX_SCOPES) {
             bool has_name = space && open > named + 1;
-            p->scopes[p->depth++] =
-                (struct scope){has_name ? cuda_token_text(token(f, named + 1), token(f, open)) : NULL, block};
+            p->scopes[p->depth++] = has_name ? cuda_token_text(token(f, named + 1), token(f, open)) : NULL;
             i = open + 1;
             continue;
         }
@@ -388,7 +323,7 @@ static void read_declarations(struct declaration_reader *p)
         read_declaration(p, i, body < end ? body : end, end);
         i = end;
     }
-    while (p->depth) free(p->scopes[--p->depth].name);
+    while (p->depth) free(p->scopes[--p->depth]);
 }
 
 void cuda_file_init(struct cuda_file *f, char *source)
@@ -424,29 +359,17 @@ void cuda_file_release(struct cuda_file *f)
         free(k->templates);
         free(k->arguments);
         free(k->name);
-        free(k->bounds);
-    }
-    for (size_t i = 0; i < f->variable_count; i++) {
-        free(f->variables[i].name);
-        free(f->variables[i].type);
-    }
-    free(f->variables);
-    for (size_t i = 0; i < f->alias_count; i++) {
-        free(f->aliases[i].name);
-        free(f->aliases[i].type);
     }
     for (size_t i = 0; i < f->line_name_count; i++) {
         free(f->line_names[i].name);
         free(f->line_names[i].value);
     }
-    for (size_t i = 0; i < f->include_count; i++) free(f->includes[i]);
-    free(f->includes);
     free(f->line_names);
     release_macros(f->macros, f->macro_count);
     release_macros(f->constants, f->constant_count);
     free(f->kernels);
-    free(f->aliases);
     free(f->device);
+    free(f->host);
     cuda_tokens_release(&f->tokens);
     free(f->source);
     *f = (struct cuda_file){0};
@@ -497,8 +420,6 @@ bool cuda_file_declares(const struct cuda_file *f, const char *name)
     if (cuda_file_macro(f, name)) return true;
     for (size_t i = 0; i < f->constant_count; i++)
         if (!strcmp(f->constants[i].name, name)) return true;
-    for (size_t i = 0; i < f->alias_count; i++)
-        if (!strcmp(f->aliases[i].name, name)) return true;
     for (size_t i = 0; i < f->kernel_count; i++)
         for (size_t j = 0; j < f->kernels[i].argument_count; j++)
             if (!strcmp(f->kernels[i].arguments[j].name, name)) return true;

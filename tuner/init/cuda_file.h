@@ -23,8 +23,6 @@ struct cuda_template_parameter {
 
 struct cuda_kernel {
     char *name;        // with its namespaces: "a::b"
-    bool extern_c;     // the name is the symbol
-    char *bounds;      // the first value of __launch_bounds__, or NULL
     size_t head, body; // tokens: of the declaration, of the body from { to }
     size_t end;
     int line;
@@ -48,38 +46,21 @@ struct cuda_line_name {
     int line;
 };
 
-struct cuda_alias {
-    char *name, *type; // typedef float real;
-};
-
 struct cuda_range {
     size_t begin, end; // tokens
-};
-
-// A __constant__ or __device__ variable that the source gives no value, and that is no template.
-struct cuda_variable {
-    char *name; // with its namespaces
-    char *type;
-    bool constant;
-    size_t extent_count;
-    struct cuda_range extents[3]; // what stands between [ and ]
-    int line;
 };
 
 struct cuda_file {
     char *source;
     struct cuda_tokens tokens;
-    size_t kernel_count, macro_count, alias_count, device_count, constant_count, line_name_count, include_count,
-        variable_count;
+    size_t kernel_count, macro_count, device_count, constant_count, line_name_count, include_count, variable_count,
+        host_count;
     struct cuda_kernel *kernels;
     struct cuda_macro *macros;
-    struct cuda_alias *aliases;
-    struct cuda_macro *constants; // const and constexpr variables of the file, and members of its enums ("")
+    struct cuda_macro *constants; // const and constexpr variables; members of enums and names of types ("")
     struct cuda_line_name *line_names;
-    char **includes; // of #include "..."
-    struct cuda_variable *variables;
     struct cuda_range *device; // what the device compiler sees, beside preprocessor lines
-    int host_line;             // of the first host function, or 0
+    struct cuda_range *host;   // functions of the host
 };
 
 // Takes the source.

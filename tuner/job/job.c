@@ -344,7 +344,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         }
         double low, high;
         int64_t size, first, count;
-        if (!result) result = job_fill_numbers(job, b, values, &low, &high, err);
+        if (!result) result = job_fill_numbers(b, values, &low, &high, err);
         for (size_t k = 0; b->compared && k < b->compared->rank && !result; k++)
             result = job_compared_numbers(b, k, values, &size, &first, &count, err);
     }

@@ -28,20 +28,17 @@ enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the oth
 
 struct fill {
     enum fill_kind kind;
-    double low, high; // uniform, integer, sorted: [low, high]; constant: low; noise: `high` is the amplitude
+    double low, high;                    // uniform, integer, sorted: [low, high]; constant: low
     struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
     char *path;                          // npy: absolute
-    char *of;                            // of a copy: the buffer that it is made from, which is declared before
     bool given;                          // by the job; else the default of its type
 };
 
-// What is compared of an output: in each dimension of its shape `count` elements from `first` on, or the leading ones,
-// as many as the first element of another output says.
+// What is compared of an output: in each dimension of its shape `count` elements from `first` on.
 enum { COMPARED_RANK_MAX = 5 };
 struct compared {
     size_t rank;
     struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX]; // NULL: 0; all the rest
-    char *count_in; // NULL: there are dimensions
 };
 
 // How kernels see a buffer by texture and surface objects.
@@ -60,8 +57,6 @@ struct buffer {
     struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
     enum direction direction;
     struct fill fill;
-    bool bounded; // an output with a tolerance of its own, in place of the job's:
-    double absolute, relative;
     struct buffer_image *image; // NULL: seen through pointers alone
     bool symbol;
     bool optional;             // of a symbol: candidates may lack it
@@ -403,17 +398,14 @@ int job_image_resolve(const struct buffer *, const int64_t *values, struct image
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
 
-// Writes a number, an expression's or a real one, as an element of a type. -1 with a message. (job_members.c)
-int job_number(enum element, const struct expr *value, double real, const int64_t *values, void *to, struct error *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
 // "width at 0, scale at 4". malloc'ed. (job_members.c)
 char *job_argument_layout(const struct argument *);
 
-// The numbers of a buffer's fill (low, high, total or amplitude) for a problem, from its values. -1 with a message: the
+// The numbers of a buffer's fill (low, high or total) for a problem, from its values. -1 with a message: the
 // fill does not fit the buffer, or not what it is made from. (job_data.c)
-int job_fill_numbers(const struct job *, const struct buffer *, const int64_t *values, double *low, double *high,
-                     struct error *);
+int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, double *high, struct error *);
 // What is compared in a dimension of a buffer that is compared by dimensions. -1 with a message: nothing, or what is
 // not there. (job_data.c)
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,

@@ -6,18 +6,6 @@
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
-// An output's own tolerance.
-static void load_tolerance(struct reader *r, const struct node *n, struct buffer *b, const char *name)
-{
-    b->bounded = node_member(n, "absolute") || node_member(n, "relative");
-    b->absolute = reader_number(r, n, "arguments[].absolute");
-    b->relative = reader_number(r, n, "arguments[].relative");
-    if (b->bounded && b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT)
-        reader_mistake(r, n, "buffer '%s' is not an output: 'absolute' and 'relative' have no meaning", name);
-    else if (b->bounded && !element_is_float(b->type))
-        reader_mistake(r, n, "buffer '%s' holds integers, which are compared exactly", name);
-}
-
 // Columns of a buffer: the last size, in elements.
 static struct expr *load_columns(struct reader *r, struct job *job, const struct node *n, int channels)
 {
@@ -60,7 +48,6 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
     b.fill = load_fill(r, job, n, name, b.type);
-    load_tolerance(r, n, &b, name);
     b.restore = reader_bool(r, n, "arguments[].restore");
     if (b.restore && b.direction != DIRECTION_IN)
         reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,

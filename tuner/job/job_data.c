@@ -48,10 +48,6 @@ static const struct {
 } parts[] = {
     {"low", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "0"},
     {"high", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "1"},
-    {"value", 1u << FILL_CONSTANT, true, "..."},
-    {"path", 1u << FILL_NPY, true, "..."},
-    {"of", 1u << FILL_COPY | 1u << FILL_TRANSPOSED | 1u << FILL_NOISE, true, "\"A\""},
-    {"amplitude", 1u << FILL_NOISE, true, "0.1"},
     {"total", 1u << FILL_OFFSETS, true, "\"NNZ\""},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -69,22 +65,11 @@ static void load_bound(struct reader *r, const struct job *job, const struct nod
     }
 }
 
-static void load_source(struct reader *r, const struct job *job, const struct node *n, const char *buffer,
-                        struct fill *fill)
+// These two are written as the value itself.
+static void check_value(struct reader *r, const struct node *n, enum fill_kind kind)
 {
-    const char *of = reader_string(r, n, "arguments[].fill.of");
-    const struct node *at = node_member(n, "of");
-    int found = of ? job_find_buffer(job, of) : -1;
-    if (!of) return;
-    fill->of = text_copy(of);
-    if (!strcmp(of, buffer)) {
-        reader_mistake(r, at, "buffer '%s' cannot be filled from itself", buffer);
-    } else if (found < 0) {
-        reader_mistake(r, at, "there is no buffer '%s' before '%s': fills are made in the order of the arguments", of,
-                       buffer);
-    } else if (job->buffers[found].direction != DIRECTION_IN && job->buffers[found].direction != DIRECTION_INOUT) {
-        reader_mistake(r, at, "buffer '%s' is no input, so there is nothing to fill '%s' from", of, buffer);
-    }
+    if (kind == FILL_CONSTANT) reader_mistake(r, n, "fill \"constant\" is written as the number itself: fill = 3.0");
+    if (kind == FILL_NPY) reader_mistake(r, n, "fill \"npy\" is written as the path itself: fill = \"x.npy\"");
 }
 
 static void load_group(struct reader *r, const struct job *job, const struct node *n, const char *buffer,
@@ -97,13 +82,11 @@ static void load_group(struct reader *r, const struct job *job, const struct nod
         if (node_member(n, parts[i].name) && !has)
             reader_mistake(r, node_member(n, parts[i].name), "fill \"%s\" has no '%s'", fill_words[fill->kind],
                            parts[i].name);
-        else if (has && parts[i].required && !node_member(n, parts[i].name) && fill->kind != FILL_CONSTANT)
+        else if (has && parts[i].required && !node_member(n, parts[i].name))
             reader_mistake(r, n, "fill \"%s\" needs '%s'", fill_words[fill->kind], parts[i].name);
     }
     load_bound(r, job, n, "arguments[].fill.low", buffer, &fill->low, &fill->low_value);
     load_bound(r, job, n, "arguments[].fill.high", buffer, &fill->high, &fill->high_value);
-    if (fill->kind == FILL_CONSTANT) fill->low = reader_number(r, n, "arguments[].fill.value");
-    if (fill->kind == FILL_NOISE) fill->high = reader_number(r, n, "arguments[].fill.amplitude");
     if (fill->kind == FILL_OFFSETS && node_member(n, "total")) {
         fill->high_value = reader_expression(r, node_member(n, "total"), job->symbols);
         check_fixed(r, job, n, fill->high_value, "fill", buffer);
@@ -111,15 +94,9 @@ static void load_group(struct reader *r, const struct job *job, const struct nod
     bool range = parts[0].fills >> fill->kind & 1;
     if (range && !fill->low_value && !fill->high_value && fill->low > fill->high)
         reader_mistake(r, n, "'low' is above 'high'");
-    if (fill_has_source(fill->kind)) load_source(r, job, n, buffer, fill);
-    if (fill->kind == FILL_NOISE && !element_is_float(type))
-        reader_mistake(r, n, "fill \"noise\" is for floating-point buffers");
     if (fill->kind == FILL_OFFSETS && element_is_float(type))
         reader_mistake(r, n, "fill \"offsets\" is for buffers of integers");
-    const char *path = reader_string(r, n, "arguments[].fill.path");
-    if (fill->kind != FILL_NPY || !path) return;
-    fill->path = text_join_path(job->directory, path);
-    check_npy(r, n, fill->path);
+    check_value(r, n, fill->kind);
 }
 
 // A fill as one word: those that need more are refused.
@@ -134,6 +111,7 @@ static void load_word(struct reader *r, const struct job *job, const struct node
         check_npy(r, n, fill->path);
     } else {
         fill->kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
+        check_value(r, n, fill->kind);
         for (int i = 0; i < PARTS; i++) {
             if (!(parts[i].fills >> fill->kind & 1) || !parts[i].required) continue;
             char *longer = text_format("%s %s = %s;", needs, parts[i].name, parts[i].example);
@@ -186,12 +164,11 @@ static int shape_of(const struct buffer *b, const int64_t *values, struct operan
     return 0;
 }
 
-int job_fill_numbers(const struct job *job, const struct buffer *b, const int64_t *values, double *low, double *high,
-                     struct error *err)
+int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low, double *high, struct error *err)
 {
     const struct fill *f = &b->fill;
     int64_t first = 0, last = 0;
-    struct operand to, of;
+    struct operand to;
     *low = f->low;
     *high = f->high;
     if ((f->low_value && expr_eval(f->low_value, values, &first, err)) ||
@@ -206,19 +183,14 @@ int job_fill_numbers(const struct job *job, const struct buffer *b, const int64_
         (*low < (double)element_least(b->type) || *high > (double)element_greatest(b->type)))
         return error_set(err, "fill of buffer '%s': %.0f to %.0f is more than the type %s holds", b->name, *low, *high,
                          element_name(b->type));
-    struct host_fill how = {f->kind, *low, *high, NULL};
+    struct host_fill how = {f->kind, *low, *high};
     if (!fill_is_on_host(f->kind)) return 0;
-    if (f->of) {
-        how.of = &of;
-        if (shape_of(&job->buffers[job_find_buffer(job, f->of)], values, &of, err)) return -1;
-    }
     return host_fill_check(&how, &to, err) ? error_prefix(err, "buffer '%s'", b->name) : 0;
 }
 
 void fill_release(struct fill *f)
 {
     free(f->path);
-    free(f->of);
     expr_free(f->low_value);
     expr_free(f->high_value);
 }
@@ -248,16 +220,11 @@ struct compared *load_compared(struct reader *r, const struct job *job, const st
     if (!n) return NULL;
     struct compared *c = memory_new(1, sizeof *c);
     reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);
-    const char *count_in = reader_string(r, n, "arguments[].compare.count_in");
-    bool box = node_member(n, "first") || node_member(n, "count");
     c->rank = shape && node_is_sequence(shape) ? node_count(shape) : 0;
     if (b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT)
         reader_mistake(r, n, "buffer '%s' is not an output: 'compare' has no meaning", buffer);
-    if (!box == !count_in) {
-        reader_mistake(r, n, "'compare' needs 'first' and 'count', or 'count_in' alone");
-    } else if (count_in) {
-        c->rank = 0;
-        c->count_in = text_copy(count_in);
+    if (!node_member(n, "first") && !node_member(n, "count")) {
+        reader_mistake(r, n, "'compare' needs 'first' or 'count'");
     } else if (!c->rank) {
         reader_mistake(r, n, "'first' and 'count' have no meaning for a single number, which '%s' is", buffer);
     } else if (c->rank > COMPARED_RANK_MAX) {
@@ -268,27 +235,6 @@ struct compared *load_compared(struct reader *r, const struct job *job, const st
         load_dimensions(r, job, n, "arguments[].compare.count", c->rank, buffer, c->count);
     }
     return c;
-}
-
-void check_compared(struct reader *r, const struct job *job, const struct node *root)
-{
-    for (size_t i = 0; i < job->buffer_count; i++) {
-        const struct buffer *b = &job->buffers[i];
-        const char *name = b->compared ? b->compared->count_in : NULL;
-        int found = name ? job_find_buffer(job, name) : -1;
-        const struct node *at = node_member(root, "arguments");
-        if (!name) continue;
-        const struct buffer *count = found >= 0 ? &job->buffers[found] : NULL;
-        if (!count)
-            reader_mistake(r, at, "buffer '%s' is compared as far as '%s' says, but there is no such buffer", b->name,
-                           name);
-        else if (count == b || (count->direction != DIRECTION_OUT && count->direction != DIRECTION_INOUT) ||
-                 element_is_float(count->type))
-            reader_mistake(r, at,
-                           "buffer '%s' is compared as far as '%s' says, which must be another output, of "
-                           "integers",
-                           b->name, name);
-    }
 }
 
 int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
@@ -322,6 +268,5 @@ void compared_free(struct compared *c)
         expr_free(c->first[i]);
         expr_free(c->count[i]);
     }
-    free(c->count_in);
     free(c);
 }

@@ -208,7 +208,6 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);
     }
     check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count, true);
-    check_compared(r, job, root);
     bool output = false;
     for (size_t i = 0; i < job->buffer_count; i++)
         output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;

@@ -332,10 +332,6 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
         reader_mistake(r, node_member(v, "exact"),
                        "'exact' allows no error, but 'absolute' or 'relative' does: remove one of them");
-    for (size_t i = 0; i < job->buffer_count && job->verify.exact; i++)
-        if (job->buffers[i].absolute > 0 || job->buffers[i].relative > 0)
-            reader_mistake(r, node_member(v, "exact"), "'exact' allows no error, but buffer '%s' does",
-                           job->buffers[i].name);
     job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
     g = reader_group(r, root, "measure");
     load_table(r, g, "measure", measure_table, &job->measure);
@@ -389,7 +385,10 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     *out = NULL;
     struct mistakes notes = {0};
     struct reader *r = reader_open(path, mistakes, &notes);
-    if (!r) return -1;
+    if (!r) {
+        mistakes_release(&notes);
+        return -1;
+    }
     struct job *job = memory_new(1, sizeof *job);
     job->notes = notes;
     struct error err;

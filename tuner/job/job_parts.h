@@ -56,7 +56,6 @@ struct fill load_fill(struct reader *, const struct job *, const struct node *ar
 struct compared *load_compared(struct reader *, const struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
 // Checks the names in what is compared, once all buffers are known.
-void check_compared(struct reader *, const struct job *, const struct node *root);
 void fill_release(struct fill *);
 void compared_free(struct compared *); // NULL is fine
 // The loops of a stage, whose names are visible until hide_loops(), and, once its buffers are declared, its pairs.

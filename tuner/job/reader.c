@@ -24,6 +24,7 @@ struct reader {
     char *folder;                     // of the job file
     size_t settings[MOST_GROUPS + 1]; // of the groups that are open, while the text is scanned
     size_t depth;
+    size_t blanks;
 };
 
 static const config_setting_t *setting(const struct node *node)
@@ -55,7 +56,8 @@ static void add(struct mistakes *m, char *file, int line, const char *format, va
     m->list[m->count++].text = text;
 }
 
-void mistakes_add(struct mistakes *m, int line, const char *format, ...)
+static void mistakes_add(struct mistakes *m, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void mistakes_add(struct mistakes *m, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -256,8 +258,23 @@ static const struct {
     {"verification.problems[].held", "holdout"},
 };
 
-// Goes through all settings once: marks renamed ones (with a hook that is the new name), and collects numbers that
-// are too large and texts that the driver could not pass on.
+// A blank, of a draft by `init`: a string that begins with ?, with a hint behind it.
+static bool is_blank(const config_setting_t *s)
+{
+    const char *text = config_setting_get_string(s);
+    return text && *text == '?';
+}
+
+static void add_blank(struct reader *r, const config_setting_t *s, const char *path)
+{
+    const char *hint = config_setting_get_string(s) + 1;
+    hint += strspn(hint, " ");
+    r->blanks++;
+    reader_mistake(r, node(s), "'%s' is left to fill in%s%s", path, *hint ? ": " : "", hint);
+}
+
+// Goes through all settings once: marks renamed ones (with a hook that is the new name), and collects blanks, numbers
+// that are too large and texts that the driver could not pass on.
 static void look_through(struct reader *r, const config_setting_t *group, const char *path)
 {
     bool named = config_setting_is_group(group);
@@ -278,6 +295,8 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
             reader_mistake(r, node(s), "a number is too large");
         if (config_setting_type(s) == CONFIG_TYPE_STRING && !json_takes(config_setting_get_string(s)))
             reader_mistake(r, node(s), "a string is not UTF-8");
+        else if (is_blank(s))
+            add_blank(r, s, own);
         if (config_setting_is_aggregate(s)) look_through(r, s, own);
         free(own);
     }
@@ -315,7 +334,7 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes, struct m
     }
     if (!ok) goto fail;
     look_through(r, config_root_setting(&r->config), "");
-    return r;
+    if (!r->blanks) return r; // with blanks, all else would be said of what is not there
 fail:
     reader_close(r);
     return NULL;

@@ -13,7 +13,8 @@
 struct reader;
 struct node; // a setting of the file; belongs to the reader
 
-// Opens and parses. NULL after adding the mistakes (cannot read, syntax error, a number too large) to the list.
+// Opens and parses. NULL after adding the mistakes to the list: the file cannot be read, its syntax is wrong, or it has
+// blanks (strings that begin with ?), all of which are named. Others that are added (a number too large) leave it open.
 // A setting under an old name (the table `renamed` in reader.c) appears under its new name everywhere, and adds a note.
 struct reader *reader_open(const char *path, struct mistakes *, struct mistakes *notes);
 void reader_close(struct reader *);
@@ -25,7 +26,6 @@ void reader_places(const struct reader *, struct job *);
 // Adds a mistake at a node, in its file and at its line (NULL: the whole job file).
 void reader_mistake(struct reader *, const struct node *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void mistakes_add(struct mistakes *, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 int node_line(const struct node *);
 // The path of the included file that the node is in, malloc'ed; NULL: the job file itself.

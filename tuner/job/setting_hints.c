@@ -14,6 +14,18 @@ static const struct {
     {"budget.patience", "use 'until', as in until = 0.01"},
     {"budget.noise", "use 'until', as in until = 0.01"},
     {"guide", "every candidate is timed on all tuned problems, so delete it"},
+    {"arguments[].fill.value", "write the number itself, as in 'fill = 3.0'"},
+    {"arguments[].fill.path", "write the path itself, as in 'fill = \"x.npy\"'"},
+    {"arguments[].fill.of",
+     "a function can make such inputs ('generate' in 'reference'), or a .npy file can have them"},
+    {"arguments[].fill.amplitude",
+     "a function can make such inputs ('generate' in 'reference'), or a .npy file can have them"},
+    {"arguments[].compare.count_in",
+     "compare a fixed part with 'first' and 'count', or let 'verify' in 'reference' judge the outputs"},
+    {"arguments[].absolute",
+     "'verification' has one bound for all outputs; 'verify' in 'reference' can judge each by its own"},
+    {"arguments[].relative",
+     "'verification' has one bound for all outputs; 'verify' in 'reference' can judge each by its own"},
     {NULL, NULL},
 };
 

@@ -455,7 +455,7 @@ static bool next_to_drop(const struct policy *p, struct policy_action *a)
     if (!p->end || !(n[TASK_QUEUED] + n[TASK_READY] + n[TASK_COMPILING])) return false;
     for (size_t i = p->queue.count; i-- > 0;) {
         struct queued_task *t = p->queue.tasks[i];
-        if (t->purpose != TASK_TRIAL || t->state > TASK_READY) continue;
+        if (t->purpose != TASK_TRIAL || t->state > TASK_READY || (t->retry && !p->interrupted)) continue;
         *a = (struct policy_action){
             .kind = POLICY_DROP, .task = t, .worker = t->state == TASK_COMPILING ? t->worker : POLICY_NOBODY};
         return true;

@@ -130,6 +130,7 @@ void pool_forget_head(struct gpu_slot *slot)
 {
     json_decref(slot->queue[0].request);
     memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
+    slot->begun = false;
 }
 
 void pool_forget_gpu(struct gpu_slot *slot)

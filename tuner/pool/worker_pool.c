@@ -223,6 +223,7 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
     } else if (slot->queued && id == slot->queue[0].id) {
         if (progress) {
             slot->deadline = now + slot->queue[0].timeout;
+            slot->begun = true;
             slot->at = json_get_integer(message, "trial", 0);
         } else {
             slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
@@ -254,15 +255,18 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
         error_set(&event->why, "the worker ended, as it had announced");
         return lose_gpu(p, i, event);
     }
+    // The request before may have broken the worker.
+    event->outside = slot->state == GPU_READY && slot->queued && !slot->begun;
     if (slot->dead) {
         event->why = slot->death;
-        event->outside = worker_ended_from_outside(&slot->worker);
+        event->outside |= worker_ended_from_outside(&slot->worker);
         event->node = worker_lost_with_node(&slot->worker);
         return lose_gpu(p, i, event);
     }
     if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
-    event->outside = slot->stopped >= WORKER_LONGEST_STOP;
-    if (event->outside)
+    bool stopped = slot->stopped >= WORKER_LONGEST_STOP;
+    event->outside |= stopped;
+    if (stopped)
         error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
                   WORKER_LONGEST_STOP);
     else if (slot->state == GPU_READY)

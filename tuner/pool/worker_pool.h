@@ -36,6 +36,7 @@ struct gpu_slot {
     size_t queued;
     struct gpu_request *queue;
     int failed_starts;
+    bool begun;     // the worker has given a sign of life for the head of the queue
     int64_t at;     // the trial that its newest sign of life named, which it is working on; 0: none
     double stopped; // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
     bool ending;    // it answered that it ends ("crashed", "restart"): that is expected
@@ -167,7 +168,8 @@ struct pool_event {
     json_t *answer;   // new reference; NULL but for answers
     bool busy;        // LOST: it had a request
     bool late;        // LOST: it missed a deadline
-    bool outside;     // LOST: somebody else killed or stopped it, so that its request may be innocent
+    bool outside;     // LOST: its request may be innocent: somebody else killed or stopped the worker, or it had not
+                      // begun with the request
     bool node;        // LOST: with its node: whatever it had is innocent
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
     int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown

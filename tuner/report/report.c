@@ -11,7 +11,7 @@
 #include "tuner/report/report_parts.h"
 
 static const double an_hour = 3600;
-enum { REPORT_VERSION = 1, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
+enum { REPORT_VERSION = 2, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
 
 size_t report_points_of(size_t jobs)
 {
@@ -168,7 +168,6 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
 {
     struct report_final final;
     json_t *points = NULL, *machine = NULL, *roofline = NULL;
-    double importance[SPACE_MAX_PARAMETERS];
     int status = report_final(r, &final, err);
     json_object_set_new(json, "verdict", json_string(final.verdict));
     json_object_set_new(json, "ratio", final.ratio);
@@ -179,9 +178,9 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     json_object_set_new(json, "histogram", report_histogram(r));
     json_object_set_new(json, "distribution", report_distribution(r));
     json_object_set_new(json, "importance_method", json_string(report_importance_method));
-    json_object_set_new(json, "parameters", report_parameters(r, importance));
-    json_object_set_new(json, "pair", report_pair(r, importance));
+    json_object_set_new(json, "parameters", report_parameters(r));
     json_object_set_new(json, "lines", report_lines(r));
+    json_object_set_new(json, "trials", report_trials(r));
     json_object_set_new(json, "failures", report_failures(r));
     if (!status) status = report_points(r, &points, err);
     if (!status) status = report_roofline(r, final.trial, &roofline, err);
@@ -191,7 +190,6 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     json_object_set_new(json, "roofline", roofline ? roofline : json_null());
     set_profile(json, r, final.trial);
     json_object_set_new(json, "machine", machine ? machine : json_null());
-    json_object_set_new(json, "workers", report_workers(r));
     json_object_set_new(json, "reproduce", reproduce_json(r));
     return status;
 }

@@ -80,7 +80,7 @@ static double importance_of(const struct trial_table *t, const double *logs, con
     return total > 0 ? fmin(fmax((between - (double)(used - 1) * error) / total, 0), 1) : (double)NAN;
 }
 
-json_t *report_parameters(const struct result *r, double *importance)
+json_t *report_parameters(const struct result *r)
 {
     const struct trial_table *t = &r->table;
     double *times = memory_new(t->timed, sizeof *times), *logs = memory_new(t->timed, sizeof *logs);
@@ -90,7 +90,7 @@ json_t *report_parameters(const struct result *r, double *importance)
         const struct tried_parameter *parameter = &t->parameters[p];
         struct by_value *values = gather(t, p, logs, times);
         json_t *names = json_array(), *figures = json_array();
-        importance[p] = importance_of(t, logs, values, parameter->count);
+        double importance = importance_of(t, logs, values, parameter->count);
         for (size_t v = 0; v < parameter->count; v++) {
             const double *own = times + values[v].from;
             size_t n = values[v].timed;
@@ -105,49 +105,10 @@ json_t *report_parameters(const struct result *r, double *importance)
         json_array_append_new(
             list, json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", parameter->name, "values", names, "grouped",
                             parameter->grouped ? json_integer((json_int_t)parameter->grouped) : json_null(),
-                            "importance", json_real_or_null(importance[p]), "by_value", figures));
+                            "importance", json_real_or_null(importance), "by_value", figures));
         free(values);
     }
     free(times);
     free(logs);
     return list;
-}
-
-json_t *report_pair(const struct result *r, const double *importance)
-{
-    const struct trial_table *t = &r->table;
-    size_t first = SIZE_MAX, second = SIZE_MAX;
-    for (size_t p = 0; p < t->parameter_count; p++) {
-        if (isnan(importance[p])) continue;
-        if (first == SIZE_MAX || importance[p] > importance[first]) {
-            second = first;
-            first = p;
-        } else if (second == SIZE_MAX || importance[p] > importance[second]) {
-            second = p;
-        }
-    }
-    if (second == SIZE_MAX) return json_null();
-    size_t columns = t->parameters[first].count, rows = t->parameters[second].count;
-    double *best = memory_new(columns * rows, sizeof *best);
-    size_t *trials = memory_new(columns * rows, sizeof *trials);
-    for (size_t c = 0; c < columns * rows; c++) best[c] = NAN;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t cell = trial_value(t, i, second) * columns + trial_value(t, i, first);
-        trials[cell]++;
-        if (t->status[i] == STATUS_OK) best[cell] = fmin(best[cell], t->times[i]); // skips NaN
-    }
-    json_t *times = json_array(), *counts = json_array();
-    for (size_t y = 0; y < rows; y++) {
-        json_t *line = json_array(), *numbers = json_array();
-        for (size_t x = 0; x < columns; x++) {
-            json_array_append_new(line, json_real_or_null(best[y * columns + x]));
-            json_array_append_new(numbers, json_integer((json_int_t)trials[y * columns + x]));
-        }
-        json_array_append_new(times, line);
-        json_array_append_new(counts, numbers);
-    }
-    free(best);
-    free(trials);
-    return json_pack("{s:I, s:I, s:o, s:o}", "x", (json_int_t)first, "y", (json_int_t)second, "best", times, "n",
-                     counts);
 }

@@ -11,58 +11,32 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-// The places of the library's files, in the order in which they are searched: in an installation they are side by
-// side.
-static const struct {
-    const char *folder, *script;
-} places[] = {{"report", "echarts.min.js"}, {"out/npm/node_modules/echarts", "dist/echarts.min.js"}};
-
-static char *charts_folder(const char **script)
-{
-    const char *given = getenv("SWEETSPOT_ECHARTS");
-    *script = places[1].script;
-    if (given) return text_copy(given);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *file = text_format("%s/%s", places[i].folder, places[i].script), *found = installation_data(file);
-        free(file);
-        *script = places[i].script;
-        if (found) {
-            free(found);
-            return installation_data(places[i].folder);
-        }
-    }
-    return NULL;
-}
+enum { PARTS = 2 };
 
 int report_charts_read(struct report_charts *charts, struct error *err)
 {
-    const char *script;
-    char *folder = charts_folder(&script), *texts[3] = {NULL};
+    static const char missing[] =
+        "`make` in the source tree fetches them with npm into out/npm; --format json, csv and "
+        "table work without them";
+    static const char *const names[PARTS] = {"libraries.js", "LICENSES"};
+    const char *given = getenv("SWEETSPOT_CHARTS");
+    char *folder = given ? text_copy(given) : installation_data("report"), **to[] = {&charts->script, &charts->licence};
     *charts = (struct report_charts){0};
+    if (!folder) folder = installation_data("out/npm/report");
     if (!folder)
-        return error_set(err, "the page needs Apache ECharts, which is missing: `make` in the source tree fetches it "
-                              "with npm into out/npm; --format json, csv and table work without it");
-    const char *const names[] = {script, "LICENSE", "NOTICE"};
+        return error_set(err, "the page needs the libraries of its charts and tables, which are missing: %s", missing);
     int status = 0;
-    for (size_t i = 0; i < 3 && !status; i++) {
+    for (size_t i = 0; i < PARTS && !status; i++) {
         char *path = text_format("%s/%s", folder, names[i]);
-        texts[i] = text_read_file(path, NULL);
-        if (!texts[i])
-            status = error_set(err,
-                               "the page needs Apache ECharts, and '%s' cannot be read: %s; `make` in the source tree "
-                               "fetches it with npm into out/npm; --format json, csv and table work without it",
-                               path, strerror(errno));
+        *to[i] = text_read_file(path, NULL);
+        if (!*to[i])
+            status =
+                error_set(err, "the page needs the libraries of its charts and tables, and '%s' cannot be read: %s; %s",
+                          path, strerror(errno), missing);
         free(path);
     }
-    if (!status) {
-        charts->script = texts[0];
-        charts->licence = text_format("%s\n\n%s", texts[1], texts[2]);
-    } else {
-        free(texts[0]);
-    }
-    free(texts[1]);
-    free(texts[2]);
     free(folder);
+    if (status) report_charts_release(charts);
     return status;
 }
 

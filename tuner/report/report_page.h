@@ -1,8 +1,8 @@
-// The page: one HTML file that holds the document, its style, its script and the charting library.
+// The page: one HTML file that holds the document, its style, its script and the libraries of its charts and tables.
 //
 // Its frame is tuner/report/page/report.html, which has a line with a placeholder for each part. The frame, the style
-// and the script are part of the program; the library (Apache ECharts, with its licence and notice) is read where it
-// was installed, because it is larger than the program.
+// and the script are part of the program; the libraries (Apache ECharts, DataTables, with their licences) are read
+// where they were installed, because they are larger than the program.
 #ifndef SWEETSPOT_REPORT_PAGE_H
 #define SWEETSPOT_REPORT_PAGE_H
 
@@ -14,8 +14,9 @@ struct report_charts {
     char *script, *licence; // malloc'ed
 };
 
-// From $SWEETSPOT_ECHARTS (a folder laid out as the npm package), share/sweetspot/report of an installation, or out/npm
-// of the source tree. -1 with a message that says what to run. Always release it with report_charts_release.
+// libraries.js and LICENSES from the folder $SWEETSPOT_CHARTS, share/sweetspot/report of an installation, or
+// out/npm/report of the source tree. -1 with a message that says what to run. Always release it with
+// report_charts_release.
 int report_charts_read(struct report_charts *, struct error *);
 void report_charts_release(struct report_charts *);
 

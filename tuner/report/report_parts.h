@@ -46,10 +46,9 @@ json_t *report_distribution(const struct result *);
 double report_gain(const struct result *,
                    double seconds); // share by which the best fell in the last `seconds`; NaN unknown
 
-// Importance, times by value, the two strongest (report_effects.c).
+// Importance and times by value (report_effects.c).
 extern const char report_importance_method[];
-json_t *report_parameters(const struct result *, double *importance);
-json_t *report_pair(const struct result *, const double *importance);
+json_t *report_parameters(const struct result *);
 
 // The trials to show (report_selection.c): the `best` fastest, and a seeded sample of the others with a time, at
 // most `limit` in all; ascending places in the table. malloc'ed.
@@ -57,6 +56,8 @@ size_t *report_select(const struct result *, size_t limit, size_t best, size_t *
 // At most `limit` of all trials, evenly over the table.
 size_t *report_select_evenly(const struct result *, size_t limit, size_t *count);
 json_t *report_lines(const struct result *);
+// All trials in columns, or evenly spread ones where there are too many for a page.
+json_t *report_trials(const struct result *);
 
 json_t *report_failures(const struct result *); // report_failures.c
 
@@ -65,9 +66,6 @@ json_t *report_failures(const struct result *); // report_failures.c
 int report_points(const struct result *, json_t **points, struct error *);
 int report_machine(const struct result *, json_t **machine, struct error *);
 int report_roofline(const struct result *, int64_t winner, json_t **roofline, struct error *);
-
-// What the GPUs and compilers of the runs did (report_workers.c); null where nothing is known of them.
-json_t *report_workers(const struct result *);
 
 // The newest final (report_final.c).
 struct report_final {

@@ -95,16 +95,6 @@ static void put_counter(struct points *c, const struct trial *trial, const struc
     free(name);
 }
 
-// Seven digits: more than the precision of any measurement.
-static json_t *brief_number(double value)
-{
-    char text[32];
-    if (!isfinite(value)) return json_null();
-    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
-    snprintf(text, sizeof text, "%.7g", value);
-    return json_real(strtod(text, NULL));
-}
-
 static void add_point(struct points *c, const struct trial *trial)
 {
     size_t tuned = 0;
@@ -119,7 +109,7 @@ static void add_point(struct points *c, const struct trial *trial)
     for (size_t k = 0; k < trial->counter_count; k++) put_counter(c, trial, &trial->counters[k], tuned);
     json_t *row = json_pack("[I, o]", (json_int_t)trial->id, json_real_or_null(trial->objective));
     for (size_t i = 0; i < c->columns.count && i < COLUMNS_MOST; i++)
-        json_array_append_new(row, brief_number(c->row[i]));
+        json_array_append_new(row, json_brief_or_null(c->row[i]));
     json_array_append_new(c->rows, row);
 }
 
@@ -186,8 +176,8 @@ int report_machine(const struct result *r, json_t **machine, struct error *err)
         for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
         if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
         json_array_append_new(rows, json_pack("[o, o, o, o]", json_real_or_null(trial.finished),
-                                              brief_number(trial.temperature), brief_number(trial.clock_mhz),
-                                              brief_number(power)));
+                                              json_brief_or_null(trial.temperature),
+                                              json_brief_or_null(trial.clock_mhz), json_brief_or_null(power)));
     }
     free(chosen);
     *machine = json_pack("{s:[s, s, s, s], s:o}", "columns", "moment", "temperature", "clock", "power", "rows", rows);

@@ -75,8 +75,6 @@ static void make_room(struct trial_table *t)
     t->finished = memory_grow(t->finished, t->room, sizeof *t->finished);
     t->status = memory_grow(t->status, t->room, sizeof *t->status);
     t->reasons = memory_grow(t->reasons, t->room, sizeof *t->reasons);
-    t->gpu_seconds = memory_grow(t->gpu_seconds, t->room, sizeof *t->gpu_seconds);
-    t->devices = memory_grow(t->devices, t->room, sizeof *t->devices);
     t->values = memory_grow(t->values, t->room * (t->parameter_count ? t->parameter_count : 1), sizeof *t->values);
 }
 
@@ -92,9 +90,6 @@ static int take_trial(void *user, const struct trial *trial)
     t->finished[i] = trial->finished;
     t->status[i] = (unsigned char)trial->status;
     t->reasons[i] = trial_failed(trial->status) ? reason_number(&t->words, trial->reason) : 0;
-    const char *uuid = trial->device_id ? trial->device_id : "";
-    t->devices[i] = (uint32_t)string_pool_put(&t->uuids, uuid, strlen(uuid));
-    t->gpu_seconds[i] = trial->gpu_seconds > 0 && isfinite(trial->gpu_seconds) ? trial->gpu_seconds : 0;
     if (take_values(r, trial->config, &t->values[i * t->parameter_count])) return -1;
     t->count++;
     t->timed += isnan(t->times[i]) ? 0 : 1;
@@ -247,9 +242,6 @@ void trial_table_release(struct trial_table *t)
     free(t->status);
     free(t->values);
     free(t->reasons);
-    free(t->gpu_seconds);
-    free(t->devices);
-    string_pool_release(&t->uuids);
     free(t->order);
     string_pool_release(&t->words);
     *t = (struct trial_table){0};

@@ -1,4 +1,4 @@
-// All trials of an environment in columns: what a report counts, sorts and draws, in about forty bytes per trial
+// All trials of an environment in columns: what a report counts, sorts and draws, in about thirty bytes per trial
 // besides its values.
 //
 // Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
@@ -27,9 +27,6 @@ struct trial_table {
     double *times;            // objective, s; NaN where it is missing, not positive or not finite
     double *finished;         // Unix time
     unsigned char *status;    // enum trial_status
-    double *gpu_seconds;      // of a GPU's worker; 0: unknown
-    uint32_t *devices;        // index into `uuids`
-    struct string_pool uuids; // of GPUs; "": unknown, or the trial never reached one
     uint16_t *values;         // parameter_count a trial
     uint32_t *reasons;        // of trials that are neither ok nor slow: index into `words`
     struct string_pool words; // reasons, every number in them replaced by #

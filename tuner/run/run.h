@@ -224,15 +224,19 @@ void run_commit_counters(struct run *, struct task *, const struct counted_trial
 void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
 void run_fail(struct run *, int exit_status, const struct error *);                   // ends the run
 
+// run_retry.c: after the search, candidates that crashed once and may belong into the final. Adds their tasks, at most
+// RUN_RETRIES; returns how many.
+enum { RUN_RETRIES = 3 };
+size_t run_retry_begin(struct run *);
+
 // final.c: the final.
-int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
+size_t run_final_places(const struct run *); // how many candidates take part, spares included
+int run_final_begin(struct run *);           // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
-// What an entry did on a problem; NULL where it cannot do it.
-const json_t *run_final_problem(const json_t *entry, size_t problem);
 // Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
 // answer's entries as a document, with what was decided; dropping the finalists.
 size_t run_final_objectives(const struct run *, const json_t *entry, double **out);

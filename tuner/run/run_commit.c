@@ -27,18 +27,29 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     r->finished[r->finished_count++] = f;
 }
 
+static int put(struct run *r, struct finished_trial *f, struct error *err)
+{
+    if (!f->task->queued.retry) return store_add(r->store, &f->record.trial, err);
+    f->record.trial.id = f->task->trial;
+    return store_add_retry(r->store, &f->record.trial, err);
+}
+
 void run_commit_all(struct run *r)
 {
     struct error err;
     size_t count = r->finished_count;
     if (!count) return;
     struct trial **trials = memory_new(count, sizeof(struct trial *));
-    for (size_t i = 0; i < count; i++) trials[i] = &r->finished[i]->record.trial;
-    bool together = count > 1 && !store_add_all(r->store, trials, count, &err), failed = false;
+    bool apart = count == 1, failed = false;
+    for (size_t i = 0; i < count; i++) {
+        trials[i] = &r->finished[i]->record.trial;
+        apart |= r->finished[i]->task->queued.retry;
+    }
+    bool together = !apart && !store_add_all(r->store, trials, count, &err);
     for (size_t i = 0; i < count; i++) {
         struct finished_trial *f = r->finished[i];
         // Where they cannot be stored together (a full disk), as many as can be are.
-        if (!together && !failed && store_add(r->store, trials[i], &err)) {
+        if (!together && !failed && put(r, f, &err)) {
             run_fail(r, EXIT_ENVIRONMENT, &err);
             failed = true;
         }

@@ -75,9 +75,7 @@ void run_rank(struct run *r)
     const uint16_t **configs = memory_new(count, sizeof *configs);
     double *promise = memory_new(count, sizeof *promise);
     for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
-    run_watch_doing(r, DRIVER_ASKING);
     strategy_rank(r->strategy, configs, count, promise);
-    run_watch_doing(r, DRIVER_WORKING);
     for (size_t i = 0; i < count; i++) // the header needs the fallback's result
         waiting[i]->promise = job_is_fallback(r->job, configs[i]) ? INFINITY : promise[i];
     free(promise);
@@ -161,9 +159,7 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     struct observation o = observation_of(config, status, objective);
     if (r->job->objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
         o.objectives = times;
-    run_watch_doing(r, DRIVER_ASKING);
     strategy_tell(r->strategy, &o);
-    run_watch_doing(r, DRIVER_WORKING);
     policy_told(&r->policy,
                 o.outcome == OUTCOME_OK ? incumbent_together(&r->incumbent, r->job, objective, times) : NAN);
     r->statistics.counts[status]++;
@@ -186,14 +182,20 @@ void run_tell_committed(struct run *r, struct task *t, const struct trial_record
     t->trial = trial->id;
     t->objective = trial->objective;
     struct run_statistics *s = &r->statistics;
-    s->new_trials++;
+    if (!t->queued.retry)
+        s->new_trials++;
+    else if (s->counts[STATUS_CRASHED]) // an earlier run may have had it
+        s->counts[STATUS_CRASHED]--;
     s->compile_seconds += t->compiled.cached ? 0 : t->compiled.seconds;
     s->cache_hits += t->compiled.cached;
     if (isfinite(trial->gpu_busy)) s->gpu_busy += trial->gpu_busy;
     if (isfinite(trial->gpu_seconds)) s->gpu_wall += trial->gpu_seconds;
     if (isfinite(trial->clock_mhz)) s->clock_mhz = trial->clock_mhz;
     if (isfinite(trial->temperature)) s->temperature = trial->temperature;
-    tell(r, t->config, trial->status, trial->objective, record->times);
+    if (t->queued.retry)
+        s->counts[trial->status]++; // the search is over: there is no strategy to tell
+    else
+        tell(r, t->config, trial->status, trial->objective, record->times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) {
         note_best(r, trial->objective, record->times, t->text, trial->id, false);

@@ -30,10 +30,7 @@ static void propose(struct run *r)
         memcpy(config, r->starts.configs[r->starts.next++], sizeof config);
         if (strategy_seen(r->strategy, config)) return;
     } else {
-        run_watch_doing(r, DRIVER_ASKING);
-        bool proposed = strategy_ask(r->strategy, config);
-        run_watch_doing(r, DRIVER_WORKING);
-        if (!proposed) {
+        if (!strategy_ask(r->strategy, config)) {
             policy_no_proposal(&r->policy, strategy_exhausted(r->strategy));
             return;
         }
@@ -164,9 +161,9 @@ static void wait_for_workers(struct run *r, double until)
     }
     double left = r->unread ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_watch_look(r); // what can be handed out is: nobody seems idle who is not
-    run_watch_doing(r, DRIVER_WAITING);
+    run_watch_waits(r, true);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
-    run_watch_doing(r, DRIVER_WORKING);
+    run_watch_waits(r, false);
     take_events(r);
     tell_workers(r);
     r->looked = clock_now();
@@ -197,6 +194,7 @@ static void search(struct run *r)
     policy_begin(&r->policy, r->statistics.search_started);
     run_watch_phase(r, WATCH_SEARCH);
     follow_policy(r);
+    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) follow_policy(r);
 }
 
 // Of the finalists' tasks that there are; in all processes.
@@ -419,7 +417,6 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
             json_decref(workers);
         else
             put_document(r, "workers", workers);
-        if (!r->fatal) run_watch_report_final(r);
     }
     status = finish(r);
     if (interrupt_count()) status = interrupt_status();

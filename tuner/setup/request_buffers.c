@@ -9,10 +9,8 @@ static json_t *describe_fill(const struct fill *f, double low, double high)
         json_object_set_new(fill, "low", json_real(low));
         json_object_set_new(fill, "high", json_real(high));
     }
-    if (f->kind == FILL_NOISE) json_object_set_new(fill, "amplitude", json_real(high));
     if (f->kind == FILL_OFFSETS) json_object_set_new(fill, "total", json_real(high));
     if (f->path) json_object_set_new(fill, "path", json_string(f->path));
-    if (f->of) json_object_set_new(fill, "of", json_string(f->of));
     return fill;
 }
 
@@ -47,7 +45,6 @@ static int describe_place(json_t *buffer, const struct buffer *b, const int64_t 
 static json_t *describe_compared(const struct buffer *b, const int64_t *values, struct error *err)
 {
     const struct compared *c = b->compared;
-    if (c->count_in) return json_pack("{s:s}", "count_in", c->count_in);
     json_t *sizes = json_array(), *firsts = json_array(), *counts = json_array();
     int64_t size, first, count;
     int failed = 0;
@@ -79,7 +76,7 @@ json_t *request_buffers(const struct job *job, const int64_t *values, struct err
         if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
         double low, high;
         json_t *compared = NULL;
-        if (job_fill_numbers(job, b, values, &low, &high, err) ||
+        if (job_fill_numbers(b, values, &low, &high, err) ||
             (b->compared && !(compared = describe_compared(b, values, err))))
             goto fail;
         // Nothing is promised of scratch that the job does not fill.
@@ -94,9 +91,6 @@ json_t *request_buffers(const struct job *job, const int64_t *values, struct err
         if (b->restore) json_object_set_new(added, "restore", json_true());
         if (compared) json_object_set_new(added, "compare", compared);
         if (describe_place(added, b, values, err)) goto fail;
-        if (!b->bounded) continue;
-        json_object_set_new(added, "absolute", json_real(b->absolute));
-        json_object_set_new(added, "relative", json_real(b->relative));
     }
     return buffers;
 fail:

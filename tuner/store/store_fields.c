@@ -41,11 +41,12 @@ char *store_column_definitions(enum field_level level)
     return sql.text;
 }
 
+// Rows of a trial that is tried again take the place of those that it has.
 static char *insert_text(enum field_level level, const char *owner)
 {
     struct text sql = {0};
     size_t i = 0, count = 0;
-    text_add(&sql, "INSERT INTO %s (%s", tables[level], owner);
+    text_add(&sql, "INSERT%s INTO %s (%s", strchr(owner, ',') ? " OR REPLACE" : "", tables[level], owner);
     for (const struct trial_field *f; (f = next_field(level, &i)); count++) text_add(&sql, ", %s", f->name);
     text_add(&sql, strchr(owner, ',') ? ") VALUES (?, ?" : ") VALUES (?");
     while (count--) text_add(&sql, ", ?");
@@ -73,6 +74,8 @@ char *store_field_statement(const struct store *store, enum statement which)
     switch (which) {
     case STATEMENT_ADD_TRIAL:
         return insert_text(FIELD_TRIAL, "environment");
+    case STATEMENT_RETRY_TRIAL:
+        return insert_text(FIELD_TRIAL, "id, environment");
     case STATEMENT_ADD_PROBLEM:
         return insert_text(FIELD_PROBLEM, "trial, position");
     case STATEMENT_ADD_STAGE:

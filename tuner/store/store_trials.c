@@ -68,16 +68,23 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     return step == SQLITE_DONE ? 0 : step == SQLITE_CONSTRAINT ? 1 : -1;
 }
 
-// With all that belongs to it, within a transaction.
-static int add_whole(struct store *store, struct trial *trial, struct error *err)
+// What belongs to a trial whose row is there.
+static int add_parts(struct store *store, const struct trial *trial, struct error *err)
 {
-    if (!(trial->finished > 0)) trial->finished = clock_wall();
-    int status = add_trial(store, trial, &trial->id, err);
+    int status = 0;
     for (size_t i = 0; !status && i < trial->problem_count; i++)
         status = add_part(store, STATEMENT_ADD_PROBLEM, FIELD_PROBLEM, trial->id, i, &trial->problems[i], err);
     for (size_t i = 0; !status && i < trial->stage_count; i++)
         status = add_part(store, STATEMENT_ADD_STAGE, FIELD_STAGE, trial->id, i, &trial->stages[i], err);
     return status ? status : add_counters(store, trial->id, trial->counters, trial->counter_count, err);
+}
+
+// With all that belongs to it, within a transaction.
+static int add_whole(struct store *store, struct trial *trial, struct error *err)
+{
+    if (!(trial->finished > 0)) trial->finished = clock_wall();
+    int status = add_trial(store, trial, &trial->id, err);
+    return status ? status : add_parts(store, trial, err);
 }
 
 int store_add_all(struct store *store, struct trial *const *trials, size_t count, struct error *err)
@@ -108,6 +115,40 @@ int store_add_verdict(struct store *store, int64_t trial, enum trial_status stat
     bind_text(add, 3, reason);
     sqlite3_bind_double(add, 4, clock_wall());
     return store_run(store, add, err);
+}
+
+int store_judged(struct store *store, int64_t trial, struct error *err)
+{
+    sqlite3_stmt *query = store_statement(store, STATEMENT_VERDICTS, err);
+    if (!query) return -1;
+    sqlite3_bind_int64(query, 1, trial);
+    int step = sqlite3_step(query), count = step == SQLITE_ROW ? sqlite3_column_int(query, 0) : 0;
+    if (step != SQLITE_ROW) count = store_failed(store, err);
+    sqlite3_reset(query);
+    return count < 0 ? -1 : count > 0;
+}
+
+static int retry_trial(struct store *store, const struct trial *trial, struct error *err)
+{
+    struct trial before, row = *trial;
+    int found = store_get(store, trial->id, &before, err), parameter = 1;
+    if (found > 0) return error_set(err, "the store '%s' has no trial %" PRId64, store->path, trial->id);
+    sqlite3_stmt *add = found ? NULL : store_statement(store, STATEMENT_RETRY_TRIAL, err);
+    if (!add) return -1;
+    row.status = before.status;
+    row.reason = before.reason;
+    if (!(row.finished > 0)) row.finished = clock_wall();
+    sqlite3_bind_int64(add, parameter++, trial->id);
+    sqlite3_bind_int64(add, parameter++, store->environment);
+    store_bind_fields(add, &parameter, FIELD_TRIAL, &row);
+    if (store_run(store, add, err) || add_parts(store, trial, err)) return -1;
+    return store_add_verdict(store, trial->id, trial->status, trial->reason, err);
+}
+
+int store_add_retry(struct store *store, const struct trial *trial, struct error *err)
+{
+    if (store_begin(store, err)) return -1;
+    return store_end(store, retry_trial(store, trial, err), err) ? -1 : 0;
 }
 
 int store_add_counters(struct store *store, int64_t trial, const struct trial_counter *counters, size_t count,

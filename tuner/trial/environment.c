@@ -10,7 +10,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-static const struct environment_setting settings[] = {
+const struct environment_setting environment_settings[] = {
     {"job", true, "the job's name"},
     {"source", true, "hash of the template and the files that it includes"},
     {"stages.#", true,
@@ -37,8 +37,6 @@ static const struct environment_setting settings[] = {
     {"problems.#.buffers.#.cols", true, "how many elements a row has"},
     {"problems.#.buffers.#.ld", true, "elements from one row to the next"},
     {"problems.#.buffers.#.direction", true, "in, out, inout or scratch"},
-    {"problems.#.buffers.#.absolute", true, "the error that this output alone may have"},
-    {"problems.#.buffers.#.relative", true, "the same as a share of the expected value"},
     {"problems.#.buffers.#.symbol", true, "of a variable of the module: whether every candidate must have it"},
     {"problems.#.buffers.#.image.memory", true, "of a texture or surface: an array, or the buffer's own memory"},
     {"problems.#.buffers.#.image.size.#", true, "its sizes in texels, the contiguous dimension first"},
@@ -52,9 +50,6 @@ static const struct environment_setting settings[] = {
     {"problems.#.buffers.#.compare.sizes.#", true, "the shape of an output that is compared in part"},
     {"problems.#.buffers.#.compare.first.#", true, "the first index that is compared, by dimension"},
     {"problems.#.buffers.#.compare.count.#", true, "how many indices are compared, by dimension"},
-    {"problems.#.buffers.#.compare.count_in", true, "the output that says how many leading elements are compared"},
-    {"problems.#.buffers.#.fill.of", true, "the buffer that it is filled from"},
-    {"problems.#.buffers.#.fill.amplitude", true, "the noise that is added"},
     {"problems.#.buffers.#.fill.total", true, "the last one of its row starts"},
     {"problems.#.buffers.#.fill.kind", true, "what it is filled with"},
     {"problems.#.buffers.#.fill.value", true, "the constant that it is filled with"},
@@ -93,13 +88,8 @@ static const struct environment_setting settings[] = {
     {"verify.exact", true, "whether only the exact expected values are right"},
     {"verify.deterministic", true, "two runs must agree bit by bit"},
     {"verify.guard_bytes", true, "size of the guards around every buffer"},
+    {0},
 };
-
-const struct environment_setting *environment_settings(size_t *count)
-{
-    *count = sizeof settings / sizeof *settings;
-    return settings;
-}
 
 // Whether a path, part by part, is one that the name stands for.
 static bool stands_for(const char *name, const char *path)
@@ -122,8 +112,8 @@ static bool stands_for(const char *name, const char *path)
 
 static const struct environment_setting *find(const char *path)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (stands_for(settings[i].name, path)) return &settings[i];
+    for (const struct environment_setting *s = environment_settings; s->name; s++)
+        if (stands_for(s->name, path)) return s;
     return NULL;
 }
 

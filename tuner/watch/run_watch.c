@@ -11,14 +11,12 @@
 #include "tuner/run/run.h"
 #include "tuner/watch/live_status.h"
 
-static const double look_every = 1;      // s
-static const double write_share = 0.02;  // of the driver's time, at most, for the live file
-static const double least_search = 2;    // s: a shorter search is nothing but its beginning and its end
-static const double notable_final = 0.1; // of the run's GPU time
+static const double look_every = 1;     // s
+static const double write_share = 0.02; // of the driver's time, at most, for the live file
+static const double least_search = 2;   // s: a shorter search is nothing but its beginning and its end
 
 void run_watch_init(struct run *r)
 {
-    r->watch.doing = DRIVER_WORKING;
     r->watch.every = look_every;
     r->watch.phase_began = clock_now();
 }
@@ -32,39 +30,38 @@ void run_watch_release(struct run *r)
     r->watch = (struct run_watch){0};
 }
 
-// The limit ----------------------------------------------------------------------------------------------------------
-
-static struct limit_view view_of(const struct run *r)
-{
-    const size_t *gpus = r->watch.gpus.in, *compilers = r->watch.compilers.in;
-    const struct policy *p = &r->policy;
-    const struct task_queue *q = &p->queue;
-    int64_t wanted = p->settings.evaluations;
-    return (struct limit_view){
-        .idle = gpus[USAGE_IDLE],
-        .measuring = gpus[USAGE_MEASURING],
-        .counting = gpus[USAGE_COUNTING],
-        .setting_up = gpus[USAGE_STARTING] + gpus[USAGE_SETTING_UP],
-        .gone = gpus[USAGE_ASIDE] + gpus[USAGE_LOST],
-        .compilers = compilers[USAGE_IDLE] + compilers[USAGE_COMPILING],
-        .compiling = compilers[USAGE_COMPILING],
-        .compilable = task_queue_count(q, TASK_QUEUED) + task_queue_count(q, TASK_COMPILING) > 0,
-        .no_proposal = p->no_proposal,
-        .ending = p->end || (wanted && (int64_t)(p->stop.evaluations + task_queue_outstanding(q)) >= wanted)};
-}
+// Shares -------------------------------------------------------------------------------------------------------------
 
 static void account(struct run *r, double now)
 {
-    if (r->watch.phase != WATCH_SEARCH) return;
-    struct limit_view view = view_of(r);
-    limit_stretch(&r->watch.limit, &view, r->watch.doing, now);
+    struct busy_shares *s = &r->watch.shares;
+    const struct watched_workers *gpus = &r->watch.gpus, *compilers = &r->watch.compilers;
+    double seconds = now - s->at;
+    if (r->watch.phase != WATCH_SEARCH || !(seconds > 0)) return;
+    s->at = now;
+    s->seconds += seconds;
+    s->gpus += seconds * (double)gpus->count;
+    s->measuring += seconds * (double)gpus->in[USAGE_MEASURING];
+    s->compilers += seconds * (double)(compilers->in[USAGE_IDLE] + compilers->in[USAGE_COMPILING]);
+    s->compiling += seconds * (double)compilers->in[USAGE_COMPILING];
+    if (!r->watch.waits) s->driver += seconds;
 }
 
-void run_watch_doing(struct run *r, enum driver_activity doing)
+void run_watch_waits(struct run *r, bool waits)
 {
-    if (doing == r->watch.doing) return;
+    if (waits == r->watch.waits) return;
     account(r, clock_now());
-    r->watch.doing = doing;
+    r->watch.waits = waits;
+}
+
+static double share_of(double part, double whole)
+{
+    return whole > 0 ? fmin(1, fmax(0, part) / whole) : (double)NAN;
+}
+
+static double gpu_share(const struct busy_shares *s)
+{
+    return share_of(s->measuring - fmax(0, s->unread), s->gpus);
 }
 
 void run_watch_phase(struct run *r, enum watch_phase phase)
@@ -73,7 +70,7 @@ void run_watch_phase(struct run *r, enum watch_phase phase)
     account(r, now);
     r->watch.seconds[r->watch.phase] += now - r->watch.phase_began;
     r->watch.phase_began = now;
-    if (phase == WATCH_SEARCH && r->watch.phase != phase) limit_begin(&r->watch.limit, now);
+    if (phase == WATCH_SEARCH && r->watch.phase != phase) r->watch.shares = (struct busy_shares){.at = now};
     r->watch.phase = phase;
     r->watch.next_look = r->watch.next_write = 0; // who watches sees it at once
 }
@@ -154,7 +151,7 @@ void run_watch_answered(struct run *r, size_t gpu, double took)
 {
     double now = clock_now(), seen = now - r->policy.gpus[gpu].since;
     if (r->watch.phase != WATCH_SEARCH || state_of_gpu(r, gpu) != USAGE_MEASURING || !isfinite(took)) return;
-    limit_answered(&r->watch.limit, seen, took);
+    r->watch.shares.unread += seen - took;
     grow(&r->watch.gpus, r->pool.gpu_count, now);
     enter(r, &r->watch.gpus, gpu, USAGE_MEASURING, now);
     usage_unread(&r->watch.gpus.list[gpu], seen - took);
@@ -238,27 +235,11 @@ static json_t *workers_json(const struct run *r)
     return list;
 }
 
-// Whether the workers of this run overlap at all: in lockstep one thing follows the other.
-static bool has_limit(const struct run *r)
+static void add_shares(const struct busy_shares *s, json_t *to)
 {
-    return !r->pool.lockstep && r->watch.limit.seconds >= least_search;
-}
-
-// "busy", "limit" and what they were found from.
-static void add_limit(const struct run *r, json_t *to)
-{
-    const struct limit_meter settled = limit_settled(&r->watch.limit), *m = &settled;
-    enum run_limit limit = has_limit(r) ? limit_of(m) : LIMIT_NONE;
-    json_t *lost = json_object();
-    for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
-        json_object_set_new(lost, run_limit_text((enum run_limit)i), json_real(m->lost[i]));
-    json_object_set_new(to, "busy", json_real_or_null(limit_busy_share(m)));
-    json_object_set_new(to, "compilers_busy", json_real_or_null(limit_compiler_share(m)));
-    json_object_set_new(to, "limit", limit ? json_string(run_limit_text(limit)) : json_null());
-    json_object_set_new(to, "limit_share", json_real_or_null(limit ? limit_share(m) : (double)NAN));
-    json_object_set_new(to, "gpu_seconds", json_real(m->gpu));
-    json_object_set_new(to, "measuring_seconds", json_real(m->measuring));
-    json_object_set_new(to, "lost_seconds", lost);
+    json_object_set_new(to, "busy", json_real_or_null(gpu_share(s)));
+    json_object_set_new(to, "compilers_busy", json_real_or_null(share_of(s->compiling, s->compilers)));
+    json_object_set_new(to, "driver_busy", json_real_or_null(share_of(s->driver, s->seconds)));
 }
 
 json_t *run_watch_document(struct run *r)
@@ -270,7 +251,7 @@ json_t *run_watch_document(struct run *r)
         json_pack("{s:f, s:f, s:s, s:{s:f, s:f, s:f}}", "started", r->statistics.started, "ended", clock_wall(), "host",
                   live_status_host(), "seconds", "setting_up", w->seconds[WATCH_SETTING_UP], "search",
                   w->seconds[WATCH_SEARCH], "final", w->seconds[WATCH_FINAL]);
-    add_limit(r, document);
+    add_shares(&w->shares, document);
     json_object_set_new(document, "workers", workers_json(r));
     return document;
 }
@@ -302,7 +283,7 @@ static json_t *live_document(struct run *r, double every)
     json_object_del(document, "seconds");
     json_decref(so_far);
     json_object_set_new(document, "best_config", r->incumbent.config ? json_string(r->incumbent.config) : json_null());
-    add_limit(r, document);
+    add_shares(&r->watch.shares, document);
     json_object_set_new(document, "workers", workers_json(r));
     return document;
 }
@@ -338,23 +319,10 @@ void run_watch_look(struct run *r)
 
 void run_watch_report(struct run *r)
 {
+    const struct busy_shares *s = &r->watch.shares;
     look(r, clock_now());
-    if (!has_limit(r)) return;
-    struct limit_meter settled = limit_settled(&r->watch.limit);
-    char *words = limit_words(&settled, "--workers");
-    run_message(r, "%s", words);
-    free(words);
-}
-
-void run_watch_report_final(struct run *r)
-{
-    const struct run_watch *w = &r->watch;
-    double final = w->seconds[WATCH_FINAL], all = final + w->seconds[WATCH_SEARCH] + w->seconds[WATCH_SETTING_UP];
-    size_t gpus = w->gpus.count - w->gpus.in[USAGE_ASIDE] - w->gpus.in[USAGE_LOST];
-    if (r->pool.lockstep || gpus < 2 || !(all >= least_search)) return;
-    double share = final * (double)(gpus - 1) / (all * (double)gpus);
-    char shown[32];
-    if (share < notable_final) return;
-    run_message(r, "the final took %s on one GPU, for which %zu waited: %.0f%% of the run's GPU time",
-                text_show_duration(final, shown, sizeof shown), gpus - 1, 100 * share);
+    double compilers = share_of(s->compiling, s->compilers);
+    if (r->pool.lockstep || s->seconds < least_search) return; // in lockstep one thing follows the other
+    run_message(r, "GPUs were busy with candidates %.0f%% of the time, compilers %.0f%%, the driver %.0f%%",
+                100 * gpu_share(s), isfinite(compilers) ? 100 * compilers : 0, 100 * share_of(s->driver, s->seconds));
 }

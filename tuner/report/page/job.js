@@ -4,7 +4,8 @@ const SECTIONS = [
     {id: 'progress', title: 'Progress', show: showProgress},
     {id: 'times', title: 'Times of all candidates', short: 'Times', show: showTimes},
     {id: 'parameters', title: 'Parameters', show: showParameters},
-    {id: 'pair', title: 'The two strongest parameters', short: 'Strongest pair', show: showPair},
+    {id: 'pair', title: 'Two parameters together', short: 'Two parameters', show: showPair},
+    {id: 'trials', title: 'All trials', short: 'Trials', show: showTrials},
     {id: 'lines', title: 'Candidates in parallel coordinates', short: 'Candidates', show: showLines},
     {id: 'failures', title: 'Failures', show: showFailures},
     {id: 'counters', title: 'Counters', show: showCounters},
@@ -12,7 +13,6 @@ const SECTIONS = [
     {id: 'roofline', title: 'Roofline', show: showRoofline},
     {id: 'limits', title: 'What limits the kernel', short: 'Limits', show: showLimits},
     {id: 'machine', title: 'The machine', short: 'Machine', show: showMachine},
-    {id: 'workers', title: 'GPUs and compilers', short: 'Workers', show: showWorkers},
     {id: 'reproduce', title: 'How to reproduce', short: 'Reproduce', show: showReproduce},
 ];
 

@@ -252,5 +252,4 @@ function showOverview(main, jobs) {
         )
     );
     fill();
-    showSuites(main, entries);
 }

@@ -1,4 +1,4 @@
-// The effect of each parameter, and of the two strongest together.
+// The effect of each parameter.
 
 function showParameters(parent, result) {
     const parameters = (result.parameters ?? []).map((parameter, index) => ({...parameter, index}));
@@ -140,101 +140,6 @@ function parameterEffect(parent, parameter, all) {
                 time(each.q1),
                 time(each.median),
                 time(each.q3),
-            ]),
-        }),
-    });
-}
-
-function showPair(parent, result) {
-    const {pair, parameters} = result;
-    const cells = (pair?.best ?? [])
-        .flatMap((row, y) => row.map((value, x) => [x, y, value, pair.n?.[y]?.[x]]))
-        .filter(cell => known(cell[2]) && cell[2] > 0);
-    if (!cells.length) {
-        parent.append(
-            absent('Two parameters with several values and a time each are needed for a map of their pairs.')
-        );
-        return;
-    }
-    const across = parameters[pair.x],
-        up = parameters[pair.y],
-        all = cells.map(cell => cell[2]);
-    const {unit, factor} = timeUnit(all);
-    figure(parent, {
-        id: 'pair',
-        title: `Best time of each pair of values: ${across.name} and ${up.name}`,
-        note: `In ${unit}. The stronger the colour, the faster. Empty: no candidate with this pair has a time.`,
-        height: Math.min(640, 90 + 34 * up.values.length),
-        option: () => {
-            const p = palette(),
-                low = least(all),
-                high = most(all),
-                labelled = cells.length <= 200;
-            return {
-                xAxis: categories(across.values, {name: across.name}),
-                yAxis: categories(up.values, {name: up.name}),
-                tooltip: {
-                    formatter: ({dataIndex}) => {
-                        const [x, y, value, n] = cells[dataIndex];
-                        return tip(time(value), [
-                            [across.name, across.values[x]],
-                            [up.name, up.values[y]],
-                            ['Candidates', count(n)],
-                        ]);
-                    },
-                },
-                series: [
-                    {
-                        type: 'custom',
-                        data: cells,
-                        encode: {x: 0, y: 1},
-                        progressive: 0,
-                        renderItem(params, api) {
-                            const [x, y] = api.coord([api.value(0), api.value(1)]),
-                                [width, height] = api.size([1, 1]);
-                            const share = 1 - logShare(api.value(2), low, high);
-                            const rect = {
-                                type: 'rect',
-                                style: {fill: mix(p.pale, p.accent, share)},
-                                shape: {
-                                    x: x - width / 2,
-                                    y: y - height / 2,
-                                    width: width - (width > 6 ? 2 : 0),
-                                    height: height - (height > 6 ? 2 : 0),
-                                },
-                            };
-                            if (!labelled || width < 34) return rect;
-                            return {
-                                type: 'group',
-                                children: [
-                                    rect,
-                                    {
-                                        type: 'text',
-                                        silent: true,
-                                        style: {
-                                            x,
-                                            y,
-                                            text: plain(api.value(2) * factor, 3),
-                                            align: 'center',
-                                            verticalAlign: 'middle',
-                                            fontSize: 11,
-                                            fill: share > 0.55 ? p.surface : p.ink,
-                                        },
-                                    },
-                                ],
-                            };
-                        },
-                    },
-                ],
-            };
-        },
-        figures: () => ({
-            columns: [across.name, up.name, 'Best', 'Candidates'],
-            rows: cells.map(([x, y, value, n]) => [
-                String(across.values[x]),
-                String(up.values[y]),
-                time(value),
-                count(n),
             ]),
         }),
     });

@@ -1,0 +1,62 @@
+/* What several templates say in PTX: addresses in shared memory, asynchronous copies, launches that overlap. */
+#pragma once
+
+namespace
+{
+
+/* An address in shared memory as PTX instructions take it. */
+[[maybe_unused]] __device__ __forceinline__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+/* Asynchronous copy of COPY_BYTES (4, 8, 16) from global to shared memory, both aligned to as many. 16 bytes bypass L1
+ * (.cg), which smaller ones cannot. The pointer keeps its type: a conversion to void changed registers. */
+template <int COPY_BYTES, class T>
+[[maybe_unused]] __device__ __forceinline__ void copy_async(unsigned to, const T *from)
+{
+    if constexpr (COPY_BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(COPY_BYTES) : "memory");
+}
+
+/* The first `valid` of the bytes, and zeros for the others; `from` is not touched where valid is 0. */
+template <int COPY_BYTES, class T>
+[[maybe_unused]] __device__ __forceinline__ void copy_async_or_zero(unsigned to, const T *from, int valid)
+{
+    if constexpr (COPY_BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(COPY_BYTES), "r"(valid)
+                     : "memory");
+}
+
+[[maybe_unused]] __device__ __forceinline__ void commit_copies()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int PENDING> [[maybe_unused]] __device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+/* For launches that may overlap (programmatic dependent launch): waits until the launch before has ended and its writes
+ * are seen; says that the launch after may begin, which it does when all blocks have said so. Nothing happens where
+ * launches do not overlap. */
+[[maybe_unused]] __device__ __forceinline__ void wait_for_launch_before()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+[[maybe_unused]] __device__ __forceinline__ void let_launch_after_begin()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+} // namespace

@@ -1,0 +1,88 @@
+/* gemm_wgmma.cu: copies of operands that TMA and the tensor cores can read: with aligned rows, or split in two parts of
+ * TF32. */
+#pragma once
+
+#include "parameters.cuh"
+
+namespace
+{
+
+/* COPY_WORDS * 64 elements of a row by a warp. Words of 4 bytes; where the row begins in the middle of one, from the
+ * halves of two. */
+__device__ __forceinline__ void align_row(const unsigned short *from, unsigned short *to, int k, int first, int lane)
+{
+    unsigned word[COPY_WORDS];
+    const bool odd = (unsigned long long)(from + first) & 2;
+#pragma unroll
+    for (int i = 0; i < COPY_WORDS; i++) {
+        const int e = first + (i * 32 + lane) * 2;
+        word[i] = 0;
+        if (!odd) {
+            if (e + 1 < k)
+                word[i] = *reinterpret_cast<const unsigned *>(from + e);
+            else if (e < k)
+                word[i] = from[e];
+        } else { /* the word that ends with element e; before the row's first there may be none */
+            if (e < k) word[i] = e > 0 ? *reinterpret_cast<const unsigned *>(from + e - 1) : (unsigned)from[e] << 16;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < COPY_WORDS; i++) {
+        const int e = first + (i * 32 + lane) * 2;
+        if (odd) {
+            unsigned next = __shfl_down_sync(0xffffffffu, word[i], 1);
+            if (lane == 31)
+                next = e + 1 < k ? from[e + 1] : 0;
+            else if (e + 2 >= k)
+                next = e + 1 < k ? from[e + 1] : 0;
+            word[i] = word[i] >> 16 | next << 16;
+        }
+        if (e + 1 < k)
+            *reinterpret_cast<unsigned *>(to + e) = word[i];
+        else if (e < k)
+            to[e] = (unsigned short)word[i];
+    }
+}
+
+/* What the tensor cores, which read 19 bits of 32, leave of x, rounded to as many. Of an infinite x nothing; NaN
+ * stays. */
+__device__ __forceinline__ float low_part(float x)
+{
+    const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+    unsigned low;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(low) : "f"(x - high));
+    return (__float_as_uint(x) & 0x7fffffffu) == 0x7f800000u ? 0.0f : __uint_as_float(low);
+}
+
+/* 32 * COPY_WORDS floats of a row by a warp, four at once by a lane. */
+__device__ __forceinline__ void split_row(const float *from, float *to, int k, int first, int lane)
+{
+    constexpr int VECTORS = (COPY_WORDS + 3) / 4;
+    float4 v[VECTORS];
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+        const int e = first + (i * 32 + lane) * 4;
+        v[i] = make_float4(0, 0, 0, 0);
+        if (e + 3 < k) {
+            v[i] = *reinterpret_cast<const float4 *>(from + e);
+        } else {
+            if (e < k) v[i].x = from[e];
+            if (e + 1 < k) v[i].y = from[e + 1];
+            if (e + 2 < k) v[i].z = from[e + 2];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+        const int e = first + (i * 32 + lane) * 4;
+        v[i] = make_float4(low_part(v[i].x), low_part(v[i].y), low_part(v[i].z), low_part(v[i].w));
+        if (e + 3 < k) {
+            *reinterpret_cast<float4 *>(to + e) = v[i];
+        } else {
+            if (e < k) to[e] = v[i].x;
+            if (e + 1 < k) to[e + 1] = v[i].y;
+            if (e + 2 < k) to[e + 2] = v[i].z;
+        }
+    }
+}
+
+} // namespace

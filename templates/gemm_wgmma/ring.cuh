@@ -1,0 +1,93 @@
+/* gemm_wgmma.cu: who may read and who may write: barriers in shared memory, between the threads of a consumer, and in a
+ * cluster. */
+#pragma once
+
+#include "../device/ptx.cuh"
+#include "parameters.cuh"
+
+namespace
+{
+
+__device__ __forceinline__ unsigned cluster_rank()
+{
+    unsigned rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+__device__ __forceinline__ void cluster_sync()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void barrier_init(unsigned barrier, int count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+__device__ __forceinline__ void barrier_expect(unsigned barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* The same barrier of another block of the cluster. Without .cluster: what is released are reads by wgmma that have
+ * been waited for, and a fence of cluster scope in every step made the whole product three times slower. */
+__device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
+{
+    asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra "
+                 "READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* The threads of consumer `group`. */
+__device__ __forceinline__ void group_sync(int group)
+{
+    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+}
+
+/* pingpong: a consumer's steps along K begin when the other's have all been loaded. A barrier's parity tells only one
+ * round of the ring from the next, so a consumer must not look at a stage that is the other's. */
+__device__ __forceinline__ void turn_begin(int group)
+{
+    asm volatile("bar.sync %0, 256;" ::"r"(group + 8) : "memory");
+}
+
+__device__ __forceinline__ void turn_end(int group)
+{
+    asm volatile("bar.arrive %0, 256;" ::"r"(9 - group) : "memory");
+}
+
+struct ring {
+    unsigned a, b, full, empty; /* shared addresses */
+};
+
+/* Tells those who send to this block that it has read a stage. */
+__device__ __forceinline__ void release(const ring &r, int s, unsigned rank)
+{
+    const unsigned barrier = r.empty + 8 * s;
+    if constexpr (CLUSTER_M * CLUSTER_N == 1) {
+        if (threadIdx.x % 128 == 0) barrier_arrive(barrier);
+    } else {
+        const unsigned cm = rank % CLUSTER_M, cn = rank / CLUSTER_M, i = threadIdx.x % 128;
+        if (i < CLUSTER_N)
+            barrier_arrive_at(barrier, cm + CLUSTER_M * i);
+        else if (i < CLUSTER_N + CLUSTER_M - 1)
+            barrier_arrive_at(barrier, i - CLUSTER_N + (i - CLUSTER_N >= cm) + CLUSTER_M * cn);
+    }
+}
+
+} // namespace

@@ -1,0 +1,75 @@
+// For tests of headers that embed a binary: the finished job with other stages, its binary, and programs that include
+// its header.
+#ifndef SWEETSPOT_TESTS_FINISHED_HEADER_H
+#define SWEETSPOT_TESTS_FINISHED_HEADER_H
+
+#include "tests/finished_job.h"
+#include "tuner/cli/commands.h"
+#include "tuner/store/binary.h"
+
+#ifndef TEST_CUDA_HOME
+#define TEST_CUDA_HOME "/usr/local/cuda"
+#endif
+#define STRICT " -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem " TEST_CUDA_HOME "/include "
+
+// The text of the job with these stages in the place of its one launch, and another reference. malloc'ed.
+static inline char *finished_stages(const char *stages, const char *reference)
+{
+    char *text = text_replaced(finished_job_text, "entry = \"mini\"; ", ""), *launch = strstr(text, "launch = "),
+         *rest = strstr(text, "work = ");
+    *launch = 0;
+    char *whole = text_format("%s%sreference = { %s };\n%s", text, stages, reference, rest);
+    free(text);
+    return whole;
+}
+
+// Keeps the binary of trial 1, as a final does. `symbols`: {"entry":"symbol"}.
+static inline void finished_binary(const struct finished *f, const void *bytes, size_t size, const char *symbols)
+{
+    struct error err = {""};
+    struct store *store;
+    struct environment environment;
+    char hash[HASH_TEXT_SIZE];
+    if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) ||
+        store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
+        fail_msg("%s", err.message);
+    char *document = text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":%s}", hash, size, symbols);
+    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
+    store_close(store);
+    free(document);
+}
+
+// Writes the header with the binary.
+static inline void finished_embed(const struct finished *f)
+{
+    char *err;
+    int status =
+        finished_run(&cmd_header, NULL, &err, "header", f->job, "--store", f->store, "-o", f->header, "--embed", NULL);
+    if (status) fail_msg("status %d: %s", status, err);
+    free(err);
+}
+
+// Builds a program beside the header and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or linker
+// prints is a failure. Returns what the program returns, -1 where there is no compiler.
+static inline int finished_program(const struct finished *f, const char *compiler, const char *source,
+                                   const char *libraries, const char *run)
+{
+    char *probe = text_format("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
+    int status = system(probe);
+    free(probe);
+    if (status) return -1;
+    char *command = text_format("%s -I%s -Itests/launch %s -o %s/program %s >%s/messages 2>&1", compiler, f->folder,
+                                source, f->folder, libraries, f->folder);
+    status = system(command);
+    char *path = text_format("%s/messages", f->folder), *messages = text_read_file(path, NULL);
+    if (status || *messages) fail_msg("%s\n%s", command, messages);
+    free(messages);
+    free(path);
+    free(command);
+    command = text_format("%s%s/program", run, f->folder);
+    status = system(command);
+    free(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+#endif

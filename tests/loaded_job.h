@@ -1,0 +1,27 @@
+// For tests: a sound job on an H200.
+#ifndef SWEETSPOT_TESTS_LOADED_JOB_H
+#define SWEETSPOT_TESTS_LOADED_JOB_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tuner/base/error.h"
+#include "tuner/job/job.h"
+
+// With its space. The caller frees it with job_free.
+static inline struct job *loaded_job(const char *path)
+{
+    struct job *job;
+    struct mistakes mistakes = {0};
+    struct error err;
+    if (job_load(path, &job, &mistakes)) fail_msg("%s: %s", path, mistakes.list[0].text);
+    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s: %s", path, err.message);
+    mistakes_release(&mistakes);
+    return job;
+}
+
+#endif

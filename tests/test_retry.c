@@ -1,0 +1,125 @@
+// Candidates that crashed once, and which the results of the others promise a place in the final: they are measured
+// once more before it. Scripted workers (fake_worker.c): the time is a function of X, X=7 is the best.
+#include "tests/e2e.h"
+#include "tests/opened_store.h"
+
+#include "tuner/base/protocol.h"
+#include "tuner/store/store.h"
+
+// The configurations with X == `x` have this mode, all others are good.
+static char *job_folder(int x, const char *mode)
+{
+    char *folder = e2e_folder("retry"),
+         *job = text_format(
+             "name = \"fake\";\n"
+             "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+             "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; },\n"
+             "  { name = \"Y\"; values = [1, 2, 3, 4]; }, { name = \"MODE\"; values = [\"good\", \"%s\"]; } );\n"
+             "constraints = ( \"(MODE == \\\"%s\\\") == (X == %d && Y < 3)\" );\n"
+             "problems = ( { N = 1024; } );\n"
+             "launch = { grid = [\"N\"]; block = [32]; };\n"
+             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+             "verification = { enabled = false; };\n"
+             "measure = { timeout = \"3s\"; final = { candidates = 2; rounds = 10; }; };\n"
+             "search = { strategy = \"exhaustive\"; };\n",
+             mode, mode, x);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = X + Y; }\n");
+    free(job);
+    return folder;
+}
+
+static struct outcome_of_command tune(const char *folder)
+{
+    return e2e_run(folder,
+                   "at='%s'; export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+                   "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"
+                   "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
+                   "echo tries: $(grep -c 'MODE=abort' $at/measured)\n"
+                   "echo said: $(grep -c 'crashed once and may be' $at/job.log); exit $status",
+                   folder);
+}
+
+struct counts {
+    int ok, crashed, timed;
+};
+
+static int count(void *user, const struct trial *trial)
+{
+    struct counts *c = user;
+    c->ok += trial->status == STATUS_OK;
+    c->crashed += trial->status == STATUS_CRASHED;
+    c->timed += trial->status == STATUS_OK && trial->objective > 0 && trial->problem_count == 1;
+    return 0;
+}
+
+static struct counts counts(const char *folder)
+{
+    char *path = text_format("%s/job.db", folder);
+    struct counts c = {0};
+    struct error err;
+    struct store *store = opened_store(path);
+    assert_int_equal(store_each(store, false, 0, count, &c, &err), 0);
+    store_close(store);
+    free(path);
+    return c;
+}
+
+static void an_innocent_candidate_is_measured_once_more_and_can_win(void **state)
+{
+    (void)state;
+    char *folder = job_folder(7, "abort_once");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct counts c = counts(folder);
+    assert_int_equal(c.ok, 32);
+    assert_int_equal(c.timed, 32);
+    assert_int_equal(c.crashed, 0);
+    e2e_expect(r.out, "tries: 4\nsaid: 2\n");
+    e2e_expect(r.err, "32 new trials");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot status '%s/job.cfg' --store '%s/job.db' --format json", folder, folder);
+    e2e_expect(r.out, "\"ok\"");
+    assert_null(strstr(r.out, "crashed\": 2"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_candidate_that_crashes_twice_is_not_tried_a_third_time(void **state)
+{
+    (void)state;
+    char *folder = job_folder(7, "abort");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct counts c = counts(folder);
+    assert_int_equal(c.ok, 30);
+    assert_int_equal(c.crashed, 2);
+    e2e_expect(r.out, "tries: 4\nsaid: 2\n");
+    e2e_done(&r);
+    r = tune(folder);
+    e2e_expect(r.out, "tries: 4\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_candidate_that_would_be_slow_stays_crashed(void **state)
+{
+    (void)state;
+    char *folder = job_folder(1, "abort_once");
+    struct outcome_of_command r = tune(folder);
+    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    assert_int_equal(counts(folder).crashed, 2);
+    e2e_expect(r.out, "tries: 2\nsaid: 0\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_innocent_candidate_is_measured_once_more_and_can_win),
+        cmocka_unit_test(a_candidate_that_crashes_twice_is_not_tried_a_third_time),
+        cmocka_unit_test(a_candidate_that_would_be_slow_stays_crashed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+// See draft.h: a draft's beginning and end, and the names of its arguments.
+#include "tuner/init/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/space/expr.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/init/draft_parts.h"
+#include "tuner/source/source.h"
+
+// Whether a name is another argument's or, of a scalar, a setting of a problem or has a meaning in expressions.
+static bool is_taken(const struct job_draft *d, const char *name, bool scalar)
+{
+    static const char *const settings[] = {"name", "weight", "holdout", "held", "shared_bytes", "device"};
+    bool taken = false;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings && scalar; i++) taken |= !strcmp(settings[i], name);
+    for (const struct expr_function *f = expr_functions; f->name && scalar; f++) taken |= !strcmp(f->name, name);
+    for (size_t i = 0; i < d->argument_count; i++) taken |= !strcmp(d->arguments[i].name, name);
+    return taken;
+}
+
+// The job's name for an argument, which becomes a setting, a size in expressions and a part of the header. malloc'ed.
+static char *argument_name(const struct job_draft *d, const char *source, bool scalar)
+{
+    size_t number = d->argument_count + 1;
+    source += strspn(source, "_");
+    char *name = draft_plain_name(source) ? text_copy(source) : text_format("argument_%zu", number);
+    while (is_taken(d, name, scalar)) {
+        free(name);
+        name = text_format("argument_%zu", number++);
+    }
+    return name;
+}
+
+static void add_argument(struct job_draft *d, const struct cuda_argument *a)
+{
+    struct draft_argument new = {.source = a, .name = argument_name(d, a->name, !a->stars)};
+    const struct kernel_type *type = kernel_type_find(a->type);
+    bool pointer = a->stars == 1;
+    new.is_known = type && a->stars <= 1 && !a->reference;
+    if (new.is_known)
+        new.known = (struct kernel_parameter){pointer, pointer && a->constant, type, NULL, pointer ? 8 : type->bytes};
+    d->arguments = memory_grow(d->arguments, d->argument_count + 1, sizeof new);
+    d->arguments[d->argument_count++] = new;
+}
+
+static void read_included(struct job_draft *d, const char *path)
+{
+    const struct source_request request = {.path = path, .host_headers = true};
+    struct source source;
+    struct error err; // what cannot be included is the compiler's affair
+    source_open(&source, &request, &err);
+    d->included_count = source.file_count ? source.file_count - 1 : 0;
+    d->included = memory_new(d->included_count, sizeof *d->included);
+    for (size_t i = 0; i < d->included_count; i++) cuda_file_init(&d->included[i], text_copy(source.files[i + 1].text));
+    source_release(&source);
+}
+
+void job_draft_open(struct job_draft *d, const struct cuda_file *file, const struct cuda_kernel *kernel,
+                    const char *path)
+{
+    *d = (struct job_draft){.file = file, .kernel = kernel};
+    if (path) read_included(d, path);
+    for (size_t i = 0; i < kernel->argument_count; i++) add_argument(d, &kernel->arguments[i]);
+    draft_read(d);
+}
+
+static void release_parameters(struct draft_parameter *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].name);
+        free(list[i].source);
+        free(list[i].values);
+        free(list[i].why);
+    }
+    free(list);
+}
+
+void job_draft_release(struct job_draft *d)
+{
+    release_parameters(d->parameters, d->parameter_count);
+    release_parameters(d->defines, d->define_count);
+    for (size_t i = 0; i < d->argument_count; i++) {
+        free(d->arguments[i].name);
+        free(d->arguments[i].value);
+    }
+    for (size_t i = 0; i < d->included_count; i++) cuda_file_release(&d->included[i]);
+    free(d->included);
+    for (size_t i = 0; i < d->constraint_count; i++) free(d->constraints[i]);
+    for (size_t i = 0; i < d->note_count; i++) free(d->notes[i]);
+    for (int k = 0; k < 3; k++) {
+        free(d->launch.grid[k]);
+        free(d->launch.block[k]);
+    }
+    free(d->launch.shared);
+    free(d->launch.reason);
+    free(d->arguments);
+    free(d->constraints);
+    free(d->notes);
+    free(d->entry.text);
+    free(d->sample.text);
+    free(d->nvcc);
+    free(d->log);
+    signatures_release(&d->signatures);
+    *d = (struct job_draft){0};
+}

@@ -1,0 +1,72 @@
+// A job for a kernel, as far as its source tells: what may be tuned, by its tokens; what the kernel takes, by the
+// compiler; its launch, by a <<<...>>> beside it. What none of them tells is left blank.
+#ifndef SWEETSPOT_DRAFT_H
+#define SWEETSPOT_DRAFT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tuner/base/text.h"
+#include "tuner/check/signature.h"
+#include "tuner/init/cuda_file.h"
+
+// A tuning parameter, or a macro that is fixed. Those of templates get names that the source does not have.
+struct draft_parameter {
+    char *name;    // of the macro
+    char *source;  // what the source calls it: a macro, a template's parameter
+    char *values;  // "[64, 128, 256]"; NULL: blank
+    char *why;     // for a comment
+    int64_t first; // a value with which the source may compile
+    bool pragma;   // the macro stands before a loop, as a whole pragma would
+    bool choice;   // on or off, or a factor of unrolling: no launch depends on it
+};
+
+struct draft_argument {
+    char *name;                         // the job's; unique
+    const struct cuda_argument *source; // NULL: the compiler alone knows it
+    struct kernel_parameter known;      // what the compiler says, or else the name of a builtin type
+    bool is_known, is_size;             // is_size: an integer, which is a size of the problems
+    char *value;                        // that a launch gives it: a number; NULL: blank
+};
+
+struct draft_launch {
+    char *grid[3], *block[3]; // NULL: as 1
+    char *shared;             // bytes, or NULL
+    int line;                 // 0: none in the source
+    bool known;               // else what stands there cannot be told
+    char *reason;             // why it is not known; NULL: there is none
+};
+
+struct job_draft {
+    const struct cuda_file *file;
+    const struct cuda_kernel *kernel;
+    struct cuda_file *included; // files that the source includes, those of the program for host headers among them
+    size_t included_count;
+    size_t parameter_count, define_count, argument_count, constraint_count, note_count;
+    struct draft_parameter *parameters;
+    struct draft_parameter *defines; // macros that only other kernels of the source need; no values
+    struct draft_argument *arguments;
+    char **constraints; // expressions
+    char **notes;       // worth a look
+    struct text entry;  // the name, or a name expression
+    bool entry_known;   // else a type is missing in it, or nobody knows whether it is one
+    struct text sample; // the entry with float for what is missing
+    bool is_compiled;   // the compiler said what it takes
+    char *nvcc;         // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
+    char *log;          // why no compiler takes it; NULL: one does, or none was asked
+    struct draft_launch launch;
+    struct signatures signatures;
+};
+
+// Everything but what the compiler knows. It lives no longer than the file. `path`: the source's, to read what it
+// includes; NULL: nothing is read. Release it in any case.
+void job_draft_open(struct job_draft *, const struct cuda_file *, const struct cuda_kernel *, const char *path);
+// Asks a compile worker (its command line) what the kernel takes: the source's path. -1 with a message where it cannot
+// be asked; the draft then has more blanks.
+int job_draft_ask(struct job_draft *, const char *source, char *const *compiler, struct error *);
+// Writes the job file: its name, and the source's path from its folder. Blanks are strings that begin with ?; a text
+// that libconfig or the job could not have is never written.
+void job_draft_write(FILE *, const struct job_draft *, const char *name, const char *template);
+void job_draft_release(struct job_draft *);
+
+#endif

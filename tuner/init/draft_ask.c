@@ -1,0 +1,111 @@
+// See draft.h: what the compiler says of the kernel, with some value for each parameter. NVRTC is asked first, then
+// nvcc.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/base/work_folder.h"
+#include "tuner/init/draft.h"
+#include "tuner/setup/job_setup.h"
+#include "tuner/setup/request.h"
+
+enum { SECONDS = 120 };
+
+// Macros with which the source may compile; `other` where nothing is known of a value.
+static struct macro *macros_of(const struct job_draft *d, int64_t other, size_t *count)
+{
+    struct macro *list = memory_new(d->parameter_count + d->define_count + 1, sizeof *list);
+    *count = 0;
+    for (size_t i = 0; i < d->parameter_count; i++) {
+        const struct draft_parameter *p = &d->parameters[i];
+        list[(*count)++] = (struct macro){
+            text_copy(p->name), p->pragma ? text_copy("") : text_format("%" PRId64, p->values ? p->first : other)};
+    }
+    for (size_t i = 0; i < d->define_count; i++)
+        list[(*count)++] = (struct macro){text_copy(d->defines[i].name), text_format("%" PRId64, other)};
+    return list;
+}
+
+// One compiler, one value for what is not known. -1 with a message.
+static int ask(struct job_draft *d, const char *source, struct worker *w, bool nvcc, int64_t other, const char *folder,
+               struct error *err)
+{
+    struct job job = {.symbols = symbols_new(),
+                      .compiler = nvcc ? JOB_NVCC : JOB_NVRTC,
+                      .host_headers = true,
+                      .compile_timeout = SECONDS};
+    job.space = space_new(job.symbols);
+    job.current.source = text_copy(source);
+    job.current.defines = macros_of(d, other, &job.current.define_count);
+    job.current.stage.entry = text_copy(d->sample.text);
+    signatures_release(&d->signatures);
+    json_t *request = request_compile_current(&job, "sm_90a", folder);
+    int result = signatures_ask(&d->signatures, w, request, "sm_90a", folder, SECONDS + COMPILE_GRACE, err);
+    for (size_t i = 0; i < job.current.define_count; i++) {
+        free(job.current.defines[i].name);
+        free(job.current.defines[i].value);
+    }
+    free(job.current.defines);
+    free(job.current.source);
+    free(job.current.stage.entry);
+    space_free(job.space);
+    symbols_free(job.symbols);
+    return result;
+}
+
+static void take(struct job_draft *d)
+{
+    const struct kernel_signature *s = &d->signatures.list[0];
+    const struct cuda_kernel *k = d->kernel;
+    bool whole = !strcmp(d->entry.text, d->sample.text);
+    d->is_compiled = true;
+    d->entry_known = whole && !s->problem;
+    if (s->problem || s->parameter_count != d->argument_count) return;
+    for (size_t i = 0; i < s->parameter_count; i++) {
+        bool missing = false; // the sample's type is any
+        for (size_t t = 0; t < k->template_count && !whole; t++)
+            missing |= k->templates[t].is_type && !strcmp(k->templates[t].name, k->arguments[i].type);
+        if (missing) continue;
+        d->arguments[i].known = s->parameters[i];
+        d->arguments[i].is_known = true;
+    }
+}
+
+// The first line of a log that says what is wrong. malloc'ed.
+static char *first_error(const char *log)
+{
+    const char *at = strstr(log, "error"), *start = at ? at : log;
+    while (start > log && start[-1] != '\n') start--;
+    return text_format("%.*s", (int)strcspn(start, "\n"), start);
+}
+
+int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler, struct error *err)
+{
+    static const int64_t others[] = {8, 1};
+    char folder[PATH_MAX];
+    struct worker w = WORKER_NONE;
+    bool blanks = d->define_count > 0, found = false;
+    int failed = 0;
+    for (size_t i = 0; i < d->parameter_count; i++) blanks |= !d->parameters[i].values;
+    if (work_folder_make("init", folder, err)) return -1;
+    failed = worker_start(&w, "compiler", compiler, err);
+    for (int nvcc = 0; nvcc < 2 && !found && !failed; nvcc++)
+        for (size_t k = 0; k < (blanks && !nvcc ? 2 : 1) && !found && !failed; k++) {
+            struct error ignored;
+            failed = ask(d, source, &w, nvcc, others[k], folder, nvcc ? &ignored : err);
+            found = !failed && !d->signatures.log;
+            if (nvcc && !found) failed = 0; // it may be missing
+            if (!nvcc && !failed && !found && !d->log) d->log = first_error(d->signatures.log);
+            if (found && nvcc) d->nvcc = d->log, d->log = NULL;
+        }
+    if (found) {
+        free(d->log);
+        d->log = NULL;
+        take(d);
+    }
+    worker_release(&w);
+    work_folder_remove(folder);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,310 @@
+// See draft_parts.h: what can be tuned. These are macros that the source does not define, macros with a default behind
+// #ifndef, and the parameters of a template. Values come from a default, from what #if compares a name with, and from a
+// template's bool; without any of these they are blank.
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/init/draft_parts.h"
+#include "tuner/job/header_names.h"
+
+// Names of the toolkit's headers, which are not read, and of the program's macros.
+static bool of_headers(const char *name)
+{
+    static const char *const beginnings[] = {"CUDA", "CU_", "NULL", "EOF", "TRUE", "FALSE", "RAND_MAX", "SWEETSPOT_"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (!strncmp(beginnings[i], name, strlen(beginnings[i]))) return true;
+    return false;
+}
+
+static bool in_capitals(const char *name)
+{
+    bool letter = false;
+    for (const char *c = name; *c; c++) {
+        if (islower((unsigned char)*c)) return false;
+        letter |= isupper((unsigned char)*c) != 0;
+    }
+    // A name that ends in _ is mostly the first part of another one (GRID_##x).
+    return letter && name[0] != '_' && name[1] && name[strlen(name) - 1] != '_';
+}
+
+// Kernel Tuner's names for sizes, which its users write in small letters.
+static bool of_kernel_tuner(const char *name)
+{
+    static const char *const beginnings[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (!strncmp(beginnings[i], name, strlen(beginnings[i]))) return true;
+    return false;
+}
+
+// Whether the name stands before a loop: it is a whole pragma, `UNROLL for (...)`.
+static bool before_loop(const struct job_draft *d, const char *name)
+{
+    for (size_t i = d->kernel->body + 1; i < d->kernel->end; i++)
+        if (draft_is(d, i, name) &&
+            (draft_is(d, i + 1, "for") || draft_is(d, i + 1, "while") || draft_is(d, i + 1, "do")))
+            return true;
+    return false;
+}
+
+// A value of a macro or a template: a whole number of 32 bits, perhaps in brackets. False: something
+// else.
+static bool whole_number(const char *text, int64_t *value)
+{
+    char *end;
+    while (*text == '(' || *text == ' ') text++;
+    *value = strtoll(text, &end, 0);
+    if (end == text) return false;
+    end += strspn(end, "uUlL) ");
+    return !*end && *value >= INT32_MIN && *value <= INT32_MAX;
+}
+
+// What #if says of a name.
+struct tested {
+    bool unroll, choice; // a #pragma unroll has it; #if asks whether it is something
+    int64_t values[8];   // that it is compared with by ==
+    size_t count;
+};
+
+static struct tested read_tests(const struct cuda_file *f, const char *name)
+{
+    struct tested t = {.count = 0};
+    for (size_t i = 0; i < f->line_name_count; i++) {
+        const struct cuda_line_name *n = &f->line_names[i];
+        int64_t value;
+        if (strcmp(n->name, name) != 0) continue;
+        t.unroll |= n->unroll;
+        t.choice |= !n->unroll && !n->ordered;
+        if (!n->value || !whole_number(n->value, &value) || t.count == sizeof t.values / sizeof *t.values) continue;
+        bool known = false;
+        for (size_t k = 0; k < t.count; k++) known |= t.values[k] == value;
+        if (!known) t.values[t.count++] = value;
+    }
+    return t;
+}
+
+// The values of a name, by what is known of it. `value`: its default, or NULL.
+static void set_values(const struct job_draft *d, struct draft_parameter *p, const int64_t *value)
+{
+    struct tested tests = read_tests(d->file, p->source);
+    struct text list = {0};
+    p->pragma = before_loop(d, p->source);
+    bool on_or_off = tests.choice && (value ? *value == 0 || *value == 1 : tests.count < 2) &&
+                     (!tests.count || tests.values[0] == 0 || tests.values[0] == 1);
+    p->choice = p->pragma || tests.unroll || on_or_off;
+    if (p->pragma) {
+        p->values = text_copy("[0, 1, 2, 4, 8]");
+    } else if (on_or_off) {
+        p->values = text_copy("[0, 1]");
+    } else if (value && *value > 0 && *value <= 1024 && !(*value & (*value - 1))) {
+        for (int64_t v = *value < 4 ? 1 : *value / 4; v <= *value || (v <= 1024 && v <= *value * 4); v *= 2)
+            text_add(&list, "%s%" PRId64, list.text ? ", " : "[", v);
+    } else if (value) {
+        p->values = text_format("[%" PRId64 "]", *value);
+    } else if (tests.unroll) {
+        p->values = text_copy("[1, 2, 4, 8]");
+    } else if (tests.count > 1) {
+        for (size_t i = 0; i < tests.count; i++) text_add(&list, "%s%" PRId64, i ? ", " : "[", tests.values[i]);
+    }
+    if (list.text) text_add(&list, "]");
+    if (list.text) p->values = list.text;
+    p->first = value ? *value : p->values ? strtoll(p->values + 1, NULL, 10) : 0;
+}
+
+// Takes the name and the reason.
+static void add(struct job_draft *d, char *name, const char *source, const int64_t *value, char *why)
+{
+    d->parameters = memory_grow(d->parameters, d->parameter_count + 1, sizeof *d->parameters);
+    struct draft_parameter *p = &d->parameters[d->parameter_count++];
+    *p = (struct draft_parameter){.name = name, .source = text_copy(source), .why = why};
+    set_values(d, p, value);
+}
+
+// A name for a parameter that the source does not have, and that the job's header can have.
+static char *free_name(const struct job_draft *d, const char *wanted)
+{
+    char *upper = header_upper(wanted), *name = text_copy(upper);
+    for (int i = 0;; i++) {
+        bool taken = cuda_file_uses(d->file, name) || header_macro_taken(name);
+        for (size_t p = 0; p < d->parameter_count; p++) taken |= !strcmp(d->parameters[p].name, name);
+        if (!taken) break;
+        free(name);
+        name = i ? text_format("TUNE_%s_%d", upper, i + 1) : text_format("TUNE_%s", upper);
+    }
+    free(upper);
+    return name;
+}
+
+static void add_macro(struct job_draft *d, const char *name, const int64_t *value, char *why)
+{
+    if (draft_plain_name(name) && !header_macro_taken(name)) {
+        add(d, text_copy(name), name, value, why);
+        return;
+    }
+    draft_note(d, "%s could be tuned, but no job can have a parameter of that name: rename it in the source", name);
+    free(why);
+}
+
+// Adds a name that the source does not define: as a parameter, or (`other`: only another kernel uses it) as a macro
+// that is fixed. `line`: a preprocessor's line has it, so that it is a macro in small letters too.
+static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool called, bool other, bool line)
+{
+    char *name = cuda_token_copy(t);
+    bool macro = in_capitals(name) || of_kernel_tuner(name) || (line && name[0] != '_');
+    bool known = !macro || of_headers(name) || draft_find_parameter(d, name) || cuda_file_declares(d->file, name);
+    for (size_t i = 0; i < d->included_count && !known; i++) known = cuda_file_declares(&d->included[i], name);
+    for (size_t i = 0; i < d->define_count && !known; i++) known = !strcmp(d->defines[i].name, name);
+    if (!known && called) {
+        draft_note(d, "line %d uses %s(), which the source does not define: kernel.defines or kernel.include", t->line,
+                   name);
+    } else if (!known && other && draft_plain_name(name)) {
+        d->defines = memory_grow(d->defines, d->define_count + 1, sizeof *d->defines);
+        d->defines[d->define_count++] = (struct draft_parameter){.name = text_copy(name)};
+    } else if (!known && !other) {
+        add_macro(d, name, NULL, text_format("line %d uses it, and the source does not define it", t->line));
+    }
+    free(name);
+}
+
+static void undefined_names(struct job_draft *d, const struct cuda_token *first, size_t count, int line, bool other)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct cuda_token t = first[i];
+        bool member = i && (cuda_token_is(&first[i - 1], "::") || cuda_token_is(&first[i - 1], ".") ||
+                            cuda_token_is(&first[i - 1], "->"));
+        bool scope = i + 1 < count && cuda_token_is(&first[i + 1], "::");
+        if (line) t.line = line;
+        if (t.kind == CUDA_NAME && !member && !scope)
+            undefined_name(d, &t, i + 1 < count && cuda_token_is(&first[i + 1], "("), other, false);
+    }
+}
+
+// One of the same name is the same kernel, under another `#if`.
+static bool of_another_kernel(const struct job_draft *d, const struct cuda_range *range)
+{
+    const struct cuda_file *f = d->file;
+    for (size_t k = 0; k < f->kernel_count; k++)
+        if (f->kernels[k].head == range->begin && strcmp(f->kernels[k].name, d->kernel->name) != 0) return true;
+    return false;
+}
+
+static void undefined(struct job_draft *d)
+{
+    const struct cuda_file *f = d->file;
+    for (int other = 0; other < 2; other++)
+        for (size_t r = 0; r < f->device_count; r++)
+            if (of_another_kernel(d, &f->device[r]) == other)
+                undefined_names(d, f->tokens.items + f->device[r].begin, f->device[r].end - f->device[r].begin, 0,
+                                other);
+    for (size_t i = 0; i < f->macro_count; i++) {
+        struct cuda_tokens words;
+        if (f->macros[i].function) continue; // its arguments are names too
+        cuda_tokens_init(&words, f->macros[i].value);
+        undefined_names(d, words.items, words.count, f->macros[i].line, false);
+        cuda_tokens_release(&words);
+    }
+    for (size_t i = 0; i < f->line_name_count; i++) {
+        const char *name = f->line_names[i].name;
+        struct cuda_token t = {CUDA_NAME, f->line_names[i].line, strlen(name), name};
+        undefined_name(d, &t, false, false, true);
+    }
+}
+
+// Whether anything but another kernel has the macro's name.
+static bool used(const struct job_draft *d, const char *name)
+{
+    const struct cuda_file *f = d->file;
+    for (size_t r = 0; r < f->device_count; r++)
+        for (size_t t = f->device[r].begin; t < f->device[r].end && !of_another_kernel(d, &f->device[r]); t++)
+            if (cuda_token_is(&f->tokens.items[t], name)) return true;
+    for (size_t i = 0; i < f->macro_count; i++)
+        if (strstr(f->macros[i].value, name)) return true;
+    for (size_t i = 0; i < f->line_name_count; i++)
+        if (!strcmp(f->line_names[i].name, name)) return true;
+    return false;
+}
+
+static void defaults(struct job_draft *d)
+{
+    for (size_t i = 0; i < d->file->macro_count; i++) {
+        const struct cuda_macro *m = &d->file->macros[i];
+        int64_t value;
+        if (m->function || draft_find_parameter(d, m->name) || !used(d, m->name) || of_headers(m->name)) continue;
+        bool number = whole_number(m->value, &value);
+        if (number && m->guarded)
+            add_macro(d, m->name, &value, text_format("line %d has the default", m->line));
+        else if (number && in_capitals(m->name))
+            draft_note(d, "%s is defined in line %d; to tune it, put `#ifndef %s` and `#endif` around that line",
+                       m->name, m->line, m->name);
+        else if (!number && m->guarded && m->value[0])
+            draft_note(d, "%s is '%s' by default (line %d); to tune it, make it a parameter with such words as values",
+                       m->name, m->value, m->line);
+    }
+}
+
+// A type of the template: what a launch gives it, or its default. Added to the entry.
+static void add_type(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
+{
+    char *type = given      ? cuda_token_text(draft_token(d, given->begin), draft_token(d, given->end))
+                 : t->value ? text_copy(t->value)
+                            : NULL;
+    text_add(&d->entry, "%s", type ? type : t->name);
+    text_add(&d->sample, "%s", type ? type : "float");
+    d->entry_known &= type && (!given || kernel_type_find(type)); // the host's own may be a template's
+    free(type);
+}
+
+static void add_value(struct job_draft *d, const struct cuda_template_parameter *t, size_t number,
+                      const struct draft_scope *s, const struct cuda_range *given)
+{
+    int64_t value = 0;
+    bool known = given ? draft_number(d, s, given->begin, given->end, &value) && value == (int32_t)value
+                       : t->value && whole_number(t->value, &value);
+    char *wanted = t->name[0] ? text_format("TUNE_%s", t->name) : text_format("TUNE_%zu", number),
+         *name = free_name(d, wanted);
+    free(wanted);
+    text_add(&d->entry, "%s", name);
+    text_add(&d->sample, "%s", name);
+    add(d, name, t->name, known ? &value : NULL, text_format("the template's, in line %d", t->line));
+    struct draft_parameter *p = &d->parameters[d->parameter_count - 1];
+    if (!t->is_bool) return;
+    free(p->values);
+    p->values = text_copy("[0, 1]");
+    p->choice = true;
+}
+
+// The template's parameters, and the entry that names them.
+static void templates(struct job_draft *d, const struct draft_scope *s, const struct cuda_range *given,
+                      size_t given_count)
+{
+    const struct cuda_kernel *k = d->kernel;
+    text_add(&d->entry, "%s", k->name);
+    text_add(&d->sample, "%s", k->name);
+    d->entry_known = true;
+    for (size_t i = 0; i < k->template_count; i++) {
+        const struct cuda_template_parameter *t = &k->templates[i];
+        const struct cuda_range *value = i < given_count ? &given[i] : NULL;
+        text_add(&d->entry, i ? ", " : "<");
+        text_add(&d->sample, i ? ", " : "<");
+        d->entry_known &= !t->is_pack;
+        if (t->is_pack)
+            text_add(&d->entry, "%s...", t->name), text_add(&d->sample, "float");
+        else if (t->is_type)
+            add_type(d, t, value);
+        else
+            add_value(d, t, i + 1, s, value);
+    }
+    text_add(&d->entry, k->template_count ? ">" : "");
+    text_add(&d->sample, k->template_count ? ">" : "");
+}
+
+void draft_parameters(struct job_draft *d, const struct draft_scope *s, const struct cuda_range *given,
+                      size_t given_count)
+{
+    templates(d, s, given, given_count);
+    defaults(d);
+    undefined(d);
+}

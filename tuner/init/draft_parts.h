@@ -1,0 +1,45 @@
+// The parts of a draft, in the order in which each uses what stands before it. For the files of this folder.
+#ifndef SWEETSPOT_DRAFT_PARTS_H
+#define SWEETSPOT_DRAFT_PARTS_H
+
+#include "tuner/init/draft.h"
+
+// draft_text.c: words, notes, names.
+const struct cuda_token *draft_token(const struct job_draft *, size_t i);
+bool draft_is(const struct job_draft *, size_t i, const char *text); // false behind the source's end
+bool draft_is_name(const struct job_draft *, size_t i);
+const struct draft_parameter *draft_find_parameter(const struct job_draft *, const char *source);
+void draft_note(struct job_draft *, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); // the same only once
+// Whether it can be the name of a setting, a macro and a C identifier.
+bool draft_plain_name(const char *);
+// The comma outside of all brackets from `begin` on, or `end`.
+size_t draft_item_end(const struct job_draft *, size_t begin, size_t end);
+
+// draft_expression.c: expressions of the source as a job writes them.
+struct draft_rename {
+    const struct cuda_token *host; // a name of the host's
+    const char *job;               // the job's for the same
+};
+struct draft_scope {
+    struct cuda_range host; // the function around a launch; empty: none
+    size_t rename_count;
+    struct draft_rename *renames;
+    bool parameters; // they may be used
+};
+// The tokens [begin, end) as an expression of sizes and parameters. NULL where anything else is among them. malloc'ed.
+char *draft_expression(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end);
+// The number that they are; false: they are none.
+bool draft_number(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end, int64_t *number);
+// What a variable of the host has for its whole life: where that stands, without brackets. False: it cannot be told.
+bool draft_host_value(const struct job_draft *, const struct draft_scope *, const struct cuda_token *name,
+                      struct cuda_range *);
+
+// draft_parameters.c: macros and template parameters; the entry. `given`: the template's arguments in a launch.
+void draft_parameters(struct job_draft *, const struct draft_scope *, const struct cuda_range *given,
+                      size_t given_count);
+
+// draft_launch.c: the whole draft, by the launches in the source.
+void draft_read(struct job_draft *);
+
+#endif

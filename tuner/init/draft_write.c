@@ -1,0 +1,312 @@
+// See draft.h: the job file. What is not known is a blank: a string that begins with ? and says what belongs there.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/symbol_name.h"
+#include "tuner/base/text.h"
+#include "tuner/init/draft_parts.h"
+
+// libconfig's names are unique in a group, and the reader has a limit.
+enum { MOST_MEMBERS = 500 };
+
+// A text of the source in a comment or a string: on one line, and UTF-8.
+static void print_text(FILE *f, const char *text)
+{
+    bool utf8 = json_takes(text);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        fputc(c < ' ' || c == 127 ? ' ' : c >= 0x80 && !utf8 ? '_' : c, f);
+    }
+}
+
+static void print_string(FILE *f, const char *text)
+{
+    struct text quoted = {0};
+    for (; *text; text++) text_add(&quoted, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    fputc('"', f);
+    print_text(f, quoted.text ? quoted.text : "");
+    fputc('"', f);
+    free(quoted.text);
+}
+
+static void print_blank(FILE *f, const char *hint)
+{
+    char *text = text_format("? %s", hint);
+    print_string(f, text);
+    free(text);
+}
+
+static void print_list(FILE *f, const char *name, char *const texts[3])
+{
+    fprintf(f, "  %s = [ ", name);
+    for (int k = 0; k < 3 && texts[k]; k++) {
+        fputs(k ? ", " : "", f);
+        print_string(f, texts[k]);
+    }
+    fprintf(f, " ];\n");
+}
+
+static void print_kernel(FILE *f, const struct job_draft *d, const char *template)
+{
+    fprintf(f, "kernel = {\n  template = ");
+    print_string(f, template);
+    fprintf(f, ";\n  entry = ");
+    if (d->entry_known) {
+        print_string(f, d->entry.text);
+    } else {
+        char *hint = text_format("a name expression: %s", d->entry.text);
+        print_blank(f, hint);
+        free(hint);
+    }
+    fprintf(f, ";\n");
+    if (d->nvcc) {
+        fprintf(f, "  compiler = \"nvcc\"; // NVRTC: ");
+        print_text(f, d->nvcc);
+        fputc('\n', f);
+    } else if (d->log) {
+        char *hint = text_format("nvrtc or nvcc; NVRTC does not compile it: %s", d->log);
+        fprintf(f, "  compiler = ");
+        print_blank(f, hint);
+        fprintf(f, ";\n");
+        free(hint);
+    }
+    if (d->define_count > MOST_MEMBERS) {
+        fprintf(f, "  defines = \"? macros that other kernels of the source need\";\n");
+    } else if (d->define_count) {
+        fprintf(f, "  // Other kernels of the source need these macros.\n  defines = {");
+        for (size_t i = 0; i < d->define_count; i++) fprintf(f, " %s = \"? a value\";", d->defines[i].name);
+        fprintf(f, " };\n");
+    }
+    fprintf(f, "};\n\n");
+}
+
+static void print_parameters(FILE *f, const struct job_draft *d)
+{
+    fprintf(f, "// Each parameter becomes a macro of its name.\nparameters = ");
+    if (!d->parameter_count)
+        fprintf(f,
+                "\"? nothing in the source is a macro without a value: write one where a number decides the speed\"");
+    else
+        fputs("(\n", f);
+    for (size_t i = 0; i < d->parameter_count; i++) {
+        const struct draft_parameter *p = &d->parameters[i];
+        fprintf(f, "  { name = \"%s\"; %s = ", p->name, p->pragma ? "unroll" : "values");
+        fputs(p->values ? p->values : "\"? the values to try, as in [ 1, 2, 4 ]\"", f);
+        fprintf(f, "; }%s // ", i + 1 < d->parameter_count ? "," : "");
+        print_text(f, p->why);
+        fputc('\n', f);
+    }
+    fputs(d->parameter_count ? ");\n" : ";\n", f);
+    for (size_t i = 0; i < d->constraint_count; i++) {
+        fprintf(f, i ? ",\n  " : "constraints = ( ");
+        print_string(f, d->constraints[i]);
+    }
+    fputs(d->constraint_count ? " );\n\n" : "\n", f);
+}
+
+static bool is_object(const struct draft_argument *a, const char *type)
+{
+    return a->source && !a->source->stars && !strcmp(a->source->type, type);
+}
+
+// An integer by value is a size of the problems, whatever the kernel makes of it.
+static bool is_size(const struct draft_argument *a)
+{
+    const struct kernel_parameter *p = &a->known;
+    return a->is_known && !p->pointer && p->type && (p->type->kind == 's' || p->type->kind == 'u') &&
+           !is_object(a, "cudaTextureObject_t") && !is_object(a, "cudaSurfaceObject_t");
+}
+
+static void print_problems(FILE *f, const struct job_draft *d)
+{
+    size_t sizes = 0;
+    for (size_t i = 0; i < d->argument_count; i++) sizes += is_size(&d->arguments[i]);
+    fprintf(f,
+            "// The kernel's integers, under the names that expressions use. Add the sizes that you run.\nproblems = ");
+    if (!sizes || sizes > MOST_MEMBERS) {
+        fprintf(f, "\"? the sizes that you run, as in ( { n = 4096; } )\";\n\n");
+        return;
+    }
+    fprintf(f, "( {");
+    for (size_t i = 0; i < d->argument_count; i++)
+        if (is_size(&d->arguments[i]))
+            fprintf(f, " %s = %s;", d->arguments[i].name,
+                    d->arguments[i].value && !strpbrk(d->arguments[i].value, ".e") ? d->arguments[i].value
+                                                                                   : "\"? a number\"");
+    fprintf(f, " } );\n\n");
+}
+
+static void print_launch(FILE *f, const struct job_draft *d)
+{
+    const struct draft_launch *l = &d->launch;
+    if (l->line) fprintf(f, "// From the launch in line %d.\n", l->line);
+    fprintf(f, "launch = {\n");
+    if (l->known) {
+        print_list(f, "grid", l->grid);
+        print_list(f, "block", l->block);
+        if (l->shared) {
+            fprintf(f, "  shared = ");
+            print_string(f, l->shared);
+            fprintf(f, ";\n");
+        }
+    } else {
+        const char *why = l->reason ? l->reason : "the source does not launch it";
+        fprintf(f, "  grid = \"? blocks, as in [ 'ceil_div(n, BLOCK)' ]: %s\";\n", why);
+        fprintf(f, "  block = \"? threads of a block, as in [ 'BLOCK' ]: %s\";\n", why);
+    }
+    fprintf(f, "};\n\n");
+}
+
+static void print_type(FILE *f, const struct draft_argument *a)
+{
+    const struct kernel_parameter *p = &a->known;
+    const char *word = !a->is_known ? NULL
+                       : p->vector  ? element_name(p->vector->element)
+                       : p->type    ? kernel_type_word(p->type)
+                                    : NULL;
+    fprintf(f, " type = ");
+    if (word) {
+        print_string(f, word);
+    } else {
+        char *known = a->is_known ? kernel_parameter_text(p)
+                      : a->source ? text_copy(a->source->type)
+                                  : NULL,
+             *hint = text_format("a type%s%s", known ? ", for the source's " : "", known ? known : "");
+        print_blank(f, hint);
+        free(hint);
+        free(known);
+    }
+    fputc(';', f);
+}
+
+static void print_buffer(FILE *f, const struct draft_argument *a, const char *kind)
+{
+    fprintf(f, "%s = \"%s\";", kind, a->name);
+    print_type(f, a);
+    fprintf(f, " shape = \"? its sizes, the slowest first\";");
+    if (!strcmp(kind, "texture")) return;
+    bool in = a->is_known ? a->known.constant : a->source && a->source->constant;
+    fprintf(f, " direction = \"%s\";", in ? "in" : "? out or inout");
+}
+
+static void print_argument(FILE *f, const struct draft_argument *a)
+{
+    const struct kernel_parameter *p = &a->known;
+    struct draft_argument image = {.name = a->name};
+    if (is_object(a, "cudaTextureObject_t") || is_object(a, "cudaSurfaceObject_t")) {
+        print_buffer(f, &image, is_object(a, "cudaTextureObject_t") ? "texture" : "surface");
+    } else if (a->is_known ? p->pointer : a->source->stars > 0) {
+        print_buffer(f, a, "buffer");
+    } else if (a->is_known && !p->type && !p->vector) {
+        fprintf(f,
+                "scalar = \"%s\"; members = \"? a struct of %zu bytes, as in ( { name = 'x'; type = 'f32'; value = 1; "
+                "} )\";",
+                a->name, p->bytes);
+    } else {
+        fprintf(f, "scalar = \"%s\";", a->name);
+        if (a->is_known && p->vector)
+            fprintf(f, " type = \"%s\";", p->vector->name);
+        else
+            print_type(f, a);
+        if (is_size(a)) return;
+        fprintf(f, " value = %s;", a->value ? a->value : "\"? a number\"");
+    }
+}
+
+static void print_arguments(FILE *f, const struct job_draft *d)
+{
+    fprintf(f, "arguments = (\n");
+    for (size_t i = 0; i < d->argument_count; i++) {
+        fprintf(f, "  { ");
+        print_argument(f, &d->arguments[i]);
+        fprintf(f, " }%s\n", i + 1 < d->argument_count ? "," : "");
+    }
+    fprintf(f, ");\n");
+}
+
+// Whether the kernel, or what is no kernel, has the name besides its declaration.
+static bool uses(const struct job_draft *d, const char *name)
+{
+    const struct cuda_file *s = d->file;
+    size_t found = 0;
+    for (size_t r = 0; r < s->device_count; r++) {
+        bool other = false;
+        for (size_t k = 0; k < s->kernel_count; k++)
+            other |= &s->kernels[k] != d->kernel && s->kernels[k].head == s->device[r].begin;
+        for (size_t i = s->device[r].begin; i < s->device[r].end && !other; i++) found += draft_is(d, i, name);
+    }
+    return found > 1;
+}
+
+static void print_constants(FILE *f, const struct job_draft *d)
+{
+    bool any = false;
+    for (size_t i = 0; i < d->signatures.variable_count; i++) {
+        const struct source_variable *v = &d->signatures.variables[i];
+        char text[SYMBOL_TEXT_SIZE];
+        const char *name = symbol_text(v->symbol, text), *colon = strrchr(name, ':');
+        if (v->initialised || !uses(d, colon ? colon + 1 : name)) continue;
+        fputs(any ? ",\n  { name = "
+                  : "// Variables of the source, set before every launch.\nconstants = (\n  { name = ",
+              f);
+        print_string(f, name);
+        fprintf(f, "; type = \"? the elements' type, of %zu bytes in all\";", v->bytes);
+        if (v->bytes > 8) fprintf(f, " shape = \"? its sizes, the slowest first\";");
+        fprintf(f, v->constant ? " }" : " direction = \"? in, out or inout\"; }");
+        any = true;
+    }
+    if (any)
+        fprintf(f, "\n);\n");
+    else if (!d->is_compiled && cuda_file_uses(d->file, "__constant__"))
+        fprintf(f, "constants = \"? the __constant__ variables that the kernel reads\";\n");
+}
+
+static void print_reference(FILE *f, const struct job_draft *d)
+{
+    struct text twins = {0};
+    for (size_t i = 0; i < d->file->kernel_count; i++) {
+        const struct cuda_kernel *k = &d->file->kernels[i];
+        if (!strcmp(k->name, d->kernel->name) || k->argument_count != d->kernel->argument_count) continue;
+        text_add(&twins, "%s %s", twins.text ? "," : "; kernels with as many arguments:", k->name);
+    }
+    char *hint = text_format("what computes the same%s", twins.text ? twins.text : "");
+    fprintf(f, "\n// What results are verified against. `sweetspot list operations` has more of the last kind.\n"
+               "//   reference = { kernel = \"a_simple_kernel\"; launch = { grid = [ 1 ]; block = [ 256 ]; }; };\n"
+               "//   reference = { library = \"reference.c\"; function = \"f\"; };\n"
+               "//   reference = { files = { out = \"out.npy\"; }; };\n"
+               "//   reference = { operation = \"gemm\"; };\n"
+               "// Real numbers also need the error that you allow, unless an operation says it:\n"
+               "//   verification = { absolute = 1e-5; relative = 1e-4; };\n"
+               "reference = ");
+    print_blank(f, hint);
+    fprintf(f,
+            ";\n\n// For rates and shares of the device's ceilings: work = { flops = \"2 * n\"; bytes = \"8 * n\"; };\n"
+            "budget = { time = \"10m\"; };\n");
+    free(hint);
+    free(twins.text);
+}
+
+void job_draft_write(FILE *f, const struct job_draft *d, const char *name, const char *template)
+{
+    fprintf(f, "// Written by `sweetspot init` from the source of the kernel ");
+    print_text(f, d->kernel->name);
+    fprintf(
+        f,
+        ". A string that begins with ? is a\n// blank: `sweetspot check` lists all of them, and no command takes the "
+        "job before they are filled in.\n// docs/job-file.md explains every setting.\n");
+    for (size_t i = 0; i < d->note_count; i++) {
+        fprintf(f, "// ");
+        print_text(f, d->notes[i]);
+        fprintf(f, ".\n");
+    }
+    fprintf(f, "name = \"%s\";\n", name);
+    print_kernel(f, d, template);
+    print_parameters(f, d);
+    print_problems(f, d);
+    print_launch(f, d);
+    print_constants(f, d);
+    print_arguments(f, d);
+    print_reference(f, d);
+}

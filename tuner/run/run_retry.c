@@ -1,0 +1,107 @@
+// Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
+// be another's fault (the candidate before has damaged the worker, the driver or the device had a fault), and an
+// innocent candidate that is called crashed could never win.
+//
+// What such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results but the
+// crashes. It is tried again if that is no more than the last finalist takes, with an allowance: of a configuration
+// that they have not seen, trees expect something between its neighbours.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/model/prior.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/recorded/transfer.h"
+#include "tuner/run/run.h"
+
+static const double allowance = 0.1; // e-folds
+
+struct crashed {
+    int64_t trial;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double excess; // expected
+};
+
+struct results {
+    struct run *r;
+    struct transfer transfer;
+    size_t crashed_count, place_count, places;
+    struct crashed *crashed;
+    double *best; // objectives of the finalists, ascending
+};
+
+static void take_objective(struct results *s, double objective)
+{
+    size_t at = s->place_count;
+    while (at && s->best[at - 1] > objective) at--;
+    if (at == s->places) return;
+    size_t behind = s->place_count - at - (s->place_count == s->places);
+    memmove(s->best + at + 1, s->best + at, behind * sizeof *s->best);
+    s->best[at] = objective;
+    s->place_count += s->place_count < s->places;
+}
+
+static int visit(void *user, const struct trial *trial)
+{
+    struct results *s = user;
+    struct crashed c = {.trial = trial->id};
+    const struct space *space = s->r->job->space;
+    if (space_parse(space, trial->config, c.config, NULL) || space_index(space, c.config) < 0) return 0;
+    if (trial->status != STATUS_CRASHED) {
+        transfer_add(&s->transfer, trial->config, trial->status, trial->objective);
+        if (trial->status == STATUS_OK) take_objective(s, trial->objective);
+        return 0;
+    }
+    s->crashed = memory_grow(s->crashed, s->crashed_count + 1, sizeof *s->crashed);
+    s->crashed[s->crashed_count++] = c;
+    return 0;
+}
+
+static int by_excess(const void *a, const void *b)
+{
+    const struct crashed *x = a, *y = b;
+    if (x->excess != y->excess) return x->excess < y->excess ? -1 : 1;
+    return (x->trial > y->trial) - (x->trial < y->trial);
+}
+
+static size_t add_tasks(struct run *r, const struct results *s, double limit, struct error *err)
+{
+    size_t added = 0;
+    for (size_t i = 0; i < s->crashed_count && s->crashed[i].excess <= limit && added < RUN_RETRIES; i++) {
+        int judged = store_judged(r->store, s->crashed[i].trial, err); // a second time, or in a final
+        if (judged < 0) run_fail(r, EXIT_ENVIRONMENT, err);
+        if (judged) continue;
+        struct task *t = run_add_task(r, s->crashed[i].config, TASK_TRIAL);
+        t->trial = s->crashed[i].trial;
+        t->queued.retry = true;
+        run_log(r, "trial %" PRId64 " crashed once and may be among the finalists: it is tried again: %s", t->trial,
+                t->text);
+        added++;
+    }
+    return added;
+}
+
+size_t run_retry_begin(struct run *r)
+{
+    struct error err;
+    struct results s = {.r = r, .places = run_final_places(r)};
+    size_t added = 0;
+    if (r->pool.replay) return 0; // it would crash again
+    s.best = memory_new(s.places, sizeof *s.best);
+    transfer_init(&s.transfer, r->job->space);
+    if (store_scan(r->store, visit, &s, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
+    struct prior *model = r->fatal || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &err);
+    if (model) {
+        double limit = s.place_count < s.places ? INFINITY : excess_of(s.best[s.places - 1], s.best[0]) + allowance;
+        for (size_t i = 0; i < s.crashed_count; i++) s.crashed[i].excess = prior_excess(model, s.crashed[i].config);
+        qsort(s.crashed, s.crashed_count, sizeof *s.crashed, by_excess);
+        added = add_tasks(r, &s, limit, &err);
+    }
+    prior_free(model);
+    transfer_release(&s.transfer);
+    free(s.crashed);
+    free(s.best);
+    return added;
+}
