@@ -12,6 +12,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/final/final_decide.h"
+#include "tuner/protocol/final_message.h"
+#include "tuner/protocol/job_message.h"
 #include "tuner/run/run.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
@@ -58,34 +60,38 @@ static uint64_t final_seed(const struct run *r)
 
 void run_final_send(struct run *r, size_t gpu)
 {
-    json_t *candidates = json_array(), *baselines = json_array();
-    size_t i;
-    json_t *value;
+    struct arena memory = {NULL};
+    struct job_answer job;
+    record_read(&job_answer_record, r->job_answer, &job, &memory, NULL); // the pool has checked it
+    struct final_candidate *candidates = arena_new(&memory, r->policy.queue.count * sizeof *candidates);
+    const char **baselines = arena_new(&memory, job.baseline_count * sizeof *baselines);
+    bool all = r->job->objective == OBJECTIVE_EACH || r->builds.decision;
+    struct final_request request = {.seed = (int64_t)final_seed(r),
+                                    .process = r->final_process,
+                                    .rounds = run_final_rounds(r),
+                                    .places = all ? -1 : r->job->measure.final_candidates,
+                                    .candidates = candidates,
+                                    .baselines = baselines};
     r->final_condemned = 0;
-    for (i = 0; i < r->policy.queue.count; i++) {
+    for (size_t i = 0; i < r->policy.queue.count; i++) {
         const struct task *t = (const struct task *)r->policy.queue.tasks[i];
         if (t->queued.state != TASK_FINAL || !run_final_stands(r, t)) continue;
-        json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:s, s:O}", "trial", (json_int_t)t->trial,
-                                                    "binary", t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC, "config",
-                                                    t->text, "cubin", t->compiled.cubin, "problems", t->problems));
+        candidates[request.candidate_count++] = (struct final_candidate){
+            .trial = t->trial,
+            .binary = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC,
+            .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = t->problems}};
     }
-    json_array_foreach(json_object_get(r->job_answer, "baselines"), i, value)
-    {
-        const json_t *name = json_object_get(value, "name");
-        bool candidate =
-            !strcmp(json_get_string(value, "name", ""), CURRENT_KERNEL) && run_final_has_current(r, candidates);
-        if (json_array_size(json_object_get(value, "problems")) && !candidate)
-            json_array_append(baselines, (json_t *)name);
+    for (size_t i = 0; i < job.baseline_count; i++) {
+        const struct baseline_answer *b = &job.baselines[i];
+        bool candidate = !strcmp(b->name, CURRENT_KERNEL) && run_final_has_current(r, &request);
+        if (b->problem_count && !candidate) baselines[request.baseline_count++] = b->name;
     }
     run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-            r->builds.decision ? "race of builds" : "final", json_array_size(candidates), json_array_size(baselines),
-            run_final_rounds(r), r->final_process + 1, r->pool.gpus[gpu].name);
-    json_t *request = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r),
-                                "process", (json_int_t)r->final_process, "rounds", (json_int_t)run_final_rounds(r),
-                                "candidates", candidates, "baselines", baselines);
-    if (r->job->objective != OBJECTIVE_EACH && !r->builds.decision)
-        json_object_set_new(request, "places", json_integer(r->job->measure.final_candidates));
-    pool_send_gpu(&r->pool, gpu, request, r->job->measure.timeout + FINAL_GRACE);
+            r->builds.decision ? "race of builds" : "final", request.candidate_count, request.baseline_count,
+            request.rounds, r->final_process + 1, r->pool.gpus[gpu].name);
+    pool_send_gpu(&r->pool, gpu, request_write("final", &final_request_record, &request),
+                  r->job->measure.timeout + FINAL_GRACE);
+    arena_release(&memory);
 }
 
 struct finalist {

@@ -267,9 +267,10 @@ size_t run_final_processes(const struct run *, unsigned char **out);
 // them. After the final's document is stored, before its tasks are dropped.
 void run_final_keep_binaries(struct run *, const json_t *entries);
 // final_current.c: the present kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
-// its own; `candidates` are the final's request's, the first of which are sure to be proved. And its entry then, in the
+// its own; the first of the request's candidates are sure to be proved. And its entry then, in the
 // answer.
-bool run_final_has_current(struct run *, const json_t *candidates);
+struct final_request;
+bool run_final_has_current(struct run *, const struct final_request *);
 void run_final_add_current(struct run *);
 // final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
 // final's document; NULL when no set of candidates serves every problem.

@@ -1,4 +1,5 @@
 // Requests to compile: a configuration, the reference, the present kernel, a source of the user's; and their answers.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,45 +12,25 @@
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
 {
-    const json_t *entries = json_object_get(answer, "entries"), *warnings = json_object_get(answer, "warnings");
-    const char *cubin = json_get_string(answer, "cubin", NULL);
+    struct compile_answer told;
     *c = (struct compiled){0};
-    if (!cubin || !json_is_array(entries))
-        return error_set(err, "the compiler's answer lacks \"cubin\" or \"entries\"");
-    c->cubin = text_copy(cubin);
-    c->cached = json_get_bool(answer, "cached", false);
-    c->seconds = json_get_number(answer, "seconds", 0);
-    c->warnings =
-        text_copy(json_is_string(json_array_get(warnings, 0)) ? json_string_value(json_array_get(warnings, 0)) : "");
-    c->entry_count = json_array_size(entries);
-    c->entries = memory_new(c->entry_count, sizeof *c->entries);
-    for (size_t i = 0; i < c->entry_count; i++) {
-        const json_t *e = json_array_get(entries, i);
-        c->entries[i] = (struct compiled_entry){
-            .entry = text_copy(json_get_string(e, "entry", "")),
-            .symbol = text_copy(json_get_string(e, "symbol", "")),
-            .unit = (size_t)json_get_integer(e, "unit", 0),
-        };
-        trial_clear(FIELD_STAGE, &c->entries[i].figures);
-        trial_read_answer(FIELD_STAGE, FIELD_COMPILER, &c->entries[i].figures, e, &c->memory);
-    }
-    return 0;
+    if (record_read(&compile_answer_record, answer, &told, &c->memory, err)) return -1;
+    c->cubin = told.cubin;
+    c->cached = told.cached;
+    c->seconds = isnan(told.seconds) ? 0 : told.seconds;
+    c->warnings = told.warning_count ? told.warnings[0] : "";
+    c->entries = told.entries;
+    c->entry_count = told.entry_count;
+    return c->entries ? 0 : error_set(err, "the compiler's answer lacks \"entries\"");
 }
 
 void compiled_release(struct compiled *c)
 {
-    free(c->cubin);
-    free(c->warnings);
-    for (size_t i = 0; i < c->entry_count; i++) {
-        free(c->entries[i].entry);
-        free(c->entries[i].symbol);
-    }
-    free(c->entries);
     arena_release(&c->memory);
     *c = (struct compiled){0};
 }
 
-const struct compiled_entry *compiled_find(const struct compiled *c, const struct stage *stage)
+const struct entry_answer *compiled_find(const struct compiled *c, const struct stage *stage)
 {
     for (size_t i = 0; i < c->entry_count; i++)
         if (c->entries[i].unit == stage->unit && !strcmp(c->entries[i].entry, stage->entry)) return &c->entries[i];
