@@ -46,7 +46,7 @@ LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 
 BASE_SOURCES := $(wildcard tuner/base/*.c)
 # A trial and its figures: what workers and driver tell each other.
-TRIAL_SOURCES := $(wildcard tuner/trial/*.c)
+TRIAL_SOURCES := $(wildcard tuner/trial/*.c tuner/protocol/*.c)
 # What the driver and the compiler know of a source: its tokens, includes and hash.
 READER_SOURCES := $(wildcard tuner/source/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
@@ -447,10 +447,12 @@ test-valgrind: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@BIN=$(BIN) SPACE=$(DEMO_SPACE) bash tests/valgrind.sh
 
-# Checks the includes against the layers of ARCHITECTURE.md.
+# Checks the includes against the layers of ARCHITECTURE.md, and that external functions have users elsewhere.
 .PHONY: layers
-layers:
+layers: setup
 	@sh tests/layers.sh
+	@$(MAKE) programs
+	@BUILD=$(BUILD) sh tests/unused.sh
 
 # The tables of BENCHMARKS.md and README.md, from docs/benchmarks.
 .PHONY: benchmarks
@@ -516,7 +518,7 @@ help:
 	@echo 'make charts         fetch the libraries of reports again, after npm failed'
 	@echo 'make lint           clang-tidy and cppcheck; DEEP=1: along every path'
 	@echo 'make test-valgrind  the driver under valgrind, from a search to its report'
-	@echo 'make layers         check which folder includes what'
+	@echo 'make layers         check which folder includes what, and that external functions have users elsewhere'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
 	@echo 'make deb            a Debian package of what make install would install'

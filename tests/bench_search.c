@@ -16,6 +16,7 @@
 
 #include "search/model/stop.h"
 #include "search/strategies/strategy.h"
+#include "tests/random_normal.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/recorded/recorded.h"
@@ -123,7 +124,7 @@ static int proposals(const char *path, const char *name, size_t count, long prio
         fprintf(stderr, "%s: not a sound job\n", path);
         return 2;
     }
-    const struct strategy_class *class = strategy_find(name);
+    const struct strategy_class *class = strategy_choose(name, NULL);
     struct prior *priors[PRIOR_MOST];
     struct strategy_options options = {.seed = 1, .priors = (const struct prior *const *)priors};
     for (; (long)options.prior_count < prior_count && options.prior_count < PRIOR_MOST; options.prior_count++)
@@ -177,7 +178,7 @@ static void follow(const struct recorded *r, uint64_t seed, struct announced *bi
 {
     struct error err;
     struct strategy *s =
-        strategy_new(strategy_find("default"), r->space, &(struct strategy_options){.seed = seed}, &err);
+        strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = seed}, &err);
     struct stop stop;
     uint16_t config[SPACE_MAX_PARAMETERS];
     stop_init(&stop, &(struct stop_rules){0});

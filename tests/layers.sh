@@ -30,25 +30,26 @@ base:
 search: base
 kernels: base
 trial: base
+protocol: base trial
 node: base
 libraries: base kernels
 counting: base libraries trial
-gpu: base kernels libraries counting trial
+gpu: base kernels libraries counting trial protocol
 job: base search kernels trial
 source: base
 store: base trial
 recorded: base search trial job store
-compile: base trial source
-pool: base trial node job source
-setup: base search kernels trial store job source pool
+compile: base trial protocol source
+pool: base trial protocol node job source
+setup: base search kernels trial protocol store job source pool
 policy: base search job
-watch: base pool run
-run: base search trial store recorded job pool setup policy watch
-final: base search trial store job pool setup run
-explain: base search trial job pool setup final
-simulate: base search trial recorded policy
+watch: base protocol pool run
+run: base search trial protocol store recorded job pool setup policy watch
+final: base search trial protocol store job pool setup run
+explain: base search trial protocol job pool setup final
+simulate: base search trial protocol recorded policy
 header: base kernels trial store job final
-check: base kernels job source pool setup
+check: base protocol kernels job source pool setup
 init: base search kernels job source pool setup check
 report: base search trial store job setup header final
 cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
@@ -108,7 +109,8 @@ found=$(grep -rnE '\b(malloc|calloc|realloc|aligned_alloc|strdup|strndup|clock_g
     kernels --include='*.[ch]' | grep -v '^tuner/base/')
 [ -z "$found" ] || complain "use tuner/base/memory.h, text.h or clock.h:
 $found"
-found=$(grep -rnE '\b(memory_new|memory_grow|text_copy|text_format|arena_new) *\(' tuner/gpu tuner/counting \
+# What an answer is made of is small, and comes from an arena as its JSON does from the library: both end it.
+found=$(grep -rnE '\b(memory_new|memory_grow|text_copy|text_format) *\(' tuner/gpu tuner/counting \
     tuner/libraries kernels --include='*.[ch]')
 [ -z "$found" ] || complain "the GPU worker must not end when memory is exhausted: use memory_try:
 $found"
@@ -126,6 +128,19 @@ done
 twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch]' -exec basename {} \; |
     sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
+
+# Members of JSON objects have their names in few places: messages (tuner/protocol), the store's documents, recordings,
+# reports, sections of headers, events and the live file, and the records of the compile cache. All others have structs.
+# Files of tests/json_members.txt still name some; it may only shrink.
+names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
+named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
+    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|^tuner/base/json|/cache\.c$|/trial_field\.c$')
+for file in $named; do
+    grep -qx "$file" tests/json_members.txt || complain "$file names members of JSON objects: use a record (record.h)"
+done
+while read -r file; do
+    echo "$named" | grep -qx "$file" || complain "tests/json_members.txt: $file names no member: remove it"
+done <tests/json_members.txt
 
 # Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
 # a template with another hash `header` and `status` say that it is not the one that was measured. So these stay as they

@@ -94,7 +94,7 @@ static double first_doubt(const char *x, const char *y)
     build(&f);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct strategy *s =
-            strategy_new(strategy_find("default"), f.space, &(struct strategy_options){.seed = seed}, &err);
+            strategy_new(strategy_choose("default", NULL), f.space, &(struct strategy_options){.seed = seed}, &err);
         assert_non_null(s);
         for (int i = 0; i < FIRST; i++) {
             uint16_t config[SPACE_MAX_PARAMETERS];

@@ -354,11 +354,11 @@ static void what_no_final_can_find_is_refused(void **state)
     static const struct {
         const char *mode, *reason;
     } spoilt[] = {
-        {"final_time_zero", "the time of a round is 0 s"},
-        {"final_time_negative", "the time of a round is -0.001 s"},
-        {"final_time_huge", "the time of a round is 1e+308 s"},
-        {"final_time_text", "the time of a round is not a number"},
-        {"final_problem_far", "'problem' is not an integer from 0 to 63"},
+        {"final_time_zero", "'times' of a problem is 0, outside more than 0"},
+        {"final_time_negative", "'times' of a problem is -0.001, outside more than 0"},
+        {"final_time_huge", "'times' of a problem is 1e+308"},
+        {"final_time_text", "'times' of a problem is not a number"},
+        {"final_problem_far", "'problem' of a problem is "},
         {"final_untimed", "a candidate passed the final without times"},
         {"final_unknown", "it tells of the trial 9223372036854775807, which it was not given"},
         {"final_twice", "a candidate has two entries in the final"},

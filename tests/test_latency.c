@@ -43,7 +43,7 @@ static void propose(size_t proposals, size_t outstanding, double most, double lo
     size_t width = space_parameter_count(job->space);
     uint16_t *configs = memory_new(proposals * width, sizeof *configs);
     struct strategy *s =
-        strategy_new(strategy_find("default"), job->space, &(struct strategy_options){.seed = 1}, &err);
+        strategy_new(strategy_choose("default", NULL), job->space, &(struct strategy_options){.seed = 1}, &err);
     for (size_t i = 0; i < proposals; i++) {
         double start = clock_cpu();
         assert_true(strategy_ask(s, configs + i * width));

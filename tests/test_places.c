@@ -50,6 +50,8 @@ struct bench {
     struct device_problem problem;
     struct pipeline pipeline;
     json_t *buffers, *candidate;
+    struct candidate about;
+    struct arena memory;
     struct error err;
 };
 
@@ -75,7 +77,8 @@ static int bench_begin(struct bench *b, const char *buffers, char *candidate)
     b->workload.problems = &b->problem;
     int failed = buffers_open(&b->problem.buffers, &fake_device, NULL, b->buffers, 64, &b->err);
     if (!failed) failed = buffers_second(&b->problem.buffers, &b->err);
-    return failed ? failed : pipeline_open(&b->pipeline, &b->workload, b->candidate, &b->err);
+    if (!failed) failed = record_read(&candidate_record, b->candidate, &b->about, &b->memory, &b->err);
+    return failed ? failed : pipeline_open(&b->pipeline, &b->workload, &b->about, &b->err);
 }
 
 #define LAUNCH "'grid':[1,1,1],'block':[32,1,1],'cluster':[1,1,1],'args':%s"
@@ -115,6 +118,7 @@ static void bench_close(struct bench *b)
     buffers_release(&b->problem.buffers);
     json_decref(b->buffers);
     json_decref(b->candidate);
+    arena_release(&b->memory);
     fake_kernel = NULL;
 }
 

@@ -1,4 +1,5 @@
 // Priors: what is taken over from another space, how far it is trusted, and searches with right and wrong ones.
+#include "tests/random_normal.h"
 #include "tests/scripted.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static double quality(const struct recorded *r, const struct prior *const *prior
         double best = INFINITY;
         uint16_t config[SPACE_MAX_PARAMETERS];
         struct strategy *s =
-            strategy_new(strategy_find("default"), r->space,
+            strategy_new(strategy_choose("default", NULL), r->space,
                          &(struct strategy_options){.seed = seed, .prior_count = count, .priors = priors}, &err);
         for (int i = 0; i < evaluations && strategy_ask(s, config); i++) {
             struct observation o = recorded_observation(r, (size_t)recorded_find(r, config));

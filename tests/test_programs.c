@@ -39,15 +39,15 @@ static int tear_down(void **state)
     return 0;
 }
 
-// The answers to the requests, a line each, by a worker in a process of its own, and its exit status.
-static char *ask(const char *requests, int *status)
+// The answers to requests, a line each, by a worker in a process of its own, and its exit status.
+static char *ask(const char *lines, int *status)
 {
     int answers = memfd_create("answers", 0);
     fflush(NULL);
     pid_t pid = fork();
     if (!pid) {
         struct gpu_worker w = {.out = answers};
-        char *text = text_copy(requests), *rest = text;
+        char *text = text_copy(lines), *rest = text;
         int ended = -1;
         parallel_watch(tell_reference, &w);
         while (rest && *rest && ended < 0) ended = handle(&w, strsep(&rest, "\n"));
@@ -375,6 +375,8 @@ static void a_c_source_is_built_and_kept_by_what_it_includes(void **state)
         {"\nint f(void) { return nothing; }\n", "", "60", "x.c:2:22: error: 'nothing' undeclared"},
         {"int g(void) { return 0; }\n", "", "60", "has no function 'f'; did you mean 'g'?"},
         {"#include \"nosuch.h\"\n", "", "60", "nosuch.h"},
+        {"#include \"sweetspot_reference.h\"\nint f(sweetspot_reference *r) { return r != 0; }\n", "", "60",
+         "\"status\":\"ok\""},
         {sound, "PATH=/nowhere", "60", "there is no compiler 'cc' on the PATH"},
     };
     e2e_write(folder, "n.h", "enum { N = 3 };\n");

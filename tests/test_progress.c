@@ -56,7 +56,7 @@ static void what_is_proposed_late_is_faster_than_what_was_proposed_early(void **
     build(&f);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double mean[2];
-        const struct strategy_class *class = strategy_find(cases[i].name);
+        const struct strategy_class *class = strategy_choose(cases[i].name, NULL);
         assert_non_null(class);
         watch(class, f.space, mean);
         double share = mean[1] / mean[0];

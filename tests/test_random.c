@@ -46,23 +46,6 @@ static void units_and_bounded_numbers_are_uniform(void **state)
     assert_true(fabs(first - DRAWS / 3.0) < 5 * sqrt(DRAWS * 2 / 9.0));
 }
 
-static void normal_numbers_have_mean_0_and_variance_1(void **state)
-{
-    (void)state;
-    struct random r;
-    double sum = 0, squares = 0, fourth = 0;
-    random_seed(&r, 2);
-    for (int i = 0; i < DRAWS; i++) {
-        double x = random_normal(&r);
-        sum += x;
-        squares += x * x;
-        fourth += x * x * x * x;
-    }
-    assert_true(fabs(sum / DRAWS) < 5 * sqrt(1.0 / DRAWS));
-    assert_true(fabs(squares / DRAWS - 1) < 5 * sqrt(2.0 / DRAWS));
-    assert_true(fabs(fourth / DRAWS - 3) < 5 * sqrt(96.0 / DRAWS));
-}
-
 static void seeds_give_sequences_of_their_own(void **state)
 {
     (void)state;
@@ -84,7 +67,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sequence_is_that_of_its_authors),
         cmocka_unit_test(units_and_bounded_numbers_are_uniform),
-        cmocka_unit_test(normal_numbers_have_mean_0_and_variance_1),
         cmocka_unit_test(seeds_give_sequences_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

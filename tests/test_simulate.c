@@ -49,7 +49,7 @@ static int simulate(const char *path, const char *strategy, const char *settings
 {
     struct recorded *r = recorded_read(path, err);
     if (!r) fail_msg("%s", err->message);
-    const struct strategy_class *class = strategy_find(strategy);
+    const struct strategy_class *class = strategy_choose(strategy, NULL);
     struct simulate_options o = {.bench = {.strategy_count = 1,
                                            .strategies = &class,
                                            .file_count = 1,

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "search/model/trees.h"
+#include "tests/random_normal.h"
 
 enum { D = 3, POINTS = 200, TREES = 50 };
 

@@ -6,7 +6,7 @@
 
 #include "tuner/trial/trial_field.h"
 
-union record {
+union figures {
     struct trial trial;
     struct trial_problem problem;
     struct trial_stage stage;
@@ -61,7 +61,7 @@ static void every_field_is_unknown_until_it_is_taken_and_then_comes_back(void **
     const struct trial_field *fields = trial_fields(&count);
     for (size_t i = 0; i < count; i++) {
         const struct trial_field *f = &fields[i];
-        union record a, b;
+        union figures a, b;
         trial_clear(f->level, &a);
         trial_clear(f->level, &b);
         assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);

@@ -88,11 +88,3 @@ void encoding_of(const struct encoding *f, const uint16_t *config, float *out)
         if (f->nominal[i] != SIZE_MAX) out[f->nominal[i]] = (float)config[i];
     }
 }
-
-double encoding_distance(const struct encoding *f, const float *a, const float *b, double nominal)
-{
-    double sum = 0;
-    for (size_t i = 0; i < f->ordinal; i++) sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-    for (size_t i = f->ordinal; i < f->count; i++) sum += a[i] != b[i] ? nominal : 0;
-    return sum;
-}

@@ -25,7 +25,5 @@ struct encoding {
 void encoding_init(struct encoding *, const struct space *);
 void encoding_release(struct encoding *);
 void encoding_of(const struct encoding *, const uint16_t *config, float *out);
-// Squared distance of two encoded configurations; a nominal coordinate that differs counts as `nominal`.
-double encoding_distance(const struct encoding *, const float *a, const float *b, double nominal);
 
 #endif

@@ -236,8 +236,8 @@ static void refactorise(struct gp *g)
     for (size_t c = 0; c < pool_chunks(g); c++) g->pool_rows[c] = 0;
 }
 
-// Gradient of the log posterior of theta: half the trace of (w w' - K^-1) dK/dtheta, and the priors.
-static void find_gradient(struct gp *g, const double *targets, size_t n)
+// Half the trace of (w w' - K^-1) dK/dtheta, and the priors.
+const double *gp_gradient(struct gp *g, const double *targets, size_t n)
 {
     size_t d = g->dimensions, stride = g->room;
     double *gradient = g->gradient, *w = g->column;
@@ -265,6 +265,7 @@ static void find_gradient(struct gp *g, const double *targets, size_t n)
     for (size_t m = 0; m < d; m++) gradient[m] -= g->theta[m] - prior_scale(g, m);
     gradient[d] -= g->theta[d];
     gradient[d + 1] -= (g->theta[d + 1] - log(1e-3)) / 2.25;
+    return gradient;
 }
 
 void gp_theta(const struct gp *g, double *theta)
@@ -279,12 +280,6 @@ void gp_set_theta(struct gp *g, const double *theta)
     refactorise(g);
 }
 
-void gp_gradient(struct gp *g, const double *targets, double *gradient)
-{
-    find_gradient(g, targets, g->count);
-    memcpy(gradient, g->gradient, (g->dimensions + 2) * sizeof *gradient);
-}
-
 void gp_fit_begin(struct gp *g)
 {
     size_t d = g->dimensions;
@@ -295,9 +290,9 @@ void gp_fit_begin(struct gp *g)
 void gp_fit_step(struct gp *g, const double *targets, size_t most)
 {
     size_t d = g->dimensions;
-    find_gradient(g, targets, least_of(g->count, most));
+    const double *gradient = gp_gradient(g, targets, least_of(g->count, most));
     for (size_t i = 0; i < d + 2; i++) {
-        double slope = g->gradient[i];
+        double slope = gradient[i];
         if (slope * g->slope[i] > 0)
             g->step[i] = fmin(g->step[i] * 1.3, 0.7);
         else if (slope * g->slope[i] < 0)

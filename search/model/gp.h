@@ -55,10 +55,11 @@ double gp_variance(struct gp *, const float *point);
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);
 
-// For tests: the gradient that gp_fit follows, by theta, of the log posterior
+// The gradient that gp_fit follows on the first `count` points, by theta (borrowed until the next call), of the log
+// posterior
 //   -(y' K^-1 y + log det K) / 2 - sum over i of (theta_i - c_i)^2 / (2 v_i)
 // with c = log(ordinal) / 2 for scales of ordinal dimensions (0 where there are none), 0.5 more for nominal ones, 0 for
 // the signal, log(0.001) for the noise, and v = 1, for the noise 2.25. K has signal + noise + 1e-6 on its diagonal.
-void gp_gradient(struct gp *, const double *targets, double *gradient);
+const double *gp_gradient(struct gp *, const double *targets, size_t count);
 
 #endif

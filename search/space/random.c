@@ -2,7 +2,6 @@
 #include "search/space/random.h"
 
 #include <assert.h>
-#include <math.h>
 
 static uint64_t rotate_left(uint64_t x, int k)
 {
@@ -51,12 +50,4 @@ uint64_t random_below(struct random *r, uint64_t bound)
 double random_unit(struct random *r)
 {
     return (double)(random_next(r) >> 11) * 0x1.0p-53;
-}
-
-double random_normal(struct random *r)
-{
-    // Box and Muller 1958; the second value of the pair is dropped, so that `state` is the whole state.
-    double u = 1.0 - random_unit(r);
-    double angle = 6.283185307179586 * random_unit(r);
-    return sqrt(-2.0 * log(u)) * cos(angle);
 }

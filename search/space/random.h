@@ -12,6 +12,5 @@ void random_seed(struct random *, uint64_t seed);
 uint64_t random_next(struct random *);                  // 64 uniform bits
 uint64_t random_below(struct random *, uint64_t bound); // uniform in 0 .. bound-1, unbiased; bound >= 1
 double random_unit(struct random *);                    // uniform in [0, 1)
-double random_normal(struct random *);                  // mean 0, variance 1
 
 #endif

@@ -31,13 +31,6 @@ static const struct {
     const char *name, *instead;
 } removed[] = {{"multi_start", "local"}, {"latin_hypercube", "random"}};
 
-const struct strategy_class *strategy_find(const char *name)
-{
-    for (size_t i = 0; strategy_classes[i]; i++)
-        if (strcmp(strategy_classes[i]->name, name) == 0) return strategy_classes[i];
-    return NULL;
-}
-
 // The names as a NULL-terminated list; the caller frees it.
 static const char **list_names(void)
 {
@@ -58,8 +51,8 @@ char *strategy_names(void)
 
 const struct strategy_class *strategy_choose(const char *name, struct error *err)
 {
-    const struct strategy_class *class = strategy_find(name);
-    if (class) return class;
+    for (size_t i = 0; strategy_classes[i]; i++)
+        if (!strcmp(strategy_classes[i]->name, name)) return strategy_classes[i];
     for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
         if (strcmp(removed[i].name, name)) continue;
         error_set(err, "strategy '%s' was removed; use '%s'", name, removed[i].instead);

@@ -203,11 +203,6 @@ void strategy_forget(struct strategy *s, const uint16_t *config)
     for (size_t i = 0; i < s->criteria; i++) history_forget(&s->states[i].history, config);
 }
 
-size_t strategy_outstanding(const struct strategy *s)
-{
-    return s->seen.pending;
-}
-
 bool strategy_exhausted(const struct strategy *s)
 {
     return s->last_ask_failed && s->seen.pending == 0;

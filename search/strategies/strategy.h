@@ -73,8 +73,7 @@ struct strategy_class {
 };
 
 extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
-const struct strategy_class *strategy_find(const char *name); // or NULL
-// The same with a message that suggests the nearest name and lists all of them, or what replaces a removed name.
+// NULL with a message that suggests the nearest name and lists all of them, or says what replaces a removed name.
 const struct strategy_class *strategy_choose(const char *name, struct error *);
 char *strategy_names(void); // "default, trees, ..."; malloc'ed
 
@@ -100,7 +99,6 @@ bool strategy_ranks(const struct strategy *);
 void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *promise);
 // A proposal will not be measured.
 void strategy_forget(struct strategy *, const uint16_t *config);
-size_t strategy_outstanding(const struct strategy *);
 bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or told
 

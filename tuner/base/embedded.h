@@ -4,9 +4,9 @@
 
 // Puts a file into the program as the text sweetspot_<name>. The assembler includes it; the Makefile has to make the
 // object depend on it.
-#define EMBED_FILE(name, path)                                                                                     \
-    __asm__(".section .rodata\n.global sweetspot_" #name "\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
-            ".previous\n");                                                                                        \
+#define EMBED_FILE(name, path)                                                        \
+    __asm__(".section .rodata\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
+            ".previous\n");                                                           \
     extern const char sweetspot_##name[];
 
 const char *embedded_support(void);       // kernels/support.cu

@@ -43,6 +43,19 @@ char *installation_worker(const char *variable, const char *name)
     return given && *given ? text_copy(given) : installation_program(name);
 }
 
+char *installation_headers(void)
+{
+    // Of a worker, of the driver, of a program that was built.
+    static const char *const places[] = {"../../include/sweetspot", "../include/sweetspot", "../../kernels"};
+    char *folder = own_folder(), *header = NULL;
+    for (size_t i = 0; folder && i < sizeof places / sizeof *places && !header; i++)
+        header = existing(folder, places[i], "sweetspot_reference.h");
+    char *found = header ? text_directory(header) : NULL;
+    free(folder);
+    free(header);
+    return found;
+}
+
 // The folder with `configs` and `templates`, or NULL.
 static char *data_folder(void)
 {

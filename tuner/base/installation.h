@@ -12,6 +12,8 @@
 char *installation_program(const char *name);
 // The path of a worker: from the environment variable where it is set, else as above. malloc'ed.
 char *installation_worker(const char *variable, const char *name);
+// The folder with the headers for users' own functions (sweetspot_reference.h), malloc'ed; NULL if there is none.
+char *installation_headers(void);
 // The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL if there is none.
 char *installation_data(const char *name);
 

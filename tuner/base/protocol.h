@@ -2,6 +2,11 @@
 // drive a worker by hand. Every request has an "id" and an "op"; every answer repeats the id. stderr is free text for
 // the log. A worker answers requests in order, and ends when its stdin ends. Times are seconds and sizes bytes.
 //
+// Messages are structs with a table each (tuner/base/record.h), in the files of tuner/protocol, which say what they
+// mean: candidate.h (what a GPU is given), trial_message.h, count_message.h, final_message.h, profile_message.h (also
+// "sanitize"), job_message.h, compile_message.h. What is unknown, "", 0 or false is mostly left out, and what is
+// missing or null is unknown. The others are here.
+//
 // FIGURES are the known fields of a trial, a problem or a stage, under the names that the table of
 // tuner/trial/trial_field.c gives them in answers; `sweetspot list fields` prints the table. An unknown figure is left
 // out. Names in capitals are explained where they first appear; a bar separates alternatives.
@@ -27,10 +32,7 @@
 //   {"id":2,"op":"compile","arch":"sm_90a","source":"/t/gemm.cu","source_hash":"..32 hex..","include":["/t"],
 //    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},"macros":["HEADER=\"a.h\"", ..],
 //    "cache":"out/cache","deadline":60.0,"memory":4294967296}
-//   <- {"id":2,"status":"ok","cubin":"out/cache/ab/...cubin","cached":false,"seconds":0.23,"warnings":["C7508 ..."],
-//       "entries":[{"entry":"gemm_simt","symbol":"gemm_simt",FIGURES of a stage: registers, spills, code ...}]}
-//   <- {"id":2,"status":"compile_error"|"compile_timeout","reason":"gemm.cu(12): error: ..."}
-//   <- {"id":2,"status":"source_changed","reason":"/t/gemm.cu"}
+//   <- compile_message.h
 //     "host_headers": false offers no stand-ins for headers of the host (host_headers.h).
 //     "units":[{"unit":0,"defines":{"PHASE":"1"},"entries":["scan"]}, ..] in place of "entries": each is compiled for
 //     itself, with these macros besides, and the "cubin" is a file of units (tuner/base/units.h), in which they have
@@ -46,15 +48,12 @@
 //     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
 //     With "alone":true NVRTC does not compile it before, and the entries' names are found in nvcc's cubin. "behind" is
 //     a text that nvcc compiles behind the source. Of a virtual architecture ("compute_90a") the file is PTX.
-//     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given. The
-//     figures are those of the cubin, and of ptxas where the cubin does not have them (spills).
 //
 //   {"id":3,"op":"build","arch":"sm_90a","source":"/t/x.cu","options":["-I/cub"],"functions":["f"],"cache":"out/cache",
 //    "deadline":60.0,"memory":4294967296,"host_headers":false}
-//   <- {"id":3,"status":"ok","library":"out/cache/ab/...so","hash":"..32
-//   hex..","compiler":"nvcc 13.0.88","cached":false}
-//     or as of "compile". A shared library of the user's code, for the host, which must define the functions. nvcc
-//     builds .cu; cc and c++ others, without "arch". "hash": of all that was built, by which the cache keeps it.
+//   <- compile_message.h
+//     A shared library of the user's code, for the host, which must define the functions. nvcc builds .cu; cc and c++
+//     others, without "arch".
 //
 // sweetspot-gpu
 //
@@ -80,12 +79,12 @@
 //      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
 //        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}, ..],
 //    "objective":"geomean"|"mean"|"worst"|"each","reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,
-//    "counters":[".."]|null,"baselines":[KERNEL,"cublas","cublasLt",PROGRAM]}
+//    "counters":[".."]|null,"baselines":[BASELINE, ..]}
 //     "tune":false: a problem that is only verified.
 //     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
 //     REFERENCE = {"kind":"operation","name":"gemm","by":"cublas"|"cpu","buffers":{"A":"A","B":"B","C":"C"}} |
-//       {"kind":"kernel","cubin":"..","problems":[{"problem":0,"stages":[STAGE]}, ..]} |
+//       {"kind":"kernel",CANDIDATE} |
 //       {"kind":"library","path":"x.so","function":"f","generate":"g","verify":"v","timeout":600} |
 //       {"kind":"command","command":"python3 ref.py","folder":"/j","timeout":600} |
 //       {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
@@ -93,91 +92,13 @@
 //       may be missing; "generate" may be there with any kind. "built": the library to open in place of "path", which
 //       is a source then.
 //     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
-//     KERNEL = {"name":"current","detail":"BLOCK=256","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..]}
-//       The job's present kernel, on all problems. It has times if it passes a trial.
-//     PROGRAM = {"name":"cub","detail":"f of x.cu","timeout":120,"problems":[{"problem":0,"stages":[{"library":"x.so",
-//       "function":"f","init":"g","args":[ARGUMENT, ..],"sizes":[2048]}]}, ..]}
-//       A function of the user's (kernels/sweetspot_baseline.h), judged and timed in the same way. With "reason", why
-//       it is not available, it is not called. If it crashes or is late, the answer is "crashed" and has "baseline",
-//       its name: the driver gives it that reason and sets the next worker up without it.
 //     "counters": metrics, or names of metric sets, besides "basic"; null for none.
-//   <- {"id":2,"status":"ok",
-//       "baselines":[{"name":"cublas","detail":"algo ...","same_result":true,"reason":"why it is not available",
-//         "problems":[{"problem":0,FIGURES of a problem, VERDICT}, ..]}, ..],
-//       "least":[{"problem":0,"seconds":4.5e-5|null,"why":"moving 201 MB takes at 4.4 TB/s"}, ..],
-//       "metrics":["the keys that "count" will answer, in order"],"missing":[".."]}
-//     "least": what any kernel needs by the device's data sheet; null: the sheet is not known. Empty where the
-//     reference is no operation.
-//     A baseline has its tuned problems, none when it is not available.
-//     VERDICT = "status":..,"reason":..,"error":..,"error_max":..,"error_rms":..     only if "same_result"
-//
-//   {"id":3,"op":"trial","config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..],
-//    "verify":true,"best":[0.012,null]}
-//     "config", here and below, is what sweetspot-replay looks up. All problems of the job, in its order. "best": for
-//     each tuned problem the seconds of the best candidate so far, by which others are slow; null or missing: none.
-//     STAGE =
-//     {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
-//       "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
-//       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call
-//       "unit":1: the unit of the cubin whose kernel it is; 0 where it is missing.
-//       "again":true: another run of the stage before it. All runs of a stage are one in answers, which number stages
-//       without them; counters are those of all runs.
-//       overlap: launched with programmatic stream serialization where a kernel comes before it in the same candidate;
-//       never when it is counted alone.
-//     ARGUMENT = {"buffer":"A"} | {"scalar":"i32","value":2048} | {"scalar":"f32","value":1.0} |
-//       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,
-//        "promotion":0,"nan":false,"tf32":false}
-//       A tensor map's lists are in CUDA's order, the contiguous dimension first; sizes and box are elements, strides
-//       bytes. Its type is the buffer's; tf32: rounded while loading.
-//   <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"implausible"|"launch_error"|
-//       "crashed","reason":"",
-//       FIGURES of the trial,"throttled":false,"restart":true,
-//       "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j]|null,"bad":0,"got":..,"want":..}, ..],
-//       "stages":[{"problem":0,"stage":0,FIGURES of a stage,"blocks_per_sm":1,"local_bytes":0,"registers":128}, ..],
-//       "phases":{"load":..,"verify":..,"measure":..,"again":..,"unload":..}}     wall seconds of each
-//     "worst" is the element with the largest error, "got" and "want" its values, "bad" how many are outside the bound;
-//     only where the problem was verified. "implausible": right, but faster than the operation's least work takes at
-//     the device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the worker ends after this
-//     answer, because the candidate used the device's heap or printf buffer, which cannot be restored; otherwise
-//     missing.
-//
-//   {"id":4,"op":"count","trials":[{"trial":17,"config":"..","cubin":"..","problems":[as above, the tuned]}, ..]}
-//     A trial may be {"trial":"cublas","baseline":"cublas"}: what the library launches for a problem is one stage.
-//   <- {"id":4,"status":"ok","passes":2,"busy":null,"wall":..,
-//       "trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..]}, ..],"reason":""}, ..]}
-//     "values" are in the order of the job's "metrics", null for none. "reason": why a trial has no counters.
-//
-//   {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
-//    "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc","config":"..","cubin":"..","problems":[all]}],
-//    "baselines":["cublas","cublasLt"]}
-//   <- {"id":5,"status":"ok","busy":..,"wall":..,
-//       "entries":[{"name":"17"|"cublas","trial":17|null,"binary":"nvrtc","status":"ok","reason":"","detail":"",
-//         "error":..the worst element's error over its bound..,"cubin_hash":"..of the bytes that ran..",
-//         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
-//     "binary": whose build the cubin is; two candidates may be builds of one trial. A baseline has none.
-//     Fresh data from the seed. "process": the number of this process among those that share the final's rounds; each
-//     has its own order. Candidates are proved in their order until "places" of them have passed (missing:
-//     all are); the others have no entry. Random order in every round, every timed launch of a candidate judged.
-//     "times" has one number a round, and the rounds of different entries correspond. "error_max" and "error_rms" are
-//     errors against FP64, relative to the scale of the bound. "trial" of a baseline is null.
+//   <- job_message.h
 //
 //   {"id":6,"op":"metrics","chip":"GH100"}                   needs CUPTI, but no GPU and no job
 //   <- {"id":6,"status":"ok","chip":"GH100",
 //       "metrics":[{"name":"sm__icc_requests","kind":"counter","unit":"..","description":".."}, ..],
 //       "sets":[{"name":"basic","summary":"..","metrics":[{"key":"icache_misses","metric":"sm__....sum"}, ..]}, ..]}
-//
-//   {"id":7,"op":"profile","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}],"samples":true}
-//     One problem. "samples": sample PCs too.
-//   <- {"id":7,"status":"ok",
-//       "stages":[{"symbol":"..","code_bytes":..,"dropped_samples":0,"totals":COLUMNS,
-//         "lines":[{"directory":"..","file":"gemm_simt.cu","line":263,"self":COLUMNS,"total":COLUMNS,
-//           "stalls":{"long_scoreboard":17,..}}, ..]}, ..],
-//       "reasons":["what could not be counted, and why"],"phases":{"count":..,"sample":..},"wall":..}
-//     COLUMNS = {"instructions":..,"threads":..,"shared_wavefronts":..,"shared_ideal":..,"global_sectors":..,
-//       "global_ideal":..,"local_sectors":..,"samples":..}, those that the chip has.
-//     "self": the line's own instructions, which add up to "totals"; "total": and those of the functions inlined there.
-//     "stalls" are the total's samples by reason; "selected" is a warp that issued. Line 0 without a file: not in the
-//     line table.
 //
 //   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
 //   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
@@ -185,11 +106,6 @@
 //     Measured: the pipes of that name (pipe.h); without "pipes" all that have no macro there. The members are the keys
 //     of that table; what the device does not have is left out. "lasting": of pipes whose power lowers the clock, the
 //     rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
-//
-//   {"id":9,"op":"sanitize","config":"..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}]}
-//     One problem, in buffers of exactly its sizes, launched twice: for compute-sanitizer, under which this worker then
-//     runs (sanitize.h) and whose log has the findings.
-//   <- {"id":9,"status":"ok"|"launch_error","reason":""}
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 
@@ -214,6 +130,8 @@ enum trial_status {
 
 // The word that stands for a status in the store, the protocol and in reports.
 const char *status_name(enum trial_status status);
+// All words in their order, and NULL.
+extern const char *const status_names[STATUS_COUNT + 1];
 // The status of a word, or -1.
 int status_find(const char *name);
 

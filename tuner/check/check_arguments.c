@@ -192,15 +192,17 @@ static bool is_mangled(const char *symbol, const char *name)
 }
 
 // Whether a function that the compiler knows may be a kernel: the source or the compiled code has one of its name, or
-// the source makes names of its own.
-static bool is_kernel(const struct source_scan *scan, const struct signatures *all, const char *entry)
+// the name is a macro's, or the source makes names of its own.
+static bool is_kernel(const struct job *job, const struct source_scan *scan, const struct signatures *all,
+                      const char *entry)
 {
     const char *name = entry;
     for (const char *p = entry; p < entry + strcspn(entry, "<( "); p++)
         if (p[0] == ':' && p[1] == ':') name = p + 2;
     char *base = text_format("%.*s", (int)strcspn(name, "<( "), name);
     size_t count;
-    bool found = find_kernel(scan, base, &count) || scan->missing.line || scan->pastes;
+    bool found = find_kernel(scan, base, &count) || scan->missing.line || scan->pastes || check_is_macro(job, base);
+    for (size_t i = 0; i < scan->macro_count && !found; i++) found = !strcmp(scan->macros[i].at.name, base);
     for (size_t i = 0; i < all->kernel_count && !found; i++) found = strstr(all->kernels[i], base) != NULL;
     free(base);
     return found;
@@ -299,7 +301,7 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
             if (!l.stage->operation && l.stage->unit == unit && !strcmp(l.stage->entry, known->entry)) {
                 if (known->problem)
                     explain_entry(c, &l, scan, all, known);
-                else if (!is_kernel(scan, all, known->entry))
+                else if (!is_kernel(job, scan, all, known->entry))
                     check_add(&c->mistakes, l.entry, "'%s' is not a kernel: only a __global__ function can be launched",
                               known->entry);
                 else

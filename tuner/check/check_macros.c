@@ -87,8 +87,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
         check_add(&c->mistakes, at, "parameter '%s' changes nothing: neither the source nor a launch uses it", name);
 }
 
-// Whether the job defines the macro: a parameter or one of `defines`.
-static bool is_macro(const struct job *job, const char *name)
+bool check_is_macro(const struct job *job, const char *name)
 {
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         if (!strcmp(space_parameter(job->space, i)->name, name)) return true;
@@ -106,7 +105,7 @@ static bool is_left_out(const struct job *job, const struct source_macro *m)
     bool found = false;
     for (const char *p = m->guards + 1; *p && !found; p += strcspn(p, " ") + 1) {
         char *guard = text_format("%.*s", (int)strcspn(p, " "), p);
-        found = is_macro(job, guard);
+        found = check_is_macro(job, guard);
         free(guard);
     }
     return found;

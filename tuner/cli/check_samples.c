@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/elf_file.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
@@ -70,8 +71,18 @@ void check_samples_compiled(struct check_samples *s, size_t sample, const char *
     char *bytes = cubin ? text_read_file(cubin, &size) : NULL;
     if (!bytes) return;
     struct hash *h = hash_new();
-    hash_bytes(h, bytes, size);
+    struct elf_file elf;
+    Elf64_Shdr section;
+    bool good = !elf_open(&elf, bytes, size);
+    // Code, constants and attributes alone: a template's instance has its values in its name.
+    for (size_t i = 0; good && elf_section(&elf, i, &section); i++) {
+        const char *name = elf_text(&elf, &elf.names, section.sh_name);
+        bool code = section.sh_flags & SHF_EXECINSTR ||
+                    (name && (!strncmp(name, ".nv.constant", 12) || !strncmp(name, ".nv.info", 8)));
+        if (code && elf_bytes(&elf, &section)) hash_bytes(h, elf_bytes(&elf, &section), section.sh_size);
+    }
     hash_finish(h, s->code[sample]);
+    if (!good) *s->code[sample] = 0;
     free(bytes);
 }
 

@@ -249,6 +249,8 @@ char *option_help(const struct option_spec *spec)
     return help;
 }
 
+static void options_help(const struct option_spec *specs, const char *command, const char *description);
+
 int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
 {
     parsed.count = argc;
@@ -346,7 +348,8 @@ static void print_option(const struct option_spec *spec)
     free(help);
 }
 
-void options_help(const struct option_spec *specs, const char *command, const char *description)
+// The help text of one command, as --help prints it.
+static void options_help(const struct option_spec *specs, const char *command, const char *description)
 {
     printf("usage: sweetspot %s [OPTION...]", command);
     bool arguments = false;

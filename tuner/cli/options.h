@@ -88,7 +88,4 @@ char *options_command_line(void);
 // The help of one option with its words, malloc'ed.
 char *option_help(const struct option_spec *);
 
-// The help text of one command, as --help prints it.
-void options_help(const struct option_spec *, const char *command, const char *description);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/program_path.h"
@@ -58,6 +59,15 @@ static void add(struct library_source *b, const char *option)
     json_array_append_new(b->options, json_string(option));
 }
 
+// Headers for users' own functions are found by name, behind the user's own folders.
+static void add_headers(struct library_source *b)
+{
+    char *folder = installation_headers(), *option = folder ? text_format("-I%s", folder) : NULL;
+    if (option) add(b, option);
+    free(option);
+    free(folder);
+}
+
 static int choose_compiler(struct library_source *b, const json_t *request, const char *home, struct error *err)
 {
     const char *source = json_get_string(request, "source", ""), *name = ends_with(source, ".c") ? "cc" : "c++";
@@ -74,6 +84,7 @@ static int choose_compiler(struct library_source *b, const json_t *request, cons
         add(b, "-shared");
         add(b, "-Xcompiler=-fPIC");
         add(b, "-O3");
+        add_headers(b);
         return 0;
     }
     b->options = json_array();
@@ -83,6 +94,7 @@ static int choose_compiler(struct library_source *b, const json_t *request, cons
     add(b, "-fPIC");
     add(b, "-O2");
     json_array_foreach(json_object_get(request, "options"), i, each) json_array_append(b->options, each);
+    add_headers(b);
     return ask_version(b, err);
 }
 

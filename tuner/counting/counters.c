@@ -490,21 +490,6 @@ int counters_measure(struct counters *c, size_t candidates, const size_t *stages
     return 0;
 }
 
-int counters_plan(const char *chip, const struct metric_set *set, size_t *passes, size_t *missing, struct error *err)
-{
-    if (cupti_library_load(err)) return -1;
-    size_t count = 0;
-    const struct metric **metric = select_metrics(set, chip, &count, err);
-    if (!metric) return -1;
-    struct counter_plan plan = {0};
-    int status = plan_make(&plan, metric, count, chip, NULL, err);
-    *passes = plan.passes;
-    *missing = count - plan.count;
-    plan_release(&plan);
-    free(metric);
-    return status;
-}
-
 static int list_kind(host_object *host, CUpti_MetricType type, const char *kind, counters_each *each, void *user,
                      struct error *err)
 {

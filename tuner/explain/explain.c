@@ -81,11 +81,11 @@ static void note_formatted(json_t *document, const char *format, ...)
     free(text);
 }
 
-static void set_time(json_t *document, const json_t *times)
+static void set_time(json_t *document, const struct trial_problem *times)
 {
-    static const char *const members[] = {"time", "low", "high"};
-    for (size_t i = 0; i < 3; i++)
-        json_object_set_new(document, members[i], json_real_or_null(json_get_number(times, members[i], NAN)));
+    json_object_set_new(document, "time", json_real_or_null(times->time));
+    json_object_set_new(document, "low", json_real_or_null(times->low));
+    json_object_set_new(document, "high", json_real_or_null(times->high));
 }
 
 static void set_seconds(json_t *document, const char *what, double since)
@@ -93,30 +93,40 @@ static void set_seconds(json_t *document, const char *what, double since)
     json_object_set_new(json_object_get(document, "seconds"), what, json_real(clock_now() - since));
 }
 
-// The counters of one trial into the stages; `answer` is that to "count".
-static void set_counters(struct single_run *single, json_t *document, const json_t *answer)
+// The counters of a candidate on one problem into the stages.
+static void set_counters(struct single_run *single, json_t *document, size_t problem, const struct counted_trial *trial)
 {
-    const json_t *trial = json_array_get(json_object_get(answer, "trials"), 0),
-                 *keys = json_object_get(single_run_job(single), "metrics");
-    json_t *stages = json_object_get(document, "stages"), *row, *missing;
-    size_t i, k;
-    note(document, json_get_string(trial, "reason", ""));
-    json_array_foreach(json_object_get(single_run_job(single), "missing"), i, missing)
-    {
-        note(document, json_string_value(missing));
-    }
-    json_array_foreach(json_object_get(trial, "counters"), i, row)
-    {
-        json_t *counters = json_object(), *value,
-               *stage = json_array_get(stages, (size_t)json_get_integer(row, "stage", 0));
-        json_array_foreach(json_object_get(row, "values"), k, value)
-        {
-            json_object_set(counters, json_string_value(json_array_get(keys, k)), value);
-        }
+    const struct job_answer *job = single_run_job(single);
+    json_t *stages = json_object_get(document, "stages");
+    note(document, trial->reason);
+    for (size_t i = 0; i < job->missing_count; i++) note(document, job->missing[i]);
+    for (size_t i = 0; i < trial->counter_count; i++) {
+        const struct stage_counters *row = &trial->counters[i];
+        json_t *counters = json_object(), *stage = json_array_get(stages, (size_t)row->stage);
+        if (row->problem != (int)problem) continue;
+        for (size_t k = 0; k < row->value_count && k < job->metric_count; k++)
+            json_object_set_new(counters, job->metrics[k], json_real_or_null(row->values[k]));
         if (!stage || json_object_set(stage, "counters", counters))
             note(document, "counters of a stage that does not exist");
         json_decref(counters);
     }
+}
+
+// Asks for counters and puts them into the stages. -1 with a message when the worker does not answer.
+static int add_counters(struct single_run *single, const struct counted_candidate *candidate, size_t problem,
+                        json_t *document, struct error *err)
+{
+    struct arena memory = {NULL};
+    struct count_answer told;
+    json_t *answer =
+        single_run_ask(single, request_write("count", &count_request_record, &(struct count_request){candidate, 1}),
+                       explain_patience(json_get_number(document, "time", NAN)), NULL, err);
+    if (!answer) return -1;
+    record_read(&count_answer_record, answer, &told, &memory, NULL); // the pool has checked it
+    if (told.trial_count) set_counters(single, document, problem, &told.trials[0]);
+    json_decref(answer);
+    arena_release(&memory);
+    return 0;
 }
 
 static void add_stages(struct single_run *single, const struct job *job, const struct single_run_candidate *c,
@@ -170,31 +180,30 @@ static int add_trial(struct single_run *single, const struct job *job, const str
                      size_t problem, bool verify, json_t *document, struct error *err)
 {
     bool late;
-    json_t *answer = single_run_ask(single,
-                                    json_pack("{s:s, s:s, s:s, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin,
-                                              "config", c->config, "problems", c->problems, "verify", (int)verify),
+    struct arena memory = {NULL};
+    struct trial_answer told;
+    const struct trial_request request = {.candidate = single_run_described(c), .verify = verify};
+    json_t *answer = single_run_ask(single, request_write("trial", &trial_request_record, &request),
                                     job->measure.timeout, &late, err);
     if (late) {
         struct error why = *err;
         error_set(err, "%s: the kernel hangs, or the job's measure.timeout is too short for it", why.message);
     }
     if (!answer) return -1;
-    const char *status = json_get_string(answer, "status", "crashed");
-    size_t i;
-    json_t *times;
+    record_read(&trial_answer_record, answer, &told, &memory, NULL); // the pool has checked it
+    const char *status = *told.head.status ? told.head.status : status_name(STATUS_CRASHED);
+    const struct problem_answer *times = trial_answer_problem(&told, (int)problem);
     json_object_set_new(document, "status", json_string(status));
-    json_object_set_new(document, "reason", json_string(json_get_string(answer, "reason", "")));
-    json_object_set_new(document, "clock_mhz", json_real_or_null(json_get_number(answer, "clock_mhz", NAN)));
-    json_array_foreach(json_object_get(answer, "problems"), i, times)
-    {
-        if (json_get_integer(times, "problem", -1) == (int64_t)problem) set_time(document, times);
-    }
+    json_object_set_new(document, "reason", json_string(told.head.reason));
+    json_object_set_new(document, "clock_mhz", json_real_or_null(told.figures.clock_mhz));
+    if (times) set_time(document, &times->figures);
     if (status_find(status) == STATUS_NONDETERMINISTIC)
         note(document, "two runs of this candidate differ: counters are taken in several passes, each a separate run, "
                        "so they may not agree with each other");
     if (status_find(status) == STATUS_IMPLAUSIBLE)
         note(document, "the time is impossible, and so are the rates and percentages computed from it");
     json_decref(answer);
+    arena_release(&memory);
     return 0;
 }
 
@@ -250,30 +259,28 @@ static void judge_counters(json_t *document)
             1e6 * time);
 }
 
-static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part,
-                     json_t *document, struct error *err)
+static int add_lines(struct single_run *single, const struct candidate *candidate, json_t *document, struct error *err)
 {
-    json_t *answer = single_run_ask(single,
-                                    json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin",
-                                              c->compiled.cubin, "config", c->config, "problems", part, "samples", 1),
+    struct arena memory = {NULL};
+    struct profile_answer told;
+    const struct profile_request request = {.candidate = *candidate, .samples = true};
+    json_t *answer = single_run_ask(single, request_write("profile", &profile_request_record, &request),
                                     explain_patience(json_get_number(document, "time", NAN)), NULL, err);
-    size_t i;
-    json_t *stage, *reason;
     if (!answer) return -1;
-    json_array_foreach(json_object_get(answer, "stages"), i, stage)
-    {
-        json_t *to = json_array_get(json_object_get(document, "stages"), i);
+    int failed = record_read(&profile_answer_record, answer, &told, &memory, err);
+    for (size_t i = 0; i < told.stage_count && !failed; i++) {
+        json_t *to = json_array_get(json_object_get(document, "stages"), i),
+               *stage = record_write(&profile_stage_record, &told.stages[i]);
         json_object_set(to, "totals", json_object_get(stage, "totals"));
         json_object_set(to, "lines", json_object_get(stage, "lines"));
-        if (json_get_integer(stage, "dropped_samples", 0))
+        json_decref(stage);
+        if (told.stages[i].dropped_samples)
             note(document, "the sampling buffer overflowed: shares refer to the samples that were kept");
     }
-    json_array_foreach(json_object_get(answer, "reasons"), i, reason)
-    {
-        note(document, json_string_value(reason));
-    }
+    for (size_t i = 0; i < told.reason_count && !failed; i++) note(document, told.reasons[i]);
     json_decref(answer);
-    return 0;
+    arena_release(&memory);
+    return failed;
 }
 
 bool explain_worked(const json_t *document)
@@ -295,7 +302,7 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
     struct single_run_candidate c;
     char text[16];
     snprintf(text, sizeof text, "%d", variant);
-    json_t *document = new_document(single, job, problem, name), *answer,
+    json_t *document = new_document(single, job, problem, name),
            *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
     double begin = clock_now();
     int failed = single_run_compile(single, config, defines, &c, err);
@@ -316,21 +323,17 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
         set_seconds(document, "trial", begin);
     }
     if (!failed && explain_worked(document) && single_run_counts(single)) {
-        json_t *part = json_array_get(c.problems, problem);
-        double time = json_get_number(document, "time", NAN);
-        announce(single, time);
+        json_t *part = json_pack("[O]", json_array_get(c.problems, problem));
+        struct counted_candidate counted = {.trial = 1, .candidate = single_run_described(&c)};
+        counted.candidate.written = part;
+        announce(single, json_get_number(document, "time", NAN));
         begin = clock_now();
-        answer = single_run_ask(single,
-                                json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1,
-                                          "cubin", c.compiled.cubin, "config", c.config, "problems", part),
-                                explain_patience(time), NULL, err);
-        failed = answer ? 0 : -1;
-        if (answer) set_counters(single, document, answer);
-        json_decref(answer);
+        failed = add_counters(single, &counted, problem, document, err);
         set_seconds(document, "count", begin);
         begin = clock_now();
-        if (!failed) failed = add_lines(single, &c, part, document, err);
+        if (!failed) failed = add_lines(single, &counted.candidate, document, err);
         set_seconds(document, "lines", begin);
+        json_decref(part);
     }
     if (!failed && explain_worked(document)) judge_counters(document);
     single_run_candidate_release(&c);
@@ -342,42 +345,28 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
 json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem,
                          struct error *err)
 {
-    size_t i;
-    json_t *each, *document = NULL, *answer;
-    json_array_foreach(json_object_get(single_run_job(single), "baselines"), i, each)
-    {
-        if (strcmp(json_get_string(each, "name", ""), baseline)) continue;
-        if (!json_array_size(json_object_get(each, "problems"))) {
-            error_set(err, "baseline %s: not available: %s", baseline,
-                      json_get_string(each, "reason", "no reason given"));
-            return NULL;
-        }
-        document = new_document(single, job, problem, baseline);
-        json_object_set_new(document, "config", json_string(json_get_string(each, "detail", "")));
-        json_object_set_new(document, "status", json_string("ok"));
-        json_object_set_new(document, "reason", json_string(""));
-        set_time(document, json_array_get(json_object_get(each, "problems"), problem));
-    }
-    if (!document) {
+    const struct job_answer *told = single_run_job(single);
+    const struct baseline_answer *b = NULL;
+    for (size_t i = 0; i < told->baseline_count; i++)
+        if (!strcmp(told->baselines[i].name, baseline)) b = &told->baselines[i];
+    if (!b) {
         error_set(err, "the job's reference has no baseline '%s'", baseline);
         return NULL;
     }
+    if (!b->problem_count) {
+        error_set(err, "baseline %s: not available: %s", baseline, *b->reason ? b->reason : "no reason given");
+        return NULL;
+    }
+    json_t *document = new_document(single, job, problem, baseline);
+    json_object_set_new(document, "config", json_string(b->detail));
+    json_object_set_new(document, "status", json_string("ok"));
+    json_object_set_new(document, "reason", json_string(""));
+    if (problem < b->problem_count) set_time(document, &b->problems[problem].figures);
     json_array_append_new(json_object_get(document, "stages"),
                           json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
     if (!single_run_counts(single)) return document;
-    answer = single_run_ask(
-        single, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline),
-        explain_patience(json_get_number(document, "time", NAN)), NULL, err);
-    if (answer) {
-        json_t *rows =
-            json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
-        for (i = json_array_size(rows); i-- > 0;)
-            if (json_get_integer(json_array_get(rows, i), "problem", 0) != (int64_t)problem) json_array_remove(rows, i);
-        set_counters(single, document, answer);
-    } else {
-        json_decref(document);
-        document = NULL;
-    }
-    json_decref(answer);
-    return document;
+    const struct counted_candidate counted = {.baseline = baseline};
+    if (!add_counters(single, &counted, problem, document, err)) return document;
+    json_decref(document);
+    return NULL;
 }

@@ -25,23 +25,28 @@ static void find(struct judgement *j, enum trial_status status, const char *reas
 }
 
 // The worker's verdict in an answer, or an entry of one.
-static int take_verdict(struct judging *g, const json_t *from, struct error *err)
+static int take_verdict(struct judging *g, const char *word, const char *reason, struct error *err)
 {
-    const char *word = json_get_string(from, "status", "");
     int status = status_find(word);
     if (status < 0) return error_set(err, "the GPU worker answers '%s'", word);
-    if (status != STATUS_OK) find(g->judgement, (enum trial_status)status, json_get_string(from, "reason", ""));
+    if (status != STATUS_OK) find(g->judgement, (enum trial_status)status, reason);
     return 0;
 }
 
 // Asks the worker. If the candidate kills it or hangs, that is a verdict, and *answer is NULL. -1: it failed otherwise.
-static int ask(struct judging *g, json_t *request, double seconds, json_t **answer, struct error *err)
+static int ask(struct judging *g, json_t *request, double seconds, const struct record *record, void **answer,
+               struct error *err)
 {
-    bool late, dead;
+    bool late;
     struct error why = {""};
-    *answer = single_run_ask(g->single, request, seconds, &late, &why);
-    dead = !*answer && single_run_died(g->single);
-    if (*answer) return 0;
+    json_t *message = single_run_ask(g->single, request, seconds, &late, &why);
+    bool dead = !message && single_run_died(g->single);
+    if (message) {
+        *answer = arena_new(&g->judgement->memory, record->size);
+        int failed = record_read(record, message, *answer, &g->judgement->memory, err);
+        json_decref(message);
+        return failed;
+    }
     if (late)
         find(g->judgement, STATUS_TIMEOUT, why.message);
     else if (dead)
@@ -53,13 +58,12 @@ static int ask(struct judging *g, json_t *request, double seconds, json_t **answ
 
 static int try_candidate(struct judging *g, struct error *err)
 {
-    json_t *cutoff = json_array();
-    for (size_t i = 0; i < g->job->tuned_count; i++) json_array_append_new(cutoff, json_null());
-    json_t *request =
-        json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", g->candidate.compiled.cubin, "config",
-                  g->candidate.config, "cutoff", cutoff, "problems", g->candidate.problems, "verify", 1);
-    int failed = ask(g, request, g->job->measure.timeout, &g->judgement->trial, err);
-    return failed || !g->judgement->trial ? failed : take_verdict(g, g->judgement->trial, err);
+    const struct trial_request request = {.candidate = single_run_described(&g->candidate), .verify = true};
+    void *answer = NULL;
+    int failed = ask(g, request_write("trial", &trial_request_record, &request), g->job->measure.timeout,
+                     &trial_answer_record, &answer, err);
+    struct trial_answer *told = g->judgement->trial = answer;
+    return failed || !told ? failed : take_verdict(g, told->head.status, told->head.reason, err);
 }
 
 // A kernel that never ends would keep every tool busy to the deadline.
@@ -77,39 +81,38 @@ static void sanitize(struct judging *g, struct sanitizer *sanitizer)
     if (status != STATUS_OK) find(j, status, reason.message);
 }
 
-static const json_t *candidate_entry(const json_t *answer)
+const struct final_entry_answer *judgement_entry(const struct judgement *j)
 {
-    const json_t *entries = json_object_get(answer, "entries"), *entry;
-    size_t i;
-    json_array_foreach(entries, i, entry)
-    {
-        if (json_get_integer(entry, "trial", 0) == JUDGE_TRIAL) return entry;
-    }
+    for (size_t i = 0; j->final && i < j->final->entry_count; i++)
+        if (j->final->entries[i].trial == JUDGE_TRIAL) return &j->final->entries[i];
     return NULL;
 }
 
 static int race(struct judging *g, struct error *err)
 {
     struct judgement *j = g->judgement;
-    json_t *baselines = json_array(), *each;
-    size_t i;
+    const struct job_answer *told = single_run_job(g->single);
+    const struct final_candidate candidate = {.trial = JUDGE_TRIAL, .candidate = single_run_described(&g->candidate)};
+    const char **baselines = arena_new(&j->memory, told->baseline_count * sizeof *baselines);
     j->seed = (int64_t)(entropy_draw() >> 2);
-    json_array_foreach(json_object_get(single_run_job(g->single), "baselines"), i, each)
-    {
-        if (json_array_size(json_object_get(each, "problems")))
-            json_array_append(baselines, json_object_get(each, "name"));
-    }
+    struct final_request request = {.seed = j->seed,
+                                    .rounds = g->job->measure.final_rounds,
+                                    .places = 1,
+                                    .candidates = &candidate,
+                                    .candidate_count = 1,
+                                    .baselines = baselines};
+    for (size_t i = 0; i < told->baseline_count; i++)
+        if (told->baselines[i].problem_count) baselines[request.baseline_count++] = told->baselines[i].name;
     single_run_say(g->single, "timing it");
-    json_t *request = json_pack("{s:s, s:I, s:I, s:i, s:[{s:i, s:s, s:s, s:O}], s:o}", "op", "final", "seed",
-                                (json_int_t)j->seed, "rounds", (json_int_t)g->job->measure.final_rounds, "places", 1,
-                                "candidates", "trial", (int)JUDGE_TRIAL, "config", g->candidate.config, "cubin",
-                                g->candidate.compiled.cubin, "problems", g->candidate.problems, "baselines", baselines);
-    int failed = ask(g, request, g->job->measure.timeout + FINAL_GRACE, &j->final, err);
+    void *answer = NULL;
+    int failed = ask(g, request_write("final", &final_request_record, &request), g->job->measure.timeout + FINAL_GRACE,
+                     &final_answer_record, &answer, err);
+    j->final = answer;
     if (failed || !j->final) return failed;
-    if (take_verdict(g, j->final, err)) return -1;
-    const json_t *entry = candidate_entry(j->final);
+    if (take_verdict(g, j->final->head.status, j->final->head.reason, err)) return -1;
+    const struct final_entry_answer *entry = judgement_entry(j);
     if (!entry) return j->status != STATUS_OK ? 0 : error_set(err, "the final has no entry of the candidate");
-    return take_verdict(g, entry, err);
+    return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
 // This proves it once more. If it cannot be counted, the candidate is not to blame.
@@ -124,7 +127,7 @@ static int count(struct judging *g, const uint16_t *config, size_t problem, stru
         j->not_counted = why;
         return 0;
     }
-    return take_verdict(g, j->profile, err);
+    return take_verdict(g, json_get_string(j->profile, "status", ""), json_get_string(j->profile, "reason", ""), err);
 }
 
 int judge_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
@@ -149,8 +152,7 @@ int judge_candidate(struct single_run *single, const struct job *job, const uint
 void judgement_release(struct judgement *j)
 {
     free(j->config);
-    json_decref(j->trial);
-    json_decref(j->final);
+    arena_release(&j->memory);
     json_decref(j->sanitized);
     json_decref(j->profile);
     *j = (struct judgement){.status = STATUS_OK};

@@ -7,12 +7,14 @@
 #include "tuner/setup/sanitize.h"
 #include "tuner/setup/single_run.h"
 
-// Answers as of protocol.h; NULL where the judgement ended before them.
+// Answers are NULL where the judgement ended before them.
 struct judgement {
     enum trial_status status;
-    struct error reason;                     // "" for STATUS_OK
-    char *config;                            // canonical text
-    json_t *trial, *final;                   // answers; in the final the candidate is trial JUDGE_TRIAL
+    struct error reason; // "" for STATUS_OK
+    char *config;        // canonical text
+    struct trial_answer *trial;
+    struct final_answer *final;              // in which the candidate is trial JUDGE_TRIAL
+    struct arena memory;                     // of both
     json_t *sanitized;                       // sanitize.h
     json_t *profile;                         // explain.h
     int64_t seed;                            // of the final's data
@@ -25,5 +27,7 @@ enum { JUDGE_TRIAL = 1 };
 int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                     struct sanitizer *sanitizer, struct judgement *, struct error *);
 void judgement_release(struct judgement *);
+// The candidate's entry of the final, or NULL.
+const struct final_entry_answer *judgement_entry(const struct judgement *);
 
 #endif

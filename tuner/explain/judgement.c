@@ -16,29 +16,19 @@ static json_t *interval_json(const struct interval *i)
                : json_null();
 }
 
-static const json_t *with_integer(const json_t *list, const char *key, int64_t value)
-{
-    const json_t *item;
-    size_t i;
-    json_array_foreach(list, i, item)
-    {
-        if (json_get_integer(item, key, -1) == value) return item;
-    }
-    return NULL;
-}
-
 // Reads the final's document, in the form that a run stores; false where there is no valid one.
 static bool read_final(const struct judged_job *about, const struct judgement *j, struct final *final)
 {
-    const json_t *entries = json_object_get(j->final, "entries");
     struct error err;
-    if (!json_is_array(entries) || j->status != STATUS_OK) return false;
+    if (!j->final || !j->final->entries || j->status != STATUS_OK) return false;
+    json_t *answer = record_write(&final_answer_record, j->final), *entries = json_object_get(answer, "entries");
     // The seed is for the bootstrap. It is constant, so that the same times give the same intervals.
     json_t *document =
         json_pack("{s:i, s:I, s:i, s:O}", "seed", 1, "rounds", (json_int_t)about->job->measure.final_rounds, "winner",
                   (int)JUDGE_TRIAL, "entries", entries);
     bool sound = !final_read(final, document, about->job->tuned_count, &err);
     json_decref(document);
+    json_decref(answer);
     return sound;
 }
 
@@ -54,50 +44,48 @@ static bool blamed(const struct judgement *j, const char *problem)
 // beyond every bound.
 static double worst_error(const struct judgement *j)
 {
-    const json_t *problems = json_object_get(j->trial, "problems"), *problem;
-    double worst =
-        json_get_number(with_integer(json_object_get(j->final, "entries"), "trial", JUDGE_TRIAL), "error", NAN);
-    size_t i;
-    json_array_foreach(problems, i, problem)
-    {
-        worst = fmax(worst, json_get_number(problem, "error", NAN));
-    }
+    const struct final_entry_answer *entry = judgement_entry(j);
+    double worst = entry ? entry->error : NAN;
+    for (size_t i = 0; j->trial && i < j->trial->problem_count; i++)
+        worst = fmax(worst, j->trial->problems[i].figures.error);
     return worst;
 }
 
 // The trial's results for a problem, with the status as far as known.
 static json_t *problem_json(const struct judged_job *about, const struct judgement *j, size_t p)
 {
-    static const char *const members[] = {"error", "bad", "worst", "got", "want"};
     const char *name = about->job->problems[p].name, *status = NULL;
-    const json_t *tried = with_integer(json_object_get(j->trial, "problems"), "problem", (int64_t)p);
+    const struct problem_answer *tried = trial_answer_problem(j->trial, (int)p);
     if (j->status == STATUS_OK)
         status = status_name(STATUS_OK);
     else if (blamed(j, name))
         status = status_name(j->status);
-    else if (json_get_integer(tried, "bad", 0) > 0)
+    else if (tried && tried->bad > 0)
         status = status_name(STATUS_WRONG);
     json_t *out = json_pack("{s:s, s:b, s:o}", "problem", name, "tuned", (int)about->job->problems[p].tune, "status",
                             status ? json_string(status) : json_null());
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        json_t *value = json_object_get(tried, members[i]);
-        json_object_set(out, members[i], value ? value : json_null());
-    }
+    bool judged = tried && tried->bad >= 0;
+    json_object_set_new(out, "error", json_real_or_null(tried ? tried->figures.error : NAN));
+    json_object_set_new(out, "bad", judged ? json_integer(tried->bad) : json_null());
+    json_object_set_new(out, "worst",
+                        judged && tried->worst_count == 2
+                            ? json_pack("[I, I]", (json_int_t)tried->worst[0], (json_int_t)tried->worst[1])
+                            : json_null());
+    json_object_set_new(out, "got", json_real_or_null(tried ? tried->got : NAN));
+    json_object_set_new(out, "want", json_real_or_null(tried ? tried->want : NAN));
     return out;
 }
 
 static void add_times(json_t *out, const struct final *final, const struct judgement *j, size_t p)
 {
-    const json_t *entries = json_object_get(j->final, "entries");
+    const struct final_entry_answer *entry = judgement_entry(j);
     const struct final_problem *ours = &final_winner(final)->problems[p];
-    json_t *baselines = json_array(),
-           *times =
-               json_object_get(with_integer(json_object_get(with_integer(entries, "trial", JUDGE_TRIAL), "problems"),
-                                            "problem", (int64_t)p),
-                               "times");
+    json_t *baselines = json_array(), *times = NULL;
+    for (size_t i = 0; i < entry->problem_count; i++)
+        if (entry->problems[i].problem == (int)p) times = final_times_json(&entry->problems[i]);
     json_object_set_new(out, "time", interval_json(&ours->time));
     json_object_set_new(out, "rounds", json_integer((json_int_t)ours->rounds));
-    json_object_set(out, "samples", times ? times : json_null());
+    json_object_set_new(out, "samples", times ? times : json_null());
     json_object_set_new(out, "error_max", json_real_or_null(ours->error_max));
     json_object_set_new(out, "error_rms", json_real_or_null(ours->error_rms));
     for (size_t i = 0; i < final->entry_count; i++) {

@@ -139,7 +139,8 @@ static void summarise_each(struct run *r, const struct kernel_set *set, const in
     printf("\n");
 }
 
-const json_t *run_final_problem(const json_t *entry, size_t problem)
+// What an entry did on a problem; NULL where it cannot do it.
+static const json_t *run_final_problem(const json_t *entry, size_t problem)
 {
     const json_t *one;
     size_t i;

@@ -34,7 +34,7 @@ bool baseline_same_result(const struct baseline *b)
 
 const char *baseline_detail(const struct baseline *b)
 {
-    return b->kernel ? json_get_string(b->kernel, "detail", "") : b->detail;
+    return b->kernel ? b->request.detail : b->detail;
 }
 
 bool baseline_does(const struct baseline *b, size_t problem)
@@ -67,7 +67,7 @@ static int prepare(struct baseline *b, struct workload *w, struct error *err)
 // A program may take so long and no longer, with `begin`.
 static void limit(const struct baseline *b, bool begin)
 {
-    if (b->program) program_call_limit(b->name, begin ? json_get_number(b->kernel, "timeout", 0) : 0);
+    if (b->program) program_call_limit(b->name, begin && b->request.timeout > 0 ? b->request.timeout : 0);
 }
 
 void baseline_allow_differences(struct baseline *b, struct workload *w, bool begin)
@@ -87,18 +87,22 @@ int baselines_open(struct baselines *all, struct workload *w, const json_t *list
     if (!all->list) return -1;
     json_array_foreach(list, i, each)
     {
-        const json_t *name = json_is_object(each) ? json_object_get(each, "name") : each;
-        if (!json_is_string(name)) return error_set(err, "entry %zu of 'baselines' has no name", i);
         struct baseline *b = &all->list[all->count++];
         struct error why = {""};
-        b->name = json_string_value(name);
-        b->kernel = json_is_object(each) ? each : NULL;
-        b->program = b->kernel && !json_object_get(each, "cubin");
+        record_clear(&baseline_request_record, &b->request);
+        if (json_is_string(each)) // a library's
+            b->request.candidate.name = arena_copy(&all->memory, json_string_value(each));
+        else if (record_read(&baseline_request_record, each, &b->request, &all->memory, err))
+            return -1;
+        b->name = b->request.candidate.name;
+        if (!*b->name) return error_set(err, "entry %zu of 'baselines' has no name", i);
+        b->kernel = json_is_object(each) ? &b->request.candidate : NULL;
+        b->program = b->kernel && !*b->kernel->cubin;
         b->about = w->operation && !b->kernel ? operation_baseline(w->operation, b->name) : NULL;
-        const char *known = json_get_string(b->kernel, "reason", NULL);
-        if (known) error_set(&why, "%s", known);
+        bool known = *b->request.reason;
+        if (known) error_set(&why, "%s", b->request.reason);
         limit(b, true);
-        int failed = known ? -1 : b->kernel ? pipeline_open(&b->pipeline, w, each, &why) : prepare(b, w, &why);
+        int failed = known ? -1 : b->kernel ? pipeline_open(&b->pipeline, w, b->kernel, &why) : prepare(b, w, &why);
         limit(b, false);
         if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
@@ -121,6 +125,7 @@ void baselines_release(struct baselines *all)
         if (b->kernel) pipeline_release(&b->pipeline);
     }
     free(all->list);
+    arena_release(&all->memory);
     memset(all, 0, sizeof *all);
 }
 
@@ -132,39 +137,36 @@ struct baseline *baselines_find(struct baselines *all, const char *name)
 }
 
 // A trial of the present kernel, or of a program. Its times are the problems' of the answer, where it passes.
-static int try_kernel(struct baselines *all, struct baseline *b, json_t *problems, struct error *err)
+static int try_kernel(struct baselines *all, struct baseline *b, struct baseline_answer *to, struct error *err)
 {
     struct workload *w = all->workload;
-    json_t *request = json_copy((json_t *)(uintptr_t)b->kernel), *answer = json_object(), *one;
-    json_object_set_new(request, "verify", json_boolean(w->verify.enabled));
-    size_t i;
+    struct problem_answer *problems = arena_new(&all->memory, w->tuned_count * sizeof *problems);
+    struct trial_request request = {.candidate = *b->kernel, .verify = w->verify.enabled};
+    struct trial_answer answer;
+    record_clear(&trial_answer_record, &answer);
     limit(b, true);
     baseline_allow_differences(b, w, true);
-    int failed = gpu_trial_run(w, request, answer, err);
+    int failed = gpu_trial_run(w, &request, &answer, &all->memory, err);
     baseline_allow_differences(b, w, false);
     limit(b, false);
-    const char *status = json_get_string(answer, "status", ""), *reason = json_get_string(answer, "reason", "");
     if (failed == CUDA_CRASHED)
         error_set(err, "%s%s%sit crashes: %s", b->program ? "" : "baseline ", b->program ? "" : b->name,
-                  b->program ? "" : ": ", reason);
-    else if (!failed && json_get_bool(answer, "restart", false))
+                  b->program ? "" : ": ", answer.head.reason);
+    else if (!failed && answer.head.restart)
         error_set(err, "it uses the device's heap or printf, which cannot be restored between launches"), failed = -1;
-    else if (!failed && status_find(status) != STATUS_OK)
-        error_set(err, "%s: %s", status, reason), failed = -1;
-    json_array_foreach(json_object_get(answer, "problems"), i, one)
-    {
-        if (failed || !w->problems[i].tune) continue;
-        json_object_set_new(one, "status", json_string(status));
-        json_object_set_new(one, "reason", json_string(""));
-        json_array_append(problems, one);
+    else if (!failed && !answer_is_ok(&answer.head))
+        error_set(err, "%s: %s", answer.head.status, answer.head.reason), failed = -1;
+    to->problems = problems;
+    for (size_t k = 0; k < answer.problem_count && !failed; k++) {
+        if (!w->problems[k].tune) continue;
+        problems[to->problem_count] = answer.problems[k];
+        problems[to->problem_count++].status = answer.head.status;
     }
-    json_decref(request);
-    json_decref(answer);
     return failed;
 }
 
 // One baseline on one problem: timed, and compared like a candidate if it computes the same thing.
-static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *to, struct error *err)
+static int measure(struct baselines *all, struct baseline *b, size_t k, struct problem_answer *to, struct error *err)
 {
     struct workload *w = all->workload;
     struct work work = baseline_work(b, k);
@@ -174,7 +176,7 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     enum trial_status status;
     int failed = measure_work(w->measure, &subject, 0, 0, &times, &status, &reason, err);
     if (failed) return failed;
-    gpu_trial_times(to, &times);
+    gpu_trial_times(&to->figures, &times, &all->memory);
     if (!b->about->same_result) return 0;
     struct verify_result result;
     verify_forget(w);
@@ -183,52 +185,49 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     // Problems that did not run have no findings of this pass: only this one is judged.
     status = verify_judge(w, k, &result, &reason);
     if (status == STATUS_OK && (failed = plausibility_trust(w, k, b->name, times.time, err))) return failed;
-    json_object_set_new(to, "status", json_string(status_name(status)));
-    json_object_set_new(to, "reason", json_string(reason.message));
-    json_object_set_new(to, "error", json_real_or_null(result.error));
-    json_object_set_new(to, "error_max", json_real_or_null(result.error_max));
-    json_object_set_new(to, "error_rms", json_real_or_null(result.error_rms));
+    to->status = status_name(status);
+    to->reason = arena_copy(&all->memory, reason.message);
+    to->figures.error = result.error;
+    to->error_max = result.error_max;
+    to->error_rms = result.error_rms;
     return 0;
 }
 
-static int measure_all(struct baselines *all, struct baseline *b, json_t *problems, struct error *err)
+static int measure_all(struct baselines *all, struct baseline *b, struct baseline_answer *to, struct error *err)
 {
+    struct problem_answer *problems = arena_new(&all->memory, all->workload->tuned_count * sizeof *problems);
     int failed = 0;
+    to->problems = problems;
     for (size_t k = 0; k < all->workload->problem_count && !failed; k++) {
         if (!all->workload->problems[k].tune) continue;
-        json_t *times = json_pack("{s:I}", "problem", (json_int_t)k);
-        json_array_append_new(problems, times);
-        failed = measure(all, b, k, times, err);
+        struct problem_answer *one = &problems[to->problem_count++];
+        record_clear(&problem_answer_record, one);
+        one->problem = (int)k;
+        failed = measure(all, b, k, one, err);
     }
     return failed;
 }
 
-json_t *baselines_measure(struct baselines *all, struct error *err)
+struct baseline_answer *baselines_measure(struct baselines *all, struct error *err)
 {
-    json_t *array = json_array();
+    struct baseline_answer *list = arena_new(&all->memory, all->count * sizeof *list);
     for (size_t i = 0; i < all->count; i++) {
         struct baseline *b = &all->list[i];
-        json_t *problems = json_array(), *one = json_object();
         struct error why = {""};
         int failed = b->reason[0] ? 0
-                     : b->kernel  ? try_kernel(all, b, problems, &why)
-                                  : measure_all(all, b, problems, &why);
+                     : b->kernel  ? try_kernel(all, b, &list[i], &why)
+                                  : measure_all(all, b, &list[i], &why);
         if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
             if (b->program) all->culprit = b->name;
             *err = why;
-            json_decref(problems);
-            json_decref(one);
-            json_decref(array);
             return NULL;
         }
-        if (b->reason[0]) json_array_clear(problems);
-        json_object_set_new(one, "name", json_string(b->name));
-        json_object_set_new(one, "problems", problems);
-        json_object_set_new(one, "detail", json_string(baseline_detail(b)));
-        json_object_set_new(one, "reason", json_string(b->reason));
-        json_object_set_new(one, "same_result", json_boolean(baseline_same_result(b)));
-        json_array_append_new(array, one);
+        if (b->reason[0]) list[i].problem_count = 0;
+        list[i].name = b->name;
+        list[i].detail = baseline_detail(b);
+        list[i].reason = b->reason;
+        list[i].same_result = baseline_same_result(b);
     }
-    return array;
+    return list;
 }

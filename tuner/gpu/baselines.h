@@ -6,6 +6,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/gpu/pipeline.h"
+#include "tuner/protocol/job_message.h"
 
 struct baseline_part {
     struct workload *workload;
@@ -16,21 +17,23 @@ struct baseline_part {
 };
 
 struct baseline {
-    const char *name;                       // borrowed from the request, which the workload keeps
+    struct baseline_request request;
+    const char *name;                       // of the request
     const struct operation_baseline *about; // NULL: unknown, or a kernel
-    const json_t *kernel;     // the present kernel's "cubin" and "problems", or a program's, borrowed likewise; or NULL
-    bool program;             // a function of the user's
-    bool deterministic;       // of the job, while baseline_allow_differences() holds
-    struct pipeline pipeline; // of the kernel
-    char reason[ERROR_MESSAGE_MAX];    // why it is not available; "" if it is
-    char detail[OPERATION_DETAIL_MAX]; // of a library
-    struct baseline_part *parts;       // by problem
+    const struct candidate *kernel;         // of the request: the present kernel, or a program; or NULL
+    bool program;                           // a function of the user's
+    bool deterministic;                     // of the job, while baseline_allow_differences() holds
+    struct pipeline pipeline;               // of the kernel
+    char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
+    char detail[OPERATION_DETAIL_MAX];      // of a library
+    struct baseline_part *parts;            // by problem
 };
 
 struct baselines {
     struct workload *workload;
     size_t count;
     struct baseline *list;
+    struct arena memory; // of requests and answers
     const char *culprit; // the program that has destroyed the context; NULL: another has, or none
 };
 
@@ -47,7 +50,8 @@ bool baseline_does(const struct baseline *, size_t problem);
 void baseline_allow_differences(struct baseline *, struct workload *, bool begin);
 // Only of a problem that it does.
 struct work baseline_work(struct baseline *, size_t problem);
-// Measures every baseline on the tuned problems; the "baselines" of the answer to "job". NULL after a failure.
-json_t *baselines_measure(struct baselines *, struct error *err);
+// Measures every baseline on the tuned problems: as many answers as there are baselines, which live as long as these.
+// NULL after a failure.
+struct baseline_answer *baselines_measure(struct baselines *, struct error *err);
 
 #endif

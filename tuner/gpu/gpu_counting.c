@@ -192,19 +192,17 @@ static int reset(void *user, size_t candidate)
     return note(b, b->first + candidate, failed);
 }
 
-static int load(struct count_batch *b, const json_t *trials, struct error *err)
+static int load(struct count_batch *b, const struct count_request *request, struct error *err)
 {
     struct workload *w = b->w;
-    size_t i, rows = 0, columns = counters_count(b->c->counters);
-    json_t *each;
-    b->trial_count = json_array_size(trials);
+    size_t rows = 0, columns = counters_count(b->c->counters);
+    b->trial_count = request->trial_count;
     b->pipelines = memory_try(b->trial_count, sizeof *b->pipelines, err);
     b->reasons = memory_try(b->trial_count, sizeof *b->reasons, err);
     b->units = memory_try(b->trial_count * w->tuned_count, sizeof *b->units, err);
     if (!b->pipelines || !b->reasons || !b->units) return -1;
-    json_array_foreach(trials, i, each)
-    {
-        const char *name = json_get_string(each, "baseline", NULL);
+    for (size_t i = 0; i < b->trial_count; i++) {
+        const char *name = *request->trials[i].baseline ? request->trials[i].baseline : NULL;
         struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
         if (name && (!baseline || *baseline->reason))
             error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
@@ -217,7 +215,7 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
             rows += part ? part->stage_count : 1;
         }
         if (name) continue;
-        int failed = pipeline_open(&b->pipelines[i], w, each, &b->reasons[i]);
+        int failed = pipeline_open(&b->pipelines[i], w, &request->trials[i].candidate, &b->reasons[i]);
         if (failed == CUDA_CRASHED) return *err = b->reasons[i], failed;
         for (size_t k = 0; k < w->problem_count && !failed; k++) {
             struct pipeline_part *part = &b->pipelines[i].parts[k];
@@ -272,59 +270,54 @@ static int count_all(struct count_batch *b, struct error *err)
     return 0;
 }
 
-static json_t *trial_json(const struct count_batch *b, size_t trial)
+static void answer_trial(const struct count_batch *b, size_t trial, struct counted_trial *to, struct arena *memory)
 {
-    json_t *list = json_array();
-    size_t columns = counters_count(b->c->counters);
+    size_t columns = counters_count(b->c->counters), rows = 0;
+    for (size_t i = 0; i < b->unit_count; i++) rows += stage_count(&b->units[i]);
+    struct stage_counters *list = arena_new(memory, rows * sizeof *list);
+    to->counters = list;
     for (size_t i = 0; i < b->unit_count; i++) {
         const struct unit *u = &b->units[i];
         if (u->trial != trial || !u->values) continue;
-        for (size_t s = 0; s < stage_count(u); s++) {
-            json_t *row = json_array();
-            for (size_t j = 0; j < columns; j++)
-                json_array_append_new(row, json_real_or_null(u->values[s * columns + j]));
-            json_array_append_new(
-                list, json_pack("{s:I, s:i, s:o}", "problem", (json_int_t)u->problem, "stage", (int)s, "values", row));
-        }
+        double *values = arena_new(memory, stage_count(u) * columns * sizeof *values);
+        memcpy(values, u->values, stage_count(u) * columns * sizeof *values);
+        for (size_t s = 0; s < stage_count(u); s++)
+            list[to->counter_count++] = (struct stage_counters){(int)u->problem, (int)s, values + s * columns, columns};
     }
-    return list;
 }
 
-int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baselines *baselines, const json_t *request,
-                     json_t *answer, struct error *err)
+int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baselines *baselines,
+                     const struct count_request *request, struct count_answer *answer, struct arena *memory,
+                     struct error *err)
 {
     double begin = clock_now();
-    const json_t *trials = json_object_get(request, "trials");
     const char *missing = c->counters ? counters_reason(c->counters) : "no counters were requested";
     struct count_batch b = {.c = c, .w = w, .baselines = baselines};
     struct error why = {""}, unused;
-    json_t *entries = json_array(), *trial;
     int failed = 0;
-    size_t i;
     if (!missing) {
-        failed = load(&b, trials, err);
+        failed = load(&b, request, err);
         if (!failed && counters_begin_session(c->counters, &why)) missing = why.message;
         if (!failed && !missing) failed = count_all(&b, err);
         if (!missing && failed != CUDA_CRASHED) counters_end_session(c->counters, &unused);
         if (!failed) failed = workload_sound(w, err);
     }
-    json_array_foreach(trials, i, trial)
-    {
-        json_t *entry = json_object();
-        json_object_set(entry, "trial", json_object_get(trial, "trial"));
-        json_object_set_new(entry, "counters", missing || failed ? json_array() : trial_json(&b, i));
-        json_object_set_new(entry, "reason", json_string(missing ? missing : b.reasons ? b.reasons[i].message : ""));
-        json_array_append_new(entries, entry);
+    struct counted_trial *trials = arena_new(memory, request->trial_count * sizeof *trials);
+    for (size_t i = 0; i < request->trial_count; i++) {
+        trials[i].trial = request->trials[i].trial;
+        if (!missing && !failed) answer_trial(&b, i, &trials[i], memory);
+        trials[i].reason = arena_copy(memory, missing ? missing : b.reasons ? b.reasons[i].message : "");
     }
     if (failed == CUDA_CRASHED && b.unit_count) // the candidate that caused it
-        json_object_set(answer, "trial", json_object_get(json_array_get(trials, b.units[b.culprit].trial), "trial"));
+        answer->head.trial = request->trials[b.units[b.culprit].trial].trial;
     else if (!failed)
-        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
-    json_object_set_new(answer, "trials", entries);
-    json_object_set_new(answer, "passes", json_integer(c->counters ? (json_int_t)counters_passes(c->counters) : 0));
-    json_object_set_new(answer, "busy", json_null()); // events would be counted too
-    json_object_set_new(answer, "wall", json_real(clock_now() - begin));
-    for (i = 0; b.pipelines && i < b.trial_count && failed != CUDA_CRASHED; i++) pipeline_release(&b.pipelines[i]);
+        answer->head.status = status_name(STATUS_OK);
+    answer->trials = trials;
+    answer->trial_count = request->trial_count;
+    answer->passes = c->counters ? (int64_t)counters_passes(c->counters) : 0;
+    answer->wall = clock_now() - begin;
+    for (size_t i = 0; b.pipelines && i < b.trial_count && failed != CUDA_CRASHED; i++)
+        pipeline_release(&b.pipelines[i]);
     free(b.pipelines);
     free(b.reasons);
     free(b.units);

@@ -6,6 +6,7 @@
 #include "tuner/base/json.h"
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/workload_data.h"
+#include "tuner/protocol/count_message.h"
 
 struct gpu_counting;
 
@@ -20,9 +21,9 @@ json_t *gpu_counting_describe(const struct gpu_counting *);
 // The keys of the columns that gpu_counting_run() fills, in order.
 json_t *gpu_counting_keys(const struct gpu_counting *);
 json_t *gpu_counting_missing(const struct gpu_counting *);
-// Fills `answer` as protocol.h says for "count". Negative codes as of gpu_trial_run().
-int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines *, const json_t *request,
-                     json_t *answer, struct error *err);
+// Fills `answer`, which is cleared, and keeps what it points to in `memory`. Negative codes as of gpu_trial_run().
+int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines *, const struct count_request *,
+                     struct count_answer *answer, struct arena *memory, struct error *err);
 
 // The answer to "metrics": what CUPTI knows of a chip, and the sets. Needs no device.
 int gpu_counting_list(const char *chip, json_t *answer, struct error *err);

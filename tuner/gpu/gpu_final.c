@@ -1,6 +1,7 @@
 // See gpu_final.h.
 #include "tuner/gpu/gpu_final.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,23 +23,25 @@ _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
                "room for all candidates of a job, the libraries and programs");
 
 struct race_entry {
-    int64_t trial;             // -1: a baseline
-    const json_t *kernel;      // "cubin" and "problems" of a candidate or of the present kernel; NULL: a library's
-    const char *binary;        // whose build it is; borrowed from the request
-    struct pipeline pipeline;  // of the kernel, opened when it is its turn
-    struct baseline *baseline; // NULL: a candidate
+    int64_t trial;                  // -1: a baseline
+    const struct candidate *kernel; // or the present kernel, or a program; NULL: a library's
+    const char *binary;             // whose build it is; borrowed from the request
+    struct pipeline pipeline;       // of the kernel, opened when it is its turn
+    struct baseline *baseline;      // NULL: a candidate
     enum trial_status status;
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan plan;
-    bool enters;   // has been proved, and races
-    double *times; // [round] of the problem being measured
-    json_t *problems;
+    bool enters;                  // has been proved, and races
+    double *times;                // [round] of the problem being measured
+    struct final_times *problems; // in the answer's memory, room for all
+    size_t problem_count;
 };
 
 struct gpu_final {
     struct workload *w;
     size_t count, rounds, places;
+    struct arena *memory; // of the answer
     struct race_entry *entries;
     uint64_t random;
     int64_t at;          // the trial whose turn it is; 0: all are racing; -1: a baseline
@@ -73,37 +76,32 @@ static void disqualify(struct race_entry *e, enum trial_status status, const cha
     error_set(&e->reason, "%s", reason);
 }
 
-static int enter(struct gpu_final *f, struct baselines *baselines, const json_t *request, struct error *err)
+static int enter(struct gpu_final *f, struct baselines *baselines, const struct final_request *request,
+                 struct error *err)
 {
-    const json_t *candidates = json_object_get(request, "candidates"), *names = json_object_get(request, "baselines");
-    size_t i, total = json_array_size(candidates) + json_array_size(names);
-    json_t *each;
-    if (f->places + json_array_size(names) > RACERS_MAX)
-        return error_set(err, "the final has %zu entries; at most %d are possible", f->places + json_array_size(names),
+    size_t total = request->candidate_count + request->baseline_count;
+    if (f->places + request->baseline_count > RACERS_MAX)
+        return error_set(err, "the final has %zu entries; at most %d are possible", f->places + request->baseline_count,
                          RACERS_MAX);
     f->entries = memory_try(total, sizeof *f->entries, err);
     if (!f->entries) return -1;
-    json_array_foreach(candidates, i, each)
-    {
-        struct race_entry *e = &f->entries[f->count++];
-        e->trial = json_get_integer(each, "trial", 0);
-        e->kernel = each;
-        e->binary = json_get_string(each, "binary", PROTOCOL_NVRTC);
+    for (size_t i = 0; i < request->candidate_count; i++) {
+        const struct final_candidate *c = &request->candidates[i];
+        f->entries[f->count++] = (struct race_entry){
+            .trial = c->trial, .kernel = &c->candidate, .binary = *c->binary ? c->binary : PROTOCOL_NVRTC};
     }
-    json_array_foreach(names, i, each)
-    {
-        const char *name = json_is_string(each) ? json_string_value(each) : "";
-        struct baseline *b = baselines_find(baselines, name);
-        if (!b) return error_set(err, "the job has no baseline '%s'", name);
+    for (size_t i = 0; i < request->baseline_count; i++) {
+        struct baseline *b = baselines_find(baselines, request->baselines[i]);
+        if (!b) return error_set(err, "the job has no baseline '%s'", request->baselines[i]);
         struct race_entry *e = &f->entries[f->count++];
         e->trial = -1;
         e->baseline = b;
         e->kernel = b->kernel;
         if (b->reason[0]) disqualify(e, STATUS_LAUNCH_ERROR, b->reason);
     }
-    for (i = 0; i < f->count; i++) {
+    for (size_t i = 0; i < f->count; i++) {
         f->entries[i].times = memory_try(f->rounds, sizeof(double), err);
-        f->entries[i].problems = json_array();
+        f->entries[i].problems = arena_new(f->memory, f->w->problem_count * sizeof *f->entries[i].problems);
         if (!f->entries[i].times) return -1;
     }
     return 0;
@@ -304,13 +302,10 @@ static int race_problem(struct gpu_final *f, size_t problem, double done, double
     if (!failed) failed = check_times(f, order, n, problem, err);
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct race_entry *e = &f->entries[order[i]];
-        json_t *list = json_array();
-        for (size_t round = 0; round < f->rounds; round++)
-            json_array_append_new(list, json_real_or_null(e->times[round]));
-        json_array_append_new(e->problems,
-                              json_pack("{s:I, s:o, s:o, s:o}", "problem", (json_int_t)problem, "times", list,
-                                        "error_max", json_real_or_null(e->results[problem].error_max), "error_rms",
-                                        json_real_or_null(e->results[problem].error_rms)));
+        double *kept = arena_new(f->memory, f->rounds * sizeof *kept);
+        memcpy(kept, e->times, f->rounds * sizeof *kept);
+        e->problems[e->problem_count++] = (struct final_times){
+            (int)problem, kept, f->rounds, e->results[problem].error_max, e->results[problem].error_rms};
     }
     return failed;
 }
@@ -343,7 +338,7 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
     bool damaged = false;
     int failed = 0;
     *again = false;
-    for (size_t i = 0; i < f->count; i++) json_array_clear(f->entries[i].problems);
+    for (size_t i = 0; i < f->count; i++) f->entries[i].problem_count = 0;
     for (size_t k = 0; k < w->problem_count && !failed; k++)
         if (w->problems[k].tune)
             failed = race_problem(f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
@@ -377,31 +372,30 @@ static int fill_places(struct gpu_final *f, bool *more, struct error *err)
     return failed;
 }
 
-static json_t *entries_json(struct gpu_final *f)
+static void answer_entries(const struct gpu_final *f, struct final_answer *answer)
 {
-    json_t *array = json_array();
+    struct final_entry_answer *list = arena_new(f->memory, f->count * sizeof *list);
+    answer->entries = list;
     for (size_t i = 0; i < f->count; i++) {
-        struct race_entry *e = &f->entries[i];
+        const struct race_entry *e = &f->entries[i];
         double worst = 0;
         if (!e->enters && e->status == STATUS_OK) continue; // a spare that was not needed
         for (size_t k = 0; k < f->w->problem_count; k++)
             if (!(e->results[k].error <= worst)) worst = e->results[k].error;
-        json_t *one = json_object();
-        json_object_set_new(one, "name",
-                            e->baseline ? json_string(e->baseline->name) : json_sprintf("%lld", (long long)e->trial));
-        json_object_set_new(one, "trial", e->baseline ? json_null() : json_integer(e->trial));
-        json_object_set_new(one, "status", json_string(status_name(e->status)));
-        json_object_set_new(one, "reason", json_string(e->reason.message));
-        json_object_set_new(one, "detail", json_string(e->baseline ? baseline_detail(e->baseline) : ""));
-        json_object_set_new(one, "error", json_real_or_null(worst));
-        if (!e->baseline) {
-            json_object_set_new(one, "binary", json_string(e->binary));
-            json_object_set_new(one, "cubin_hash", json_string(e->pipeline.image_hash));
-        }
-        json_object_set(one, "problems", e->problems);
-        json_array_append_new(array, one);
+        char name[32];
+        snprintf(name, sizeof name, "%lld", (long long)e->trial);
+        list[answer->entry_count++] =
+            (struct final_entry_answer){.name = arena_copy(f->memory, e->baseline ? e->baseline->name : name),
+                                        .trial = e->baseline ? 0 : e->trial,
+                                        .binary = e->baseline ? "" : e->binary,
+                                        .status = e->status,
+                                        .reason = arena_copy(f->memory, e->reason.message),
+                                        .detail = e->baseline ? baseline_detail(e->baseline) : "",
+                                        .error = worst,
+                                        .cubin_hash = arena_copy(f->memory, e->baseline ? "" : e->pipeline.image_hash),
+                                        .problems = e->problems,
+                                        .problem_count = e->problem_count};
     }
-    return array;
 }
 
 // Repeats until a race counts and has a candidate in it, or no candidate is left.
@@ -420,36 +414,36 @@ static int decide(struct gpu_final *f, struct error *err)
     return failed;
 }
 
-int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer,
-                  final_progress *progress, void *user, struct error *err)
+int gpu_final_run(struct workload *w, struct baselines *baselines, const struct final_request *request,
+                  struct final_answer *answer, struct arena *memory, final_progress *progress, void *user,
+                  struct error *err)
 {
     double begin = clock_now();
-    size_t candidates = json_array_size(json_object_get(request, "candidates"));
-    int64_t rounds = json_get_integer(request, "rounds", 40);
-    int64_t places = json_get_integer(request, "places", (int64_t)candidates);
-    uint64_t old_seed = w->seed, seed = (uint64_t)json_get_integer(request, "seed", 1);
-    uint64_t process = (uint64_t)json_get_integer(request, "process", 0); // each has its own order
-    struct gpu_final f = {.w = w, .random = seed + (process << 32), .progress = progress, .user = user};
-    if (rounds < 1 || rounds > FINAL_ROUNDS_MAX)
-        return error_set(err, "%lld rounds; 1 to %d are possible", (long long)rounds, FINAL_ROUNDS_MAX);
-    f.rounds = (size_t)rounds;
-    f.places = places < 0 ? 0 : (size_t)places < candidates ? (size_t)places : candidates;
+    size_t most = request->candidate_count;
+    uint64_t old_seed = w->seed, seed = (uint64_t)request->seed;
+    struct gpu_final f = {.w = w,
+                          .rounds = (size_t)request->rounds,
+                          .places =
+                              request->places < 0 || (size_t)request->places > most ? most : (size_t)request->places,
+                          .memory = memory,
+                          .random = seed + ((uint64_t)request->process << 32), // each has its own order
+                          .progress = progress,
+                          .user = user};
     measure_take_busy(w->measure);
     int failed = enter(&f, baselines, request, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, seed, err);
     if (!failed) failed = decide(&f, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, old_seed, err);
     if (!failed) {
-        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
-        json_object_set_new(answer, "entries", entries_json(&f));
+        answer->head.status = status_name(STATUS_OK);
+        answer_entries(&f, answer);
     }
-    if (failed == CUDA_CRASHED && f.at > 0) json_object_set_new(answer, "trial", json_integer(f.at)); // the culprit
-    if (failed == CUDA_CRASHED && f.program) json_object_set_new(answer, "baseline", json_string(f.program));
-    json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
-    json_object_set_new(answer, "wall", json_real(clock_now() - begin));
+    if (failed == CUDA_CRASHED && f.at > 0) answer->head.trial = f.at; // the culprit
+    if (failed == CUDA_CRASHED && f.program) answer->head.baseline = f.program;
+    answer->busy = measure_take_busy(w->measure);
+    answer->wall = clock_now() - begin;
     for (size_t i = 0; i < f.count; i++) {
         if (failed != CUDA_CRASHED) pipeline_release(&f.entries[i].pipeline);
-        json_decref(f.entries[i].problems);
         free(f.entries[i].times);
     }
     free(f.entries);

@@ -9,16 +9,16 @@
 #ifndef SWEETSPOT_GPU_FINAL_H
 #define SWEETSPOT_GPU_FINAL_H
 
-#include "tuner/base/json.h"
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/workload.h"
+#include "tuner/protocol/final_message.h"
 
 // The share that is done, and the trial that runs alone (-1: a baseline; 0: all race).
 typedef void final_progress(void *user, double share, int64_t trial);
 
-// Fills `answer` as protocol.h says for "final". `progress` is called before each entry's turn and now and then.
-// Negative codes as of gpu_trial_run().
-int gpu_final_run(struct workload *, struct baselines *, const json_t *request, json_t *answer,
-                  final_progress *progress, void *user, struct error *err);
+// Fills `answer`, which is cleared, and keeps what it points to in `memory`. `progress` is called before each entry's
+// turn and now and then. Negative codes as of gpu_trial_run().
+int gpu_final_run(struct workload *, struct baselines *, const struct final_request *, struct final_answer *answer,
+                  struct arena *memory, final_progress *progress, void *user, struct error *err);
 
 #endif

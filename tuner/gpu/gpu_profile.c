@@ -41,6 +41,24 @@ struct stage_run {
     struct error why;
 };
 
+// A request at work.
+struct profile_run {
+    struct workload *w;
+    const struct candidate *candidate;
+    struct arena *memory;
+    size_t problem, count;
+    const struct stage_call *stages[PIPELINE_STAGES_MAX];
+    struct linetable *tables[PIPELINE_STAGES_MAX];
+    struct sass_listing listings[PIPELINE_STAGES_MAX];
+    const char *reasons[2 * PIPELINE_STAGES_MAX + 1]; // what could not be counted, and why
+    size_t reason_count;
+};
+
+static void add_reason(struct profile_run *p, const struct error *why)
+{
+    p->reasons[p->reason_count++] = arena_copy(p->memory, why->message);
+}
+
 static int run_stage(void *user)
 {
     struct stage_run *r = user;
@@ -112,44 +130,52 @@ static int join(const struct sass_listing *listing, const struct linetable *tabl
     return 0;
 }
 
-static json_t *columns_json(const struct sass_listing *listing, const double *values)
+static const struct record_named_real *columns(const struct sass_listing *listing, const double *values, size_t *count,
+                                               struct arena *memory)
 {
-    json_t *object = json_object();
+    struct record_named_real *list = arena_new(memory, SASS_COLUMNS * sizeof *list);
     for (int k = 0; k < SASS_COLUMNS; k++)
-        if (listing->known[k]) json_object_set_new(object, sass_column_names[k], json_real(values[k]));
-    return object;
+        if (listing->known[k]) list[(*count)++] = (struct record_named_real){sass_column_names[k], values[k]};
+    return list;
 }
 
-static json_t *line_json(const struct sass_listing *listing, const struct line *line)
+static void answer_line(const struct sass_listing *listing, const struct line *line, struct profile_line *to,
+                        struct arena *memory)
 {
-    json_t *stalls = json_object();
+    struct record_named_integer *stalls = arena_new(memory, listing->reason_count * sizeof *stalls);
+    *to = (struct profile_line){.directory = arena_copy(memory, line->directory),
+                                .file = arena_copy(memory, line->file),
+                                .line = (int)line->line,
+                                .stalls = stalls};
+    to->self = columns(listing, line->self, &to->self_count, memory);
+    to->total = columns(listing, line->total, &to->total_count, memory);
     for (size_t k = 0; k < listing->reason_count; k++)
         if (line->samples[k])
-            json_object_set_new(stalls, listing->reasons[k], json_integer((json_int_t)line->samples[k]));
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "directory", line->directory, "file", line->file, "line",
-                     (int)line->line, "self", columns_json(listing, line->self), "total",
-                     columns_json(listing, line->total), "stalls", stalls);
+            stalls[to->stall_count++] =
+                (struct record_named_integer){arena_copy(memory, listing->reasons[k]), (int64_t)line->samples[k]};
 }
 
-// NULL when memory is exhausted.
-static json_t *stage_json(const struct sass_listing *listing, const struct linetable *table, const char *symbol,
-                          struct error *err)
+static int answer_stage(const struct sass_listing *listing, const struct linetable *table, const char *symbol,
+                        struct profile_stage *to, struct arena *memory, struct error *err)
 {
     struct lines lines = {0};
-    json_t *list = json_array();
     double all[SASS_COLUMNS] = {0};
     for (size_t i = 0; i < listing->count; i++)
         for (int k = 0; k < SASS_COLUMNS; k++) all[k] += listing->list[i].value[k];
     if (table && join(listing, table, &lines, err)) {
         free(lines.list);
-        json_decref(list);
-        return NULL;
+        return -1;
     }
-    for (size_t i = 0; i < lines.count; i++) json_array_append_new(list, line_json(listing, &lines.list[i]));
+    struct profile_line *list = arena_new(memory, lines.count * sizeof *list);
+    for (size_t i = 0; i < lines.count; i++) answer_line(listing, &lines.list[i], &list[i], memory);
+    *to = (struct profile_stage){.symbol = symbol,
+                                 .code_bytes = table ? (int64_t)linetable_code_bytes(table) : 0,
+                                 .dropped_samples = (int64_t)listing->dropped,
+                                 .lines = list,
+                                 .line_count = lines.count};
+    to->totals = columns(listing, all, &to->total_count, memory);
     free(lines.list);
-    return json_pack("{s:s, s:I, s:o, s:o, s:I}", "symbol", symbol, "code_bytes",
-                     (json_int_t)(table ? linetable_code_bytes(table) : 0), "totals", columns_json(listing, all),
-                     "lines", list, "dropped_samples", (json_int_t)listing->dropped);
+    return 0;
 }
 
 // The sampling period's exponent, and how many launches fill the time.
@@ -168,7 +194,7 @@ static int plan_sampling(struct stage_run *r, unsigned *period, struct error *er
 }
 
 static int count_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                       struct sass_listing *listing, json_t *reasons, struct error *err)
+                       struct sass_listing *listing, struct profile_run *reasons, struct error *err)
 {
     struct cuda_info info;
     struct error why = {""};
@@ -178,12 +204,12 @@ static int count_stage(struct stage_run *r, struct device_problem *problem, cons
     if (failed) return failed;
     int counted = sass_measure(cuda_context(r->w->cuda), info.ordinal, symbol, run_stage, r, listing, &why);
     if (counted == SASS_LAUNCH_FAILED) return *err = r->why, r->failed;
-    if (counted) json_array_append_new(reasons, json_string(why.message));
+    if (counted) add_reason(reasons, &why);
     return 0;
 }
 
 static int sample_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                        struct sass_listing *listing, json_t *reasons, struct error *err)
+                        struct sass_listing *listing, struct profile_run *reasons, struct error *err)
 {
     struct error why = {""};
     unsigned period = 5;
@@ -192,88 +218,96 @@ static int sample_stage(struct stage_run *r, struct device_problem *problem, con
     if (failed) return failed;
     int sampled = sampling_measure(cuda_context(r->w->cuda), symbol, period, run_stage, r, listing, &why);
     if (sampled == SASS_LAUNCH_FAILED) return *err = r->why, r->failed;
-    if (sampled) json_array_append_new(reasons, json_string(why.message));
+    if (sampled) add_reason(reasons, &why);
     return 0;
 }
 
 // One of the two phases over all stages of a problem. The candidate's module is loaded for each phase, because CUPTI
 // must be active when that happens.
-static int phase(struct workload *w, const json_t *request, size_t problem, bool sample, struct sass_listing *listings,
-                 json_t *reasons, struct error *err)
+static int phase(struct profile_run *p, bool sample, struct error *err)
 {
     struct pipeline pipeline;
-    int failed = pipeline_open(&pipeline, w, request, err);
-    const json_t *given = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "stages");
-    json_t *stages = pipeline_stages(given);
-    for (unsigned s = 0; !failed && s < pipeline.parts[problem].stage_count; s++) {
-        struct stage_run run = {.w = w, .part = &pipeline.parts[problem], .stage = s};
-        const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
+    int failed = pipeline_open(&pipeline, p->w, p->candidate, err);
+    for (unsigned s = 0; !failed && s < pipeline.parts[p->problem].stage_count; s++) {
+        struct stage_run run = {.w = p->w, .part = &pipeline.parts[p->problem], .stage = s};
+        const char *symbol = p->stages[s]->symbol;
         if (!*symbol) continue; // a library's call: its kernels have no source lines
-        failed = (sample ? sample_stage : count_stage)(&run, &w->problems[problem], symbol, &listings[s], reasons, err);
+        failed =
+            (sample ? sample_stage : count_stage)(&run, &p->w->problems[p->problem], symbol, &p->listings[s], p, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
-    json_decref(stages);
     return failed;
 }
 
-int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
+// The candidate's stages on its one problem, with their line tables.
+static int read_stages(struct profile_run *p, struct error *err)
 {
-    double begin = clock_now();
-    struct linetable *tables[PIPELINE_STAGES_MAX] = {NULL};
-    struct sass_listing listings[PIPELINE_STAGES_MAX] = {{0}};
-    const json_t *part = json_array_get(json_object_get(request, "problems"), 0);
-    json_t *stages = pipeline_stages(json_object_get(part, "stages"));
-    int64_t problem = json_get_integer(part, "problem", -1);
-    size_t size, count = json_array_size(stages);
-    json_t *reasons = json_array(), *list = json_array();
-    struct error why = {""};
-    int failed = 0;
-    char *cubin = text_read_file(json_get_string(request, "cubin", ""), &size);
-    if (!cubin)
-        failed = error_set(err, "cannot read '%s': %s", json_get_string(request, "cubin", ""), strerror(errno));
-    else if (problem < 0 || (size_t)problem >= w->problem_count)
-        failed = error_set(err, "no problem %lld", (long long)problem);
-    else if (count > PIPELINE_STAGES_MAX)
-        failed = error_set(err, "%zu stages; at most %d are possible", count, PIPELINE_STAGES_MAX);
-    if (!failed && units_count(cubin, size, err) < 0) failed = -1;
-    for (size_t s = 0; s < count && !failed; s++) {
-        const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
-        if (!*symbol) continue;
-        size_t bytes, unit = (size_t)json_get_integer(json_array_get(stages, s), "unit", 0);
-        const char *image = cubin + units_offset(cubin, size, unit, &bytes);
-        failed = linetable_read(&tables[s], image, bytes, symbol, err);
-        if (!failed) failed = sass_listing_init(&listings[s], linetable_code_bytes(tables[s]), err);
+    const struct candidate *c = p->candidate;
+    const struct candidate_problem *part = c->problem_count ? &c->problems[0] : NULL;
+    size_t size;
+    if (!part || part->problem < 0 || (size_t)part->problem >= p->w->problem_count)
+        return error_set(err, "no problem %d", part ? part->problem : -1);
+    p->problem = (size_t)part->problem;
+    for (size_t i = 0; i < part->stage_count; i++) { // the first run of each
+        if (i && part->stages[i].again) continue;
+        if (p->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+        p->stages[p->count++] = &part->stages[i];
     }
-    double counted = clock_now();
-    if (!failed) failed = phase(w, request, (size_t)problem, false, listings, reasons, err);
-    counted = clock_now() - counted;
-    double sampled = clock_now();
-    if (!failed && json_get_bool(request, "samples", true)) {
-        if (sampling_open(cuda_context(w->cuda), &why)) {
-            json_array_append_new(reasons, json_string(why.message));
-        } else {
-            failed = phase(w, request, (size_t)problem, true, listings, reasons, err);
-            if (failed != CUDA_CRASHED) sampling_close(cuda_context(w->cuda));
-        }
-    }
-    sampled = clock_now() - sampled;
-    if (!failed) failed = workload_sound(w, err);
-    for (size_t s = 0; s < count && s < PIPELINE_STAGES_MAX; s++) {
-        const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
-        json_t *stage = failed ? NULL : stage_json(&listings[s], tables[s], symbol, err);
-        if (stage)
-            json_array_append_new(list, stage);
-        else if (!failed)
-            failed = -1;
-        sass_listing_release(&listings[s]);
-        linetable_free(tables[s]);
+    char *cubin = text_read_file(c->cubin, &size);
+    if (!cubin) return error_set(err, "cannot read '%s': %s", c->cubin, strerror(errno));
+    int failed = units_count(cubin, size, err) < 0 ? -1 : 0;
+    for (size_t s = 0; s < p->count && !failed; s++) {
+        size_t bytes;
+        if (!*p->stages[s]->symbol) continue;
+        const char *image = cubin + units_offset(cubin, size, (size_t)p->stages[s]->unit, &bytes);
+        failed = linetable_read(&p->tables[s], image, bytes, p->stages[s]->symbol, err);
+        if (!failed) failed = sass_listing_init(&p->listings[s], linetable_code_bytes(p->tables[s]), err);
     }
     free(cubin);
-    json_decref(stages);
-    if (!failed) json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
-    json_object_set_new(answer, "stages", list);
-    json_object_set_new(answer, "reasons", reasons);
-    json_object_set_new(answer, "phases", json_pack("{s:f, s:f}", "count", counted, "sample", sampled));
-    json_object_set_new(answer, "wall", json_real(clock_now() - begin));
+    return failed;
+}
+
+static int sample_all(struct profile_run *p, struct error *err)
+{
+    struct error why = {""};
+    if (sampling_open(cuda_context(p->w->cuda), &why)) {
+        add_reason(p, &why);
+        return 0;
+    }
+    int failed = phase(p, true, err);
+    if (failed != CUDA_CRASHED) sampling_close(cuda_context(p->w->cuda));
+    return failed;
+}
+
+int gpu_profile_run(struct workload *w, const struct profile_request *request, struct profile_answer *answer,
+                    struct arena *memory, struct error *err)
+{
+    double begin = clock_now();
+    struct profile_run p = {.w = w, .candidate = &request->candidate, .memory = memory};
+    struct record_named_real *phases = arena_new(memory, 2 * sizeof *phases);
+    struct profile_stage *list = arena_new(memory, PIPELINE_STAGES_MAX * sizeof *list);
+    int failed = read_stages(&p, err);
+    double counted = clock_now();
+    if (!failed) failed = phase(&p, false, err);
+    double sampled = clock_now();
+    phases[0] = (struct record_named_real){"count", sampled - counted};
+    if (!failed && request->samples) failed = sample_all(&p, err);
+    phases[1] = (struct record_named_real){"sample", clock_now() - sampled};
+    if (!failed) failed = workload_sound(w, err);
+    for (size_t s = 0; s < p.count; s++) {
+        if (!failed) failed = answer_stage(&p.listings[s], p.tables[s], p.stages[s]->symbol, &list[s], memory, err);
+        sass_listing_release(&p.listings[s]);
+        linetable_free(p.tables[s]);
+    }
+    const char **reasons = arena_new(memory, sizeof p.reasons);
+    memcpy(reasons, p.reasons, sizeof p.reasons);
+    *answer = (struct profile_answer){.head.status = failed ? "" : status_name(STATUS_OK),
+                                      .stages = list,
+                                      .reasons = reasons,
+                                      .phases = phases,
+                                      .stage_count = failed ? 0 : p.count,
+                                      .reason_count = p.reason_count,
+                                      .phase_count = 2,
+                                      .wall = clock_now() - begin};
     return failed;
 }

@@ -3,11 +3,12 @@
 #ifndef SWEETSPOT_GPU_PROFILE_H
 #define SWEETSPOT_GPU_PROFILE_H
 
-#include "tuner/base/json.h"
 #include "tuner/gpu/workload_data.h"
+#include "tuner/protocol/profile_message.h"
 
-// Fills `answer` as protocol.h says for "profile". Fails only when a request is invalid (negative) or the context
-// is lost (CUDA_CRASHED); what cannot be counted here is a "reason" of the stage.
-int gpu_profile_run(struct workload *, const json_t *request, json_t *answer, struct error *err);
+// Fills `answer`, which is cleared, and keeps what it points to in `memory`. Fails only when a request is invalid
+// (negative) or the context is lost (CUDA_CRASHED); what cannot be counted here is a "reason" of the stage.
+int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,
+                    struct arena *memory, struct error *err);
 
 #endif

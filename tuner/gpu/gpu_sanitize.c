@@ -82,10 +82,10 @@ static int write_contents(struct sanitized *s, struct error *err)
     return failed;
 }
 
-static int launch(struct sanitized *s, const json_t *request, size_t number, struct error *err)
+static int launch(struct sanitized *s, const struct candidate *candidate, size_t number, struct error *err)
 {
     struct pipeline pipeline;
-    int failed = pipeline_open(&pipeline, s->w, request, err);
+    int failed = pipeline_open(&pipeline, s->w, candidate, err);
     for (int i = 0; i < LAUNCHES && !failed; i++) {
         failed = write_contents(s, err);
         if (!failed) failed = places_put(&pipeline.parts[number].places, 0, err);
@@ -97,18 +97,19 @@ static int launch(struct sanitized *s, const json_t *request, size_t number, str
     return failed;
 }
 
-int gpu_sanitize_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
+int gpu_sanitize_run(struct workload *w, const struct sanitize_request *request, struct answer_head *answer,
+                     struct arena *memory, struct error *err)
 {
     struct sanitized s = {.w = w};
-    int64_t number = json_get_integer(json_array_get(json_object_get(request, "problems"), 0), "problem", -1);
-    if (number < 0 || (size_t)number >= w->problem_count) return error_set(err, "no problem %lld", (long long)number);
+    int number = request->candidate.problem_count ? request->candidate.problems[0].problem : -1;
+    if (number < 0 || (size_t)number >= w->problem_count) return error_set(err, "no problem %d", number);
     s.problem = &w->problems[number];
     int failed = open_apart(&s, err);
-    if (!failed) failed = launch(&s, request, (size_t)number, err);
+    if (!failed) failed = launch(&s, &request->candidate, (size_t)number, err);
     close_apart(&s, failed == CUDA_CRASHED);
     bool refused = failed == CUDA_REFUSED;
     if (failed && !refused) return failed;
-    json_object_set_new(answer, "status", json_string(status_name(refused ? STATUS_LAUNCH_ERROR : STATUS_OK)));
-    json_object_set_new(answer, "reason", json_string(refused ? err->message : ""));
+    answer->status = status_name(refused ? STATUS_LAUNCH_ERROR : STATUS_OK);
+    answer->reason = arena_copy(memory, refused ? err->message : "");
     return 0;
 }

@@ -7,10 +7,11 @@
 #ifndef SWEETSPOT_GPU_SANITIZE_H
 #define SWEETSPOT_GPU_SANITIZE_H
 
-#include "tuner/base/json.h"
 #include "tuner/gpu/workload_data.h"
+#include "tuner/protocol/profile_message.h"
 
-// Fills `answer` as protocol.h says for "sanitize". Fails like the other requests (CUDA_CRASHED: the context is lost).
-int gpu_sanitize_run(struct workload *, const json_t *request, json_t *answer, struct error *err);
+// Fails like the other requests (CUDA_CRASHED: the context is lost).
+int gpu_sanitize_run(struct workload *, const struct sanitize_request *, struct answer_head *answer,
+                     struct arena *memory, struct error *err);
 
 #endif

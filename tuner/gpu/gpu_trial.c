@@ -24,6 +24,8 @@
 #include "tuner/gpu/workload.h"
 #include "tuner/trial/trial_field.h"
 
+enum { PHASES_MAX = 8 };
+
 struct gpu_trial {
     struct workload *w;
     struct pipeline pipeline;
@@ -35,15 +37,16 @@ struct gpu_trial {
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     double first[WORKLOAD_PROBLEMS_MAX]; // s; time of the verified run
     bool timed[WORKLOAD_PROBLEMS_MAX], judged;
-    json_t *phases; // wall seconds of each phase
-    double last;    // when the last phase ended
+    struct record_named_real phases[PHASES_MAX]; // wall seconds of each phase
+    size_t phase_count;
+    double last; // when the last phase ended
 };
 
 // Ends a phase.
 static void mark(struct gpu_trial *t, const char *phase)
 {
     double time = clock_now();
-    json_object_set_new(t->phases, phase, json_real(time - t->last));
+    if (t->phase_count < PHASES_MAX) t->phases[t->phase_count++] = (struct record_named_real){phase, time - t->last};
     t->last = time;
 }
 
@@ -251,93 +254,84 @@ static int check_times(struct gpu_trial *t, struct error *err)
     return failed;
 }
 
-static void set_times(struct trial_problem *problem, const struct measurement *m)
+void gpu_trial_times(struct trial_problem *problem, const struct measurement *m, struct arena *memory)
 {
+    double *samples = arena_new(memory, sizeof m->shown);
+    memcpy(samples, m->shown, sizeof m->shown);
     problem->time = m->time;
     problem->low = m->low;
     problem->high = m->high;
-    problem->samples = m->shown;
+    problem->samples = samples;
     problem->sample_count = m->shown_count;
     problem->samples_taken = (int64_t)m->count;
     if (m->power > 0) problem->power = m->power;
     if (m->energy > 0) problem->energy = m->energy;
 }
 
-void gpu_trial_times(json_t *object, const struct measurement *m)
+static void answer_problems(const struct gpu_trial *t, struct trial_answer *answer, struct arena *memory)
 {
-    struct trial_problem problem;
-    trial_clear(FIELD_PROBLEM, &problem);
-    set_times(&problem, m);
-    trial_write_answer(FIELD_PROBLEM, FIELD_GPU, &problem, object);
-}
-
-static json_t *problems_json(const struct gpu_trial *t)
-{
-    json_t *array = json_array();
+    struct problem_answer *list = arena_new(memory, t->w->problem_count * sizeof *list);
+    answer->problems = list;
+    answer->problem_count = t->w->problem_count;
     for (size_t k = 0; k < t->w->problem_count; k++) {
         const struct verify_result *r = &t->results[k];
-        json_t *one = json_object();
-        struct trial_problem figures;
-        bool judged = t->judged && pipeline_does(&t->pipeline, k);
-        trial_clear(FIELD_PROBLEM, &figures);
-        if (t->timed[k]) set_times(&figures, &t->times[k]);
-        if (judged) figures.error = r->error;
-        json_object_set_new(one, "problem", json_integer((json_int_t)k));
-        trial_write_answer(FIELD_PROBLEM, FIELD_GPU, &figures, one);
-        if (judged) {
-            json_object_set_new(one, "worst",
-                                r->row < 0 ? json_null() : json_pack("[I, I]", (json_int_t)r->row, (json_int_t)r->col));
-            json_object_set_new(one, "bad", json_integer((json_int_t)r->bad));
-            json_object_set_new(one, "got", json_real_or_null(r->got));
-            json_object_set_new(one, "want", json_real_or_null(r->want));
-        }
-        json_array_append_new(array, one);
+        struct problem_answer *one = &list[k];
+        record_clear(&problem_answer_record, one);
+        one->problem = (int)k;
+        if (t->timed[k]) gpu_trial_times(&one->figures, &t->times[k], memory);
+        if (!t->judged || !pipeline_does(&t->pipeline, k)) continue;
+        one->figures.error = r->error;
+        one->bad = (int64_t)r->bad;
+        one->got = r->got;
+        one->want = r->want;
+        if (r->row < 0) continue;
+        int64_t *worst = arena_new(memory, 2 * sizeof *worst);
+        worst[0] = r->row;
+        worst[1] = r->col;
+        one->worst = worst;
+        one->worst_count = 2;
     }
-    return array;
 }
 
-static json_t *stages_json(const struct gpu_trial *t)
+static void answer_stages(const struct gpu_trial *t, struct trial_answer *answer, struct arena *memory)
 {
-    json_t *array = json_array();
+    struct stage_answer *list = arena_new(memory, t->w->problem_count * PIPELINE_STAGES_MAX * sizeof *list);
+    answer->stages = list;
     for (size_t k = 0; t->pipeline.parts && k < t->w->problem_count; k++)
         for (unsigned i = 0; i < t->pipeline.parts[k].stage_count; i++) {
             const struct pipeline_launch *s = pipeline_stage(&t->pipeline.parts[k], i);
-            json_t *one =
-                json_pack("{s:I, s:i, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "blocks_per_sm",
-                          s->blocks_per_sm, "local_bytes", s->info.local_bytes, "registers", s->info.registers);
-            struct trial_stage figures;
-            trial_clear(FIELD_STAGE, &figures);
-            figures.occupancy = s->occupancy;
-            trial_write_answer(FIELD_STAGE, FIELD_GPU, &figures, one);
-            json_array_append_new(array, one);
+            struct stage_answer *one = &list[answer->stage_count++];
+            *one = (struct stage_answer){.problem = (int)k,
+                                         .stage = (int)i,
+                                         .blocks_per_sm = s->blocks_per_sm,
+                                         .local_bytes = s->info.local_bytes,
+                                         .registers = s->info.registers};
+            trial_clear(FIELD_STAGE, &one->figures);
+            one->figures.occupancy = s->occupancy;
         }
-    return array;
 }
 
-static void answer_with(const struct gpu_trial *t, json_t *answer)
+static void answer_with(const struct gpu_trial *t, struct trial_answer *answer, struct arena *memory)
 {
-    bool throttled = false;
-    for (size_t k = 0; k < t->w->problem_count; k++) throttled |= t->timed[k] && t->times[k].throttled;
-    json_object_set_new(answer, "status", json_string(status_name(t->status)));
-    json_object_set_new(answer, "reason", json_string(t->reason));
-    json_object_set_new(answer, "problems", problems_json(t));
-    json_object_set_new(answer, "stages", stages_json(t));
-    json_object_set_new(answer, "throttled", json_boolean(throttled));
-    json_object_set(answer, "phases", t->phases);
+    for (size_t k = 0; k < t->w->problem_count; k++) answer->throttled |= t->timed[k] && t->times[k].throttled;
+    answer->head.status = status_name(t->status);
+    answer->head.reason = arena_copy(memory, t->reason);
+    answer_problems(t, answer, memory);
+    answer_stages(t, answer, memory);
 }
 
-static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, struct error *err)
+static int attempt(struct gpu_trial *t, const struct trial_request *request, struct trial_answer *answer,
+                   struct arena *memory, struct error *err)
 {
     struct error why = {""};
     t->status = STATUS_OK;
     t->reason[0] = '\0';
-    const json_t *best = json_object_get(request, "best");
     for (size_t k = 0, tuned = 0; k < t->w->problem_count; k++)
-        if (t->w->problems[k].tune) t->best[k] = json_number_value(json_array_get(best, tuned++));
-    t->verify = json_get_bool(request, "verify", true);
+        if (t->w->problems[k].tune && tuned < request->best_count)
+            t->best[k] = fmax(request->best[tuned++], 0); // none is NaN
+    t->verify = request->verify;
     t->last = clock_now();
-    t->phases = json_object();
-    int failed = pipeline_open(&t->pipeline, t->w, request, &why);
+    int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);
     mark(t, "load");
     if (!failed) failed = run(t, &why);
     if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
@@ -353,39 +347,39 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     } else if (failed) {
         *err = why;
     }
-    if (!failed || failed == CUDA_CRASHED) answer_with(t, answer);
+    if (!failed || failed == CUDA_CRASHED) answer_with(t, answer, memory);
     // The device's heap and printf's buffer cannot be reset: the next candidate gets a fresh process.
-    if (pipeline_leaves_traces(&t->pipeline)) json_object_set_new(answer, "restart", json_true());
+    answer->head.restart = pipeline_leaves_traces(&t->pipeline);
     // The module of a crashed context cannot be unloaded, nor can anything else.
     if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
     mark(t, "unload");
-    json_decref(t->phases);
-    t->phases = NULL;
+    struct record_named_real *phases = arena_new(memory, sizeof t->phases);
+    memcpy(phases, t->phases, sizeof t->phases);
+    answer->phases = phases;
+    answer->phase_count = t->phase_count;
     return failed;
 }
 
 // What is known of the whole trial, once it is over.
-static void write_figures(const struct workload *w, double begin, json_t *answer)
+static void write_figures(const struct workload *w, double begin, struct trial *figures)
 {
     struct nvml_reading reading = measure_reading(w->measure);
-    struct trial figures;
-    trial_clear(FIELD_TRIAL, &figures);
-    figures.gpu_busy = measure_take_busy(w->measure);
-    figures.gpu_seconds = clock_now() - begin;
-    if (reading.clock_mhz) figures.clock_mhz = reading.clock_mhz;
-    if (reading.temperature) figures.temperature = reading.temperature;
-    trial_write_answer(FIELD_TRIAL, FIELD_GPU, &figures, answer);
+    figures->gpu_busy = measure_take_busy(w->measure);
+    figures->gpu_seconds = clock_now() - begin;
+    if (reading.clock_mhz) figures->clock_mhz = reading.clock_mhz;
+    if (reading.temperature) figures->temperature = reading.temperature;
 }
 
-int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
+int gpu_trial_run(struct workload *w, const struct trial_request *request, struct trial_answer *answer,
+                  struct arena *memory, struct error *err)
 {
     double begin = clock_now();
     struct gpu_trial *t = memory_try(1, sizeof *t, err);
     if (!t) return -1;
     t->w = w;
     measure_take_busy(w->measure);
-    int failed = attempt(t, request, answer, err);
-    write_figures(w, begin, answer);
+    int failed = attempt(t, request, answer, memory, err);
+    write_figures(w, begin, &answer->figures);
     free(t);
     return failed;
 }

@@ -4,13 +4,14 @@
 #ifndef SWEETSPOT_GPU_TRIAL_H
 #define SWEETSPOT_GPU_TRIAL_H
 
-#include "tuner/base/json.h"
 #include "tuner/gpu/workload.h"
+#include "tuner/protocol/trial_message.h"
 
-// Fills `answer` as protocol.h says for "trial".
-int gpu_trial_run(struct workload *, const json_t *request, json_t *answer, struct error *err);
+// Fills `answer`, which is cleared, and keeps what it points to in `memory`.
+int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_answer *answer, struct arena *memory,
+                  struct error *err);
 
-// A measurement's members (time, low, high, samples, count) into an object.
-void gpu_trial_times(json_t *object, const struct measurement *);
+// A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.
+void gpu_trial_times(struct trial_problem *, const struct measurement *, struct arena *memory);
 
 #endif

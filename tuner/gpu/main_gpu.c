@@ -107,7 +107,7 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.
-    json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
+    struct baseline_answer *measured = failed ? NULL : baselines_measure(&w->baselines, err);
     if (!failed && !measured) failed = CUDA_CRASHED;
     if (failed) {
         if (w->baselines.culprit) json_object_set_new(answer, "baseline", json_string(w->baselines.culprit));
@@ -115,7 +115,10 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
         return failed;
     }
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
-    json_object_set_new(answer, "baselines", measured);
+    json_t *baselines = json_array();
+    for (size_t i = 0; i < w->baselines.count; i++)
+        json_array_append_new(baselines, record_write(&baseline_answer_record, &measured[i]));
+    json_object_set_new(answer, "baselines", baselines);
     json_object_set_new(answer, "least", plausibility_least(&w->workload));
     json_object_set_new(answer, "metrics", w->counting ? gpu_counting_keys(w->counting) : json_array());
     json_object_set_new(answer, "missing", w->counting ? gpu_counting_missing(w->counting) : json_array());
@@ -143,25 +146,77 @@ static void tell_reference(void *user, double share)
     tell_of(user, "the reference on the CPU", share, 0);
 }
 
+static int serve_trial(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
+{
+    return gpu_trial_run(&w->workload, request, answer, memory, err);
+}
+
+static int serve_count(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
+{
+    if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    return gpu_counting_run(w->counting, &w->workload, &w->baselines, request, answer, memory, err);
+}
+
+static int serve_final(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
+{
+    return gpu_final_run(&w->workload, &w->baselines, request, answer, memory, tell_progress, w, err);
+}
+
+static int serve_profile(struct gpu_worker *w, const void *request, void *answer, struct arena *memory,
+                         struct error *err)
+{
+    return gpu_profile_run(&w->workload, request, answer, memory, err);
+}
+
+static int serve_sanitize(struct gpu_worker *w, const void *request, void *answer, struct arena *memory,
+                          struct error *err)
+{
+    return gpu_sanitize_run(&w->workload, request, answer, memory, err);
+}
+
+// Requests about candidates of the job that is set up.
+static const struct {
+    const char *op;
+    const struct record *request, *answer;
+    int (*serve)(struct gpu_worker *, const void *request, void *answer, struct arena *, struct error *);
+} requests[] = {
+    {"trial", &trial_request_record, &trial_answer_record, serve_trial},
+    {"count", &count_request_record, &count_answer_record, serve_count},
+    {"final", &final_request_record, &final_answer_record, serve_final},
+    {"profile", &profile_request_record, &profile_answer_record, serve_profile},
+    {"sanitize", &sanitize_request_record, &answer_head_record, serve_sanitize},
+};
+
+static int serve_record(struct gpu_worker *w, size_t which, const json_t *from, json_t *to, struct error *err)
+{
+    struct arena memory = {NULL};
+    void *request = arena_new(&memory, requests[which].request->size),
+         *answer = arena_new(&memory, requests[which].answer->size);
+    record_clear(requests[which].answer, answer);
+    int failed = record_read(requests[which].request, from, request, &memory, err);
+    if (!failed) {
+        failed = requests[which].serve(w, request, answer, &memory, err);
+        record_write_into(requests[which].answer, answer, to);
+    }
+    arena_release(&memory);
+    return failed;
+}
+
 // Answers one request. CUDA_CRASHED: the process must end.
 static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
 {
     const char *op = json_get_string(request, "op", "");
+    size_t which = 0;
     if (!strcmp(op, "metrics")) return gpu_counting_list(json_get_string(request, "chip", ""), answer, err);
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
-    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") ||
-                 !strcmp(op, "profile") || !strcmp(op, "sanitize");
-    if (!known) return error_set(err, "unknown request '%s'", op);
+    while (which < sizeof requests / sizeof *requests && strcmp(op, requests[which].op) != 0) which++;
+    bool candidates = which < sizeof requests / sizeof *requests;
+    if (!candidates && strcmp(op, "ceilings") != 0) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "a \"job\" request must come first");
-    if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, request, answer, err);
+    if (!candidates) return ceilings_measure(&w->workload, request, answer, err);
     tell_of(w, NULL, 0, 0); // the driver knows from now on whose fault it is if the worker ends
-    if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
-    if (!strcmp(op, "profile")) return gpu_profile_run(&w->workload, request, answer, err);
-    if (!strcmp(op, "sanitize")) return gpu_sanitize_run(&w->workload, request, answer, err);
-    if (!strcmp(op, "final")) return gpu_final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
-    if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
-    return gpu_counting_run(w->counting, &w->workload, &w->baselines, request, answer, err);
+    return serve_record(w, which, request, answer, err);
 }
 
 // Reads, serves and answers one line. Returns the exit status once the process must end, else -1.

@@ -87,9 +87,8 @@ bool pipeline_leaves_traces(const struct pipeline *p)
     return any;
 }
 
-static int make_room(struct pipeline_part *part, const json_t *launches, struct error *err)
+static int make_room(struct pipeline_part *part, size_t count, struct error *err)
 {
-    size_t count = json_array_size(launches);
     if (part->launch) return error_set(err, "its launches are given twice");
     if (count > PIPELINE_LAUNCHES_MAX) return error_set(err, "more than %d launches", PIPELINE_LAUNCHES_MAX);
     part->launch = memory_try(count + 1, sizeof *part->launch, err);
@@ -97,10 +96,9 @@ static int make_room(struct pipeline_part *part, const json_t *launches, struct 
 }
 
 // Whether a candidate's first stage is a function of the user's: then there is no cubin.
-static bool is_program(const json_t *candidate)
+static bool is_program(const struct candidate *c)
 {
-    const json_t *first = json_array_get(json_object_get(candidate, "problems"), 0);
-    return json_object_get(json_array_get(json_object_get(first, "stages"), 0), "function") != NULL;
+    return c->problem_count && c->problems[0].stage_count && *c->problems[0].stages[0].function;
 }
 
 // How the stages of a problem see its buffers, and whether any of them is a kernel.
@@ -137,25 +135,17 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
     return failed;
 }
 
-static int read_problems(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
+static int read_problems(struct pipeline *p, const struct workload *w, const struct candidate *c, struct error *err)
 {
-    int failed;
-    size_t i, j;
-    json_t *each, *stage;
-    json_array_foreach(json_object_get(candidate, "problems"), i, each)
-    {
-        int64_t number = json_get_integer(each, "problem", (int64_t)i);
-        if (number < 0 || (size_t)number >= w->problem_count)
-            return error_set(err, "no problem %lld", (long long)number);
-        if ((failed = make_room(&p->parts[number], json_object_get(each, "stages"), err)))
-            return error_prefix(err, "problem %s", w->problems[number].name), failed;
-        json_array_foreach(json_object_get(each, "stages"), j, stage)
-        {
-            failed = pipeline_read_stage(p, &p->parts[number], &w->problems[number], candidate, stage, err);
-            if (failed) {
-                error_prefix(err, "problem %s, stage %zu", w->problems[number].name, j);
-                return failed;
-            }
+    for (size_t i = 0; i < c->problem_count; i++) {
+        const struct candidate_problem *from = &c->problems[i];
+        size_t number = from->problem == -1 ? i : (size_t)from->problem;
+        if (number >= w->problem_count) return error_set(err, "no problem %d", from->problem);
+        int failed = make_room(&p->parts[number], from->stage_count, err);
+        if (failed) return error_prefix(err, "problem %s", w->problems[number].name), failed;
+        for (size_t k = 0; k < from->stage_count; k++) {
+            failed = pipeline_read_stage(p, &p->parts[number], &w->problems[number], c, &from->stages[k], err);
+            if (failed) return error_prefix(err, "problem %s, stage %zu", w->problems[number].name, k), failed;
         }
     }
     return 0;
@@ -176,7 +166,7 @@ static int ready_programs(struct pipeline *p, struct error *err)
     return failed;
 }
 
-int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
+int pipeline_open(struct pipeline *p, const struct workload *w, const struct candidate *candidate, struct error *err)
 {
     memset(p, 0, sizeof *p);
     p->cuda = w->cuda;
@@ -185,7 +175,7 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
         p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .pipeline = p, .operations = &w->operations};
-    int failed = is_program(candidate) ? 0 : load_units(p, json_get_string(candidate, "cubin", ""), err);
+    int failed = is_program(candidate) ? 0 : load_units(p, candidate->cubin, err);
     if (!failed) failed = read_problems(p, w, candidate, err);
     if (!failed) failed = open_places(p, w, err);
     return failed ? failed : ready_programs(p, err);
@@ -255,17 +245,6 @@ const struct pipeline_launch *pipeline_stage(const struct pipeline_part *part, u
     unsigned i = 0;
     while (i + 1 < part->count && part->launch[i].stage != stage) i++;
     return &part->launch[i];
-}
-
-json_t *pipeline_stages(const json_t *launches)
-{
-    json_t *stages = json_array(), *each;
-    size_t i;
-    json_array_foreach(launches, i, each)
-    {
-        if (!i || !json_get_bool(each, "again", false)) json_array_append(stages, each);
-    }
-    return stages;
 }
 
 bool pipeline_does(const struct pipeline *p, size_t problem)

@@ -12,6 +12,7 @@
 #include "tuner/gpu/places.h"
 #include "tuner/gpu/program_call.h"
 #include "tuner/gpu/workload_data.h"
+#include "tuner/protocol/candidate.h"
 
 enum {
     PIPELINE_STAGES_MAX = JOB_MAX_STAGES,
@@ -66,9 +67,9 @@ struct pipeline {
     struct pipeline_part *parts; // by problem of the workload
 };
 
-// Reads "cubin" and "problems" of a candidate and makes it ready to launch. CUDA_REFUSED: this candidate cannot be
-// launched. The caller releases, also after a failure.
-int pipeline_open(struct pipeline *, const struct workload *, const json_t *candidate, struct error *err);
+// Makes a candidate ready to launch, which must live as long where it is a program. CUDA_REFUSED: this candidate cannot
+// be launched. The caller releases, also after a failure.
+int pipeline_open(struct pipeline *, const struct workload *, const struct candidate *, struct error *err);
 void pipeline_release(struct pipeline *);
 
 // The variables of all units: module_state_restore, module_state_look; and whether any uses the device's heap or
@@ -85,8 +86,6 @@ int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
-// The first runs among the "stages" of a problem. New reference.
-json_t *pipeline_stages(const json_t *launches);
 // Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);

@@ -1,71 +1,56 @@
 // See pipeline_read.h.
 #include "tuner/gpu/pipeline_read.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-static void read_triple(const json_t *object, const char *key, unsigned out[3])
+// -1: it is missing. A zero size is refused at launch.
+static void read_triple(const int64_t from[3], unsigned out[3])
 {
-    const json_t *array = json_object_get(object, key);
-    for (size_t i = 0; i < 3; i++) {
-        const json_t *value = json_array_get(array, i);
-        json_int_t n = json_is_integer(value) ? json_integer_value(value) : 1;
-        out[i] = n < 0 || n > UINT32_MAX ? 0 : (unsigned)n; // a zero size is refused at launch
-    }
+    for (size_t i = 0; i < 3; i++)
+        out[i] = from[i] == -1 ? 1 : from[i] < 0 || from[i] > UINT32_MAX ? 0 : (unsigned)from[i];
 }
 
-static int read_integers(const json_t *from, const char *key, int count, uint64_t *out)
-{
-    const json_t *list = json_object_get(from, key);
-    for (int i = 0; i < count; i++) {
-        const json_t *value = json_array_get(list, (size_t)i);
-        if (!json_is_integer(value) || json_integer_value(value) < 0) return -1;
-        out[i] = (uint64_t)json_integer_value(value);
-    }
-    return json_array_size(list) == (size_t)count ? 0 : -1;
-}
-
-// {"tensor_map":"A",...}: encoded here, moved at launches that use copies of the memory.
+// Encoded here, moved at launches that use copies of the memory.
 static int read_tensor_map(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
-                           const json_t *from, struct error *err)
+                           const struct stage_argument *from, struct error *err)
 {
-    const char *name = json_get_string(from, "tensor_map", "");
-    struct cuda_tensor t = {.rank = (int)json_array_size(json_object_get(from, "box")),
-                            .swizzle = (int)json_get_integer(from, "swizzle", 0),
-                            .promotion = (int)json_get_integer(from, "promotion", 0),
-                            .nan = json_get_bool(from, "nan", false),
-                            .tf32 = json_get_bool(from, "tf32", false)};
+    struct cuda_tensor t = {.rank = (int)from->box_count,
+                            .swizzle = from->swizzle,
+                            .promotion = from->promotion,
+                            .nan = from->nan,
+                            .tf32 = from->tf32};
     struct cuda_tensor_map map;
-    uint64_t box[CUDA_TENSOR_RANK] = {0};
-    int found = buffers_find(&problem->buffers, name);
-    if (found < 0) return error_set(err, "argument %u: no buffer '%s'", s->count, name);
+    int found = buffers_find(&problem->buffers, from->tensor_map);
+    if (found < 0) return error_set(err, "argument %u: no buffer '%s'", s->count, from->tensor_map);
     if (s->map_count == PIPELINE_MAPS_MAX) return error_set(err, "more than %d tensor maps", PIPELINE_MAPS_MAX);
-    if (t.rank < 1 || t.rank > CUDA_TENSOR_RANK || read_integers(from, "sizes", t.rank, t.size) ||
-        read_integers(from, "strides", t.rank - 1, t.stride) || read_integers(from, "box", t.rank, box))
+    if (from->box_count < 1 || from->box_count > CUDA_TENSOR_RANK || from->size_count != from->box_count ||
+        from->stride_count != from->box_count - 1)
         return error_set(err, "argument %u: a tensor map needs sizes, strides and a box of 1 to %d dimensions",
                          s->count, CUDA_TENSOR_RANK);
     for (int i = 0; i < t.rank; i++) {
-        if (box[i] > UINT32_MAX) return error_set(err, "argument %u: a tensor map with a box beyond 2^32", s->count);
-        t.box[i] = (uint32_t)box[i];
+        t.size[i] = (uint64_t)from->sizes[i];
+        if (i + 1 < t.rank) t.stride[i] = (uint64_t)from->strides[i];
+        t.box[i] = (uint32_t)from->box[i];
     }
     t.type = problem->buffers.list[found].view.type;
     s->value[s->count] = problem->buffers.list[found].view.device;
     int failed = cuda_tensor_map_encode(p->cuda, &t, s->value[s->count], &map, err);
-    if (failed) return error_prefix(err, "tensor map '%s'", name), failed;
+    if (failed) return error_prefix(err, "tensor map '%s'", from->tensor_map), failed;
     memcpy(s->maps[s->map_count++], &map, sizeof map);
     s->map[s->count++] = (int)s->map_count;
     return 0;
 }
 
-// {"texture":"image"}, {"surface":"out"}.
-static int read_object(struct pipeline_launch *s, const struct device_problem *problem, const json_t *from,
-                       struct error *err)
+static int read_object(struct pipeline_launch *s, const struct device_problem *problem,
+                       const struct stage_argument *from, struct error *err)
 {
-    const char *surface = json_get_string(from, "surface", NULL),
-               *name = surface ? surface : json_get_string(from, "texture", "");
+    bool surface = *from->surface;
+    const char *name = surface ? from->surface : from->texture;
     int found = buffers_find(&problem->buffers, name);
     const struct device_buffer *b = found < 0 ? NULL : &problem->buffers.list[found];
     if (!b || !b->has_image || (surface && !b->image.about.surface))
@@ -75,7 +60,7 @@ static int read_object(struct pipeline_launch *s, const struct device_problem *p
     return 0;
 }
 
-// {"bytes":"0a000000..."}: a struct or a vector by value.
+// A struct or a vector by value.
 static int read_bytes(struct pipeline_launch *s, const char *digits, struct error *err)
 {
     static const char hex[] = "0123456789abcdef";
@@ -92,50 +77,61 @@ static int read_bytes(struct pipeline_launch *s, const char *digits, struct erro
 }
 
 static int read_argument(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
-                         const json_t *from, struct error *err)
+                         const struct stage_argument *from, struct error *err)
 {
     unsigned i = s->count;
-    const char *buffer = json_get_string(from, "buffer", NULL), *scalar = json_get_string(from, "scalar", NULL);
     if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
-    if (json_object_get(from, "tensor_map")) return read_tensor_map(p, s, problem, from, err);
-    if (json_object_get(from, "texture") || json_object_get(from, "surface")) return read_object(s, problem, from, err);
-    if (json_object_get(from, "bytes")) return read_bytes(s, json_get_string(from, "bytes", ""), err);
-    if (buffer) {
-        int found = buffers_find(&problem->buffers, buffer);
-        if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, buffer);
+    if (*from->tensor_map) return read_tensor_map(p, s, problem, from, err);
+    if (*from->texture || *from->surface) return read_object(s, problem, from, err);
+    if (*from->bytes) return read_bytes(s, from->bytes, err);
+    if (*from->buffer) {
+        int found = buffers_find(&problem->buffers, from->buffer);
+        if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, from->buffer);
         s->value[i] = problem->buffers.list[found].view.device;
         s->pointer[i] = true;
     } else {
-        int type = element_find(scalar);
-        const json_t *value = json_object_get(from, "value");
-        if (type < 0 || !json_is_number(value)) return error_set(err, "argument %u is neither buffer nor scalar", i);
-        if ((type == ELEMENT_I64 || type == ELEMENT_U64) && json_is_integer(value))
-            s->value[i] = (uint64_t)json_integer_value(value);
+        int type = element_find(from->scalar);
+        if (type < 0 || isnan(from->value.real)) return error_set(err, "argument %u is neither buffer nor scalar", i);
+        if ((type == ELEMENT_I64 || type == ELEMENT_U64) && from->value.whole)
+            s->value[i] = (uint64_t)from->value.integer;
         else
-            element_store((enum element)type, json_number_value(value), &s->value[i]);
+            element_store((enum element)type, from->value.real, &s->value[i]);
     }
     s->count++;
     return 0;
 }
 
+static const char *bound_buffer(const struct stage_call *from, const char *role)
+{
+    for (size_t i = 0; i < from->buffer_count; i++)
+        if (!strcmp(from->buffers[i].name, role)) return from->buffers[i].value;
+    return "";
+}
+
+static double role_value(const struct stage_call *from, const struct operation_role *role)
+{
+    for (size_t i = 0; i < from->role_count; i++)
+        if (!strcmp(from->roles[i].name, role->name)) return from->roles[i].value.real;
+    return role->fallback;
+}
+
 // A library's call: roles bound to this problem's buffers and to numbers, checked, and the library made ready.
-static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem, const json_t *from,
-                              struct error *err)
+static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem,
+                              const struct stage_call *from, struct error *err)
 {
     struct pipeline_launch *s = &part->launch[part->count];
-    const char *name = json_get_string(from, "operation", ""), *by = json_get_string(from, "by", "");
+    const char *name = from->operation;
     const struct operation *op = operation_find(name, NULL);
-    const json_t *buffers = json_object_get(from, "buffers"), *roles = json_object_get(from, "roles");
     char detail[OPERATION_DETAIL_MAX];
-    s->library = op ? operation_baseline(op, by) : NULL;
-    if (!s->library) return error_set(err, "no library computes '%s' by '%s'", name, by);
+    s->library = op ? operation_baseline(op, from->by) : NULL;
+    if (!s->library) return error_set(err, "no library computes '%s' by '%s'", name, from->by);
     for (int i = 0; op->roles[i].name; i++) {
         const struct operation_role *role = &op->roles[i];
         if (role->kind == ROLE_SIZE || role->kind == ROLE_SCALAR) {
-            s->operation.value[i] = json_get_number(roles, role->name, role->fallback);
+            s->operation.value[i] = role_value(from, role);
             continue;
         }
-        int found = buffers_find(&problem->buffers, json_get_string(buffers, role->name, ""));
+        int found = buffers_find(&problem->buffers, bound_buffer(from, role->name));
         if (found < 0) return error_set(err, "%s: no buffer for the role %s", name, role->name);
         const struct device_buffer *b = &problem->buffers.list[found];
         if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN && !b->restored)
@@ -149,21 +145,16 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
 }
 
 static int read_arguments(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
-                          const json_t *from, struct error *err)
+                          const struct stage_call *from, struct error *err)
 {
-    size_t i;
-    json_t *each;
     int failed = 0;
-    json_array_foreach(json_object_get(from, "args"), i, each)
-    {
-        if (!failed) failed = read_argument(p, s, problem, each, err);
-    }
+    for (size_t i = 0; i < from->arg_count && !failed; i++) failed = read_argument(p, s, problem, &from->args[i], err);
     return failed;
 }
 
 // A function of the user's, made ready for this problem.
 static int read_program(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
-                        const char *baseline, const json_t *from, struct error *err)
+                        const char *baseline, const struct stage_call *from, struct error *err)
 {
     struct pipeline_launch *s = &part->launch[part->count];
     int failed = read_arguments(p, s, problem, from, err);
@@ -173,28 +164,24 @@ static int read_program(struct pipeline *p, struct pipeline_part *part, const st
 }
 
 int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
-                        const json_t *candidate, const json_t *from, struct error *err)
+                        const struct candidate *candidate, const struct stage_call *from, struct error *err)
 {
-    bool again = part->count && json_get_bool(from, "again", false);
+    bool again = part->count && from->again;
     if (!again && part->stage_count == PIPELINE_STAGES_MAX)
         return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
     if (!again) part->stage_count++;
     part->launch[part->count].stage = part->stage_count - 1;
-    if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
-    if (json_object_get(from, "function"))
-        return read_program(p, part, problem, json_get_string(candidate, "name", ""), from, err);
+    if (*from->operation) return read_library_stage(part, problem, from, err);
+    if (*from->function) return read_program(p, part, problem, candidate->name, from, err);
     struct pipeline_launch *s = &part->launch[part->count];
-    const char *symbol = json_get_string(from, "symbol", "");
-    int64_t unit = json_get_integer(from, "unit", 0);
-    if (unit < 0 || (size_t)unit >= p->unit_count || !p->units[unit].module)
-        return error_set(err, "the cubin has no unit %lld", (long long)unit);
-    read_triple(from, "grid", s->geometry.grid);
-    read_triple(from, "block", s->geometry.block);
-    read_triple(from, "cluster", s->geometry.cluster);
-    int64_t shared = json_get_integer(from, "shared", 0);
-    s->geometry.shared = shared < 0 || shared > INT32_MAX ? INT32_MAX : (unsigned)shared;
-    s->geometry.cooperative = json_get_bool(from, "cooperative", false);
-    s->overlap = json_get_bool(from, "overlap", false) && part->count && !part->launch[part->count - 1].library;
+    if (from->unit < 0 || (size_t)from->unit >= p->unit_count || !p->units[from->unit].module)
+        return error_set(err, "the cubin has no unit %lld", (long long)from->unit);
+    read_triple(from->grid, s->geometry.grid);
+    read_triple(from->block, s->geometry.block);
+    read_triple(from->cluster, s->geometry.cluster);
+    s->geometry.shared = from->shared < 0 || from->shared > INT32_MAX ? INT32_MAX : (unsigned)from->shared;
+    s->geometry.cooperative = from->cooperative;
+    s->overlap = from->overlap && part->count && !part->launch[part->count - 1].library;
     int failed = read_arguments(p, s, problem, from, err);
     if (failed) return failed;
     for (size_t i = 0; i < 3; i++)
@@ -202,7 +189,7 @@ int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const st
             error_set(err, "a grid, block or cluster of size 0 or beyond 2^32");
             return CUDA_REFUSED;
         }
-    if ((failed = cuda_module_kernel(p->cuda, p->units[unit].module, symbol, &s->kernel, err)) ||
+    if ((failed = cuda_module_kernel(p->cuda, p->units[from->unit].module, from->symbol, &s->kernel, err)) ||
         (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
         (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
         (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))

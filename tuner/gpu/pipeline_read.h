@@ -7,6 +7,6 @@
 // Appends the stage, or another run of the last one, to the launches of a problem, which have room for it, and makes it
 // ready. Its kernel is of the pipeline's units, which are loaded. CUDA_REFUSED: it cannot be launched.
 int pipeline_read_stage(struct pipeline *, struct pipeline_part *, const struct device_problem *,
-                        const json_t *candidate, const json_t *stage, struct error *);
+                        const struct candidate *, const struct stage_call *, struct error *);
 
 #endif

@@ -126,19 +126,18 @@ static int find_function(void *library, const char *path, const char *name, swee
     return CUDA_REFUSED;
 }
 
-int program_call_open(struct program_call **out, const char *baseline, const json_t *stage, struct error *err)
+int program_call_open(struct program_call **out, const char *baseline, const struct stage_call *stage,
+                      struct error *err)
 {
-    const char *path = json_get_string(stage, "library", "");
-    const json_t *sizes = json_object_get(stage, "sizes"), *each;
+    const char *path = stage->library;
     struct error why;
-    size_t i;
     struct program_call *p = *out = memory_try(1, sizeof *p, err);
     if (!p) return -1;
-    p->name = json_get_string(stage, "function", "");
-    p->init_name = json_get_string(stage, "init", NULL);
+    p->name = stage->function;
+    p->init_name = *stage->init ? stage->init : NULL;
     quote(baseline, p->baseline);
-    if (json_array_size(sizes) > SIZES_MAX) return error_set(err, "more than %d sizes", SIZES_MAX);
-    json_array_foreach(sizes, i, each) p->sizes[i] = json_integer_value(each);
+    if (stage->size_count > SIZES_MAX) return error_set(err, "more than %d sizes", SIZES_MAX);
+    for (size_t i = 0; i < stage->size_count; i++) p->sizes[i] = stage->sizes[i];
     watch_faults();
     running = p; // its constructors
     void *library = library_open(path, false, false, &why);

@@ -222,9 +222,12 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
 static int by_kernel(struct workload *w, size_t number, struct error *err)
 {
     struct device_problem *p = &w->problems[number];
-    struct pipeline pipeline;
+    struct pipeline pipeline = {0};
+    struct candidate kernel;
+    struct arena memory = {NULL};
     const unsigned first = 0;
-    int failed = pipeline_open(&pipeline, w, asked(w), err);
+    int failed = record_read(&candidate_record, asked(w), &kernel, &memory, err);
+    if (!failed) failed = pipeline_open(&pipeline, w, &kernel, err);
     if (!failed && !pipeline.parts[number].count)
         failed = error_set(err, "the reference has no stages for problem %s", p->name);
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, BUFFERS_GUARD, err);
@@ -240,6 +243,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
     if (!failed) failed = ended;
     if (failed) error_prefix(err, "the reference kernel");
+    arena_release(&memory);
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
     return failed;
 }

@@ -375,7 +375,7 @@ void cuda_file_release(struct cuda_file *f)
     *f = (struct cuda_file){0};
 }
 
-const struct cuda_macro *cuda_file_macro(const struct cuda_file *f, const char *name)
+static const struct cuda_macro *find_macro(const struct cuda_file *f, const char *name)
 {
     for (size_t i = 0; i < f->macro_count; i++)
         if (!strcmp(f->macros[i].name, name)) return &f->macros[i];
@@ -384,7 +384,7 @@ const struct cuda_macro *cuda_file_macro(const struct cuda_file *f, const char *
 
 bool cuda_file_uses(const struct cuda_file *f, const char *name)
 {
-    if (cuda_file_macro(f, name)) return true;
+    if (find_macro(f, name)) return true;
     for (size_t i = 0; i < f->tokens.count; i++)
         if (token(f, i)->kind == CUDA_NAME && cuda_token_is(token(f, i), name)) return true;
     for (size_t i = 0; i < f->macro_count; i++)
@@ -417,7 +417,7 @@ static bool declared_at(const struct cuda_file *f, size_t i)
 
 bool cuda_file_declares(const struct cuda_file *f, const char *name)
 {
-    if (cuda_file_macro(f, name)) return true;
+    if (find_macro(f, name)) return true;
     for (size_t i = 0; i < f->constant_count; i++)
         if (!strcmp(f->constants[i].name, name)) return true;
     for (size_t i = 0; i < f->kernel_count; i++)

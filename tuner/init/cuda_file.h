@@ -67,7 +67,6 @@ struct cuda_file {
 void cuda_file_init(struct cuda_file *, char *source);
 void cuda_file_release(struct cuda_file *);
 
-const struct cuda_macro *cuda_file_macro(const struct cuda_file *, const char *name);
 // Whether the file declares this name anywhere: as a variable, argument, type, member of an enum, or macro.
 bool cuda_file_declares(const struct cuda_file *, const char *name);
 // Whether the name occurs in the file at all, but in comments and strings.

@@ -99,8 +99,8 @@ void job_draft_release(struct job_draft *d)
     free(d->arguments);
     free(d->constraints);
     free(d->notes);
-    free(d->entry);
-    free(d->sample);
+    free(d->entry.text);
+    free(d->sample.text);
     free(d->nvcc);
     free(d->log);
     signatures_release(&d->signatures);

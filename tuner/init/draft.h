@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tuner/base/text.h"
 #include "tuner/check/signature.h"
 #include "tuner/init/cuda_file.h"
 
@@ -47,9 +48,9 @@ struct job_draft {
     struct draft_argument *arguments;
     char **constraints; // expressions
     char **notes;       // worth a look
-    char *entry;        // the name, or a name expression
-    bool entry_known;   // else a type is missing in it
-    char *sample;       // the entry with float for what is missing
+    struct text entry;  // the name, or a name expression
+    bool entry_known;   // else a type is missing in it, or nobody knows whether it is one
+    struct text sample; // the entry with float for what is missing
     bool is_compiled;   // the compiler said what it takes
     char *nvcc;         // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
     char *log;          // why no compiler takes it; NULL: one does, or none was asked

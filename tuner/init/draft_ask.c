@@ -36,7 +36,7 @@ static int ask(struct job_draft *d, const char *source, struct worker *w, bool n
     job.space = space_new(job.symbols);
     job.reference.source = text_copy(source);
     job.defines = macros_of(d, other, &job.define_count);
-    job.reference.stage.entry = text_copy(d->sample);
+    job.reference.stage.entry = text_copy(d->sample.text);
     signatures_release(&d->signatures);
     json_t *request = request_compile(&job, NULL, "sm_90a", NULL, folder);
     int result = signatures_ask(&d->signatures, w, request, "sm_90a", folder, SECONDS + COMPILE_GRACE, err);
@@ -56,9 +56,9 @@ static void take(struct job_draft *d)
 {
     const struct kernel_signature *s = &d->signatures.list[0];
     const struct cuda_kernel *k = d->kernel;
-    bool whole = d->entry_known;
+    bool whole = !strcmp(d->entry.text, d->sample.text);
     d->is_compiled = true;
-    d->entry_known &= !s->problem;
+    d->entry_known = whole && !s->problem;
     if (s->problem || s->parameter_count != d->argument_count) return;
     for (size_t i = 0; i < s->parameter_count; i++) {
         bool missing = false; // the sample's type is any

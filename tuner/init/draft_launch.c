@@ -218,7 +218,7 @@ static void read_launch(struct job_draft *d, const struct call *c)
 static void limit_shared(struct job_draft *d)
 {
     const struct draft_scope s = {.parameters = true};
-    char *total = NULL;
+    struct text total = {0};
     bool known = true, parameters = false;
     for (size_t i = d->kernel->body + 1; i < d->kernel->end; i++) {
         if (!draft_is(d, i, "__shared__") || draft_is(d, i - 1, "extern")) continue;
@@ -229,22 +229,22 @@ static void limit_shared(struct job_draft *d)
         const struct kernel_type *type = kernel_type_find(words);
         free(words);
         known &= type != NULL;
-        draft_append(&total, "%s%zu", total ? " + " : "", type ? type->bytes : 0);
+        text_add(&total, "%s%zu", total.text ? " + " : "", type ? type->bytes : 0);
         while (draft_is(d, bracket, "[")) {
             size_t close = cuda_tokens_close(&d->file->tokens, bracket, d->kernel->end);
             char *size = draft_expression(d, &s, bracket + 1, close - 1);
             known &= size != NULL;
             for (size_t p = 0; p < d->parameter_count && size; p++) parameters |= has_word(size, d->parameters[p].name);
-            draft_append(&total, " * (%s)", size ? size : "");
+            text_add(&total, " * (%s)", size ? size : "");
             free(size);
             bracket = close;
         }
     }
-    if (total && known && parameters) {
+    if (total.text && known && parameters) {
         d->constraints = memory_grow(d->constraints, d->constraint_count + 1, sizeof *d->constraints);
-        d->constraints[d->constraint_count++] = text_format("%s <= 49152", total);
+        d->constraints[d->constraint_count++] = text_format("%s <= 49152", total.text);
     }
-    free(total);
+    free(total.text);
 }
 
 void draft_read(struct job_draft *d)

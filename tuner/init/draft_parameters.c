@@ -90,6 +90,7 @@ static struct tested read_tests(const struct cuda_file *f, const char *name)
 static void set_values(const struct job_draft *d, struct draft_parameter *p, const int64_t *value)
 {
     struct tested tests = read_tests(d->file, p->source);
+    struct text list = {0};
     p->pragma = before_loop(d, p->source);
     bool on_or_off = tests.choice && (value ? *value == 0 || *value == 1 : tests.count < 2) &&
                      (!tests.count || tests.values[0] == 0 || tests.values[0] == 1);
@@ -100,17 +101,16 @@ static void set_values(const struct job_draft *d, struct draft_parameter *p, con
         p->values = text_copy("[0, 1]");
     } else if (value && *value > 0 && *value <= 1024 && !(*value & (*value - 1))) {
         for (int64_t v = *value < 4 ? 1 : *value / 4; v <= *value || (v <= 1024 && v <= *value * 4); v *= 2)
-            draft_append(&p->values, "%s%" PRId64, p->values ? ", " : "[", v);
-        draft_append(&p->values, "]");
+            text_add(&list, "%s%" PRId64, list.text ? ", " : "[", v);
     } else if (value) {
         p->values = text_format("[%" PRId64 "]", *value);
     } else if (tests.unroll) {
         p->values = text_copy("[1, 2, 4, 8]");
     } else if (tests.count > 1) {
-        for (size_t i = 0; i < tests.count; i++)
-            draft_append(&p->values, "%s%" PRId64, i ? ", " : "[", tests.values[i]);
-        draft_append(&p->values, "]");
+        for (size_t i = 0; i < tests.count; i++) text_add(&list, "%s%" PRId64, i ? ", " : "[", tests.values[i]);
     }
+    if (list.text) text_add(&list, "]");
+    if (list.text) p->values = list.text;
     p->first = value ? *value : p->values ? strtoll(p->values + 1, NULL, 10) : 0;
 }
 
@@ -251,9 +251,9 @@ static void add_type(struct job_draft *d, const struct cuda_template_parameter *
     char *type = given      ? cuda_token_text(draft_token(d, given->begin), draft_token(d, given->end))
                  : t->value ? text_copy(t->value)
                             : NULL;
-    draft_append(&d->entry, "%s", type ? type : t->name);
-    draft_append(&d->sample, "%s", type ? type : "float");
-    d->entry_known &= type != NULL;
+    text_add(&d->entry, "%s", type ? type : t->name);
+    text_add(&d->sample, "%s", type ? type : "float");
+    d->entry_known &= type && (!given || kernel_type_find(type)); // the host's own may be a template's
     free(type);
 }
 
@@ -266,8 +266,8 @@ static void add_value(struct job_draft *d, const struct cuda_template_parameter 
     char *wanted = t->name[0] ? text_format("TUNE_%s", t->name) : text_format("TUNE_%zu", number),
          *name = free_name(d, wanted);
     free(wanted);
-    draft_append(&d->entry, "%s", name);
-    draft_append(&d->sample, "%s", name);
+    text_add(&d->entry, "%s", name);
+    text_add(&d->sample, "%s", name);
     add(d, name, t->name, known ? &value : NULL, text_format("the template's, in line %d", t->line));
     struct draft_parameter *p = &d->parameters[d->parameter_count - 1];
     if (!t->is_bool) return;
@@ -281,24 +281,24 @@ static void templates(struct job_draft *d, const struct draft_scope *s, const st
                       size_t given_count)
 {
     const struct cuda_kernel *k = d->kernel;
-    d->entry = text_copy(k->name);
-    d->sample = text_copy(k->name);
+    text_add(&d->entry, "%s", k->name);
+    text_add(&d->sample, "%s", k->name);
     d->entry_known = true;
     for (size_t i = 0; i < k->template_count; i++) {
         const struct cuda_template_parameter *t = &k->templates[i];
         const struct cuda_range *value = i < given_count ? &given[i] : NULL;
-        draft_append(&d->entry, i ? ", " : "<");
-        draft_append(&d->sample, i ? ", " : "<");
+        text_add(&d->entry, i ? ", " : "<");
+        text_add(&d->sample, i ? ", " : "<");
         d->entry_known &= !t->is_pack;
         if (t->is_pack)
-            draft_append(&d->entry, "%s...", t->name), draft_append(&d->sample, "float");
+            text_add(&d->entry, "%s...", t->name), text_add(&d->sample, "float");
         else if (t->is_type)
             add_type(d, t, value);
         else
             add_value(d, t, i + 1, s, value);
     }
-    draft_append(&d->entry, k->template_count ? ">" : "");
-    draft_append(&d->sample, k->template_count ? ">" : "");
+    text_add(&d->entry, k->template_count ? ">" : "");
+    text_add(&d->sample, k->template_count ? ">" : "");
 }
 
 void draft_parameters(struct job_draft *d, const struct draft_scope *s, const struct cuda_range *given,

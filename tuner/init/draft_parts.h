@@ -11,8 +11,6 @@ bool draft_is_name(const struct job_draft *, size_t i);
 const struct draft_parameter *draft_find_parameter(const struct job_draft *, const char *source);
 void draft_note(struct job_draft *, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // the same only once
-// Appends to a malloc'ed text.
-void draft_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Whether it can be the name of a setting, a macro and a C identifier.
 bool draft_plain_name(const char *);
 // The comma outside of all brackets from `begin` on, or `end`.

@@ -30,25 +30,11 @@ const struct draft_parameter *draft_find_parameter(const struct job_draft *d, co
     return NULL;
 }
 
-void draft_append(char **text, const char *format, ...)
-{
-    char *more = NULL;
-    va_list args;
-    va_start(args, format);
-    if (vasprintf(&more, format, args) < 0) abort();
-    va_end(args);
-    char *whole = text_format("%s%s", *text ? *text : "", more);
-    free(more);
-    free(*text);
-    *text = whole;
-}
-
 void draft_note(struct job_draft *d, const char *format, ...)
 {
-    char *text = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) abort();
+    char *text = text_format_list(format, args);
     va_end(args);
     for (size_t i = 0; i < d->note_count; i++) {
         if (strcmp(d->notes[i], text) != 0) continue;

@@ -23,12 +23,12 @@ static void print_text(FILE *f, const char *text)
 
 static void print_string(FILE *f, const char *text)
 {
-    char *quoted = NULL;
-    for (; *text; text++) draft_append(&quoted, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    struct text quoted = {0};
+    for (; *text; text++) text_add(&quoted, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
     fputc('"', f);
-    print_text(f, quoted ? quoted : "");
+    print_text(f, quoted.text ? quoted.text : "");
     fputc('"', f);
-    free(quoted);
+    free(quoted.text);
 }
 
 static void print_blank(FILE *f, const char *hint)
@@ -54,9 +54,9 @@ static void print_kernel(FILE *f, const struct job_draft *d, const char *templat
     print_string(f, template);
     fprintf(f, ";\n  entry = ");
     if (d->entry_known) {
-        print_string(f, d->entry);
+        print_string(f, d->entry.text);
     } else {
-        char *hint = text_format("a name expression: %s", d->entry);
+        char *hint = text_format("a name expression: %s", d->entry.text);
         print_blank(f, hint);
         free(hint);
     }
@@ -265,13 +265,13 @@ static void print_constants(FILE *f, const struct job_draft *d)
 
 static void print_reference(FILE *f, const struct job_draft *d)
 {
-    char *twins = NULL;
+    struct text twins = {0};
     for (size_t i = 0; i < d->file->kernel_count; i++) {
         const struct cuda_kernel *k = &d->file->kernels[i];
         if (!strcmp(k->name, d->kernel->name) || k->argument_count != d->kernel->argument_count) continue;
-        draft_append(&twins, "%s %s", twins ? "," : "; kernels with as many arguments:", k->name);
+        text_add(&twins, "%s %s", twins.text ? "," : "; kernels with as many arguments:", k->name);
     }
-    char *hint = text_format("what computes the same%s", twins ? twins : "");
+    char *hint = text_format("what computes the same%s", twins.text ? twins.text : "");
     fprintf(f, "\n// What results are verified against. `sweetspot list operations` has more of the last kind.\n"
                "//   reference = { kernel = \"a_simple_kernel\"; launch = { grid = [ 1 ]; block = [ 256 ]; }; };\n"
                "//   reference = { library = \"reference.c\"; function = \"f\"; };\n"
@@ -285,7 +285,7 @@ static void print_reference(FILE *f, const struct job_draft *d)
             ";\n\n// For rates and shares of the device's ceilings: work = { flops = \"2 * n\"; bytes = \"8 * n\"; };\n"
             "budget = { time = \"10m\"; };\n");
     free(hint);
-    free(twins);
+    free(twins.text);
 }
 
 void job_draft_write(FILE *f, const struct job_draft *d, const char *name, const char *template)

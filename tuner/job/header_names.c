@@ -28,8 +28,9 @@ static const char *const taken[] = {
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
     "RATIO_*", "COUNTER_*", "NVCC", "NVCC_*"};
 
-const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
-                                            "code_bytes", "occupancy",   NULL};
+// The figures of a stage have macros: NAME_<figure>, or of several stages NAME_<stage>_<figure>.
+static const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
+                                                   "code_bytes", "occupancy",   NULL};
 
 // Of C17 and C++20, and `defined`, which cannot be the name of a macro.
 static const char keywords[] =

@@ -17,9 +17,6 @@ char *header_upper(const char *name);
 // Whether NAME_<macro> (upper case, without NAME_) is one that the header may define for itself. Macros of a job with
 // several stages are header_stage_macro's besides.
 bool header_macro_taken(const char *macro);
-// The figures of a stage have macros: NAME_<figure>, or of several stages NAME_<stage>_<figure>. NULL-terminated, lower
-// case.
-extern const char *const header_stage_figures[];
 
 // Why a job cannot have this parameter, this macro (`defines` of its kernel), this stage: words that follow
 // "parameter 'X' "; NULL: it can. Compares with the job's other names. malloc'ed.

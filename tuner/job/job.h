@@ -385,8 +385,6 @@ int job_image_resolve(const struct buffer *, const int64_t *values, struct image
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
 
-// Writes a number, an expression's or a real one, as an element of a type. -1 with a message. (job_members.c)
-int job_number(enum element, const struct expr *value, double real, const int64_t *values, void *to, struct error *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
 // "width at 0, scale at 4". malloc'ed. (job_members.c)

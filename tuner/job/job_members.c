@@ -203,8 +203,9 @@ bool load_value_argument(struct reader *r, const struct job *job, const struct n
     return members || v;
 }
 
-int job_number(enum element type, const struct expr *value, double real, const int64_t *values, void *to,
-               struct error *err)
+// Writes a number, an expression's or a real one, as an element of a type.
+static int job_number(enum element type, const struct expr *value, double real, const int64_t *values, void *to,
+                      struct error *err)
 {
     int64_t whole;
     if (!value) {

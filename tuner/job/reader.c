@@ -56,7 +56,8 @@ static void add(struct mistakes *m, char *file, int line, const char *format, va
     m->list[m->count++].text = text;
 }
 
-void mistakes_add(struct mistakes *m, int line, const char *format, ...)
+static void mistakes_add(struct mistakes *m, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void mistakes_add(struct mistakes *m, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

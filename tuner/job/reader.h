@@ -26,7 +26,6 @@ void reader_places(const struct reader *, struct job *);
 // Adds a mistake at a node, in its file and at its line (NULL: the whole job file).
 void reader_mistake(struct reader *, const struct node *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void mistakes_add(struct mistakes *, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 int node_line(const struct node *);
 // The path of the included file that the node is in, malloc'ed; NULL: the job file itself.

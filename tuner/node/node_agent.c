@@ -50,7 +50,7 @@ static void on_signal(int number)
     signalled = number;
 }
 
-char *node_agent_cache(void)
+static char *node_agent_cache(void)
 {
     const char *home = getenv("XDG_CACHE_HOME"), *temporary = getenv("TMPDIR");
     if (home && *home) return text_format("%s/sweetspot-node", home);

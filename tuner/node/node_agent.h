@@ -6,13 +6,13 @@
 #include <stdbool.h>
 
 struct node_agent_options {
-    const char *cache; // folder for the files and the compile cache; NULL: node_agent_cache's
-    bool private;      // the driver's files are not looked for, even where they could be seen
+    // Folder for the files and the compile cache; NULL: $XDG_CACHE_HOME/sweetspot-node, else
+    // $TMPDIR/sweetspot-node-<uid>, else the same below /tmp.
+    const char *cache;
+    bool private; // the driver's files are not looked for, even where they could be seen
 };
 
 // Speaks the protocol on stdin and stdout until stdin ends. An exit status (protocol.h).
 int node_agent(const struct node_agent_options *);
-// $XDG_CACHE_HOME/sweetspot-node, else $TMPDIR/sweetspot-node-<uid>, else the same below /tmp. malloc'ed.
-char *node_agent_cache(void);
 
 #endif

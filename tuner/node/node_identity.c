@@ -31,7 +31,8 @@ void node_identity_programs(char hash[HASH_TEXT_SIZE])
     memcpy(hash, known, sizeof known);
 }
 
-int64_t node_identity_cores(void)
+// The cores that this process may use.
+static int64_t node_identity_cores(void)
 {
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof set, &set)) return CPU_COUNT(&set);

@@ -20,7 +20,5 @@ char *node_identity_line(const char *cache);
 json_t *node_identity_read(const char *line, const char *node, struct error *);
 // The hash of the programs that run on nodes, as they lie beside this one.
 void node_identity_programs(char hash[HASH_TEXT_SIZE]);
-// The cores that this process may use.
-int64_t node_identity_cores(void);
 
 #endif

@@ -183,7 +183,7 @@ void run_check_ready(struct run *, size_t gpu); // its worker is set up
 struct check_candidate run_check_candidate(const struct run *, const struct task *);
 void run_check_note(struct run *, struct check_candidate *, int64_t trial, double objective);
 void run_check_send(struct run *, size_t gpu); // the reference
-void run_take_check(struct run *, size_t gpu, const json_t *answer);
+void run_take_check(struct run *, size_t gpu, const struct trial_answer *);
 void run_check_failed(struct run *, size_t gpu, const char *why); // it ended the worker
 void run_check_release(struct run *);
 json_t *run_gpus_document(const struct run *); // the GPUs of the run, with what was found
@@ -195,7 +195,9 @@ void run_take_compiler_loss(struct run *, const struct pool_event *);
 
 // run_commit.c.
 // A trial has ended; run_commit_all commits it. Until then the task must not be touched.
-void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer);
+// What the answer points to, if there is one, is in `memory`, which is taken.
+void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
+                struct arena *memory);
 // Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
 void run_commit_all(struct run *);
 
@@ -218,7 +220,7 @@ int run_tell_stored(struct run *); // the store's trials that were not told: at 
 void run_collect_priors(struct run *, const struct environment *own);
 void run_release_priors(struct run *); // after the strategy
 void run_collect_starts(struct run *); // run_starts.c: from the job and the store's other environments
-void run_commit_counters(struct run *, struct task *, const json_t *counters);
+void run_commit_counters(struct run *, struct task *, const struct counted_trial *);  // NULL: it has none
 void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
 void run_fail(struct run *, int exit_status, const struct error *);                   // ends the run
 
@@ -235,8 +237,6 @@ void run_final_send(struct run *, size_t gpu);
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
-// What an entry did on a problem; NULL where it cannot do it.
-const json_t *run_final_problem(const json_t *entry, size_t problem);
 // Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
 // answer's entries as a document, with what was decided; dropping the finalists.
 size_t run_final_objectives(const struct run *, const json_t *entry, double **out);

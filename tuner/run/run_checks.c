@@ -123,12 +123,10 @@ void run_check_note(struct run *r, struct check_candidate *candidate, int64_t tr
 void run_check_send(struct run *r, size_t gpu)
 {
     const struct gpu_checks *c = &r->checks;
-    json_t *best = json_array();
-    for (size_t p = 0; p < r->job->tuned_count; p++) json_array_append_new(best, json_null()); // none is too slow
-    pool_send_gpu(&r->pool, gpu,
-                  json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "config", c->config, "cubin", c->cubin,
-                            "best", best, "problems", c->problems, "verify", 0),
-                  r->job->measure.timeout);
+    const struct trial_request request = {
+        // without "best": none is too slow
+        .candidate = {.config = c->config, .cubin = c->cubin, .written = c->problems}};
+    pool_send_gpu(&r->pool, gpu, request_write("trial", &trial_request_record, &request), r->job->measure.timeout);
 }
 
 static char *name_of(const struct run *r, size_t gpu)
@@ -231,26 +229,20 @@ void run_check_failed(struct run *r, size_t gpu, const char *why)
     free(how);
 }
 
-void run_take_check(struct run *r, size_t gpu, const json_t *answer)
+void run_take_check(struct run *r, size_t gpu, const struct trial_answer *answer)
 {
-    static const char *const names[] = {"time", "low", "high"};
-    double values[3], times[JOB_MAX_PROBLEMS];
-    int status = status_find(json_get_string(answer, "status", ""));
+    double times[3][JOB_MAX_PROBLEMS], values[3];
     grow(r);
-    for (int k = 0; k < 3; k++) {
-        for (size_t p = 0; p < r->job->tuned_count; p++) times[p] = NAN;
-        size_t i;
-        json_t *problem;
-        json_array_foreach(json_object_get(answer, "problems"), i, problem)
-        {
-            int64_t p = json_get_integer(problem, "problem", -1);
-            if (p >= 0 && p < (int64_t)r->job->tuned_count) times[p] = json_get_number(problem, names[k], NAN);
-        }
-        values[k] = job_objective(r->job, times);
+    for (size_t p = 0; p < r->job->tuned_count; p++) {
+        const struct problem_answer *told = trial_answer_problem(answer, (int)p);
+        times[0][p] = told ? told->figures.time : NAN;
+        times[1][p] = told ? told->figures.low : NAN;
+        times[2][p] = told ? told->figures.high : NAN;
     }
-    r->checks.wall += json_get_number(answer, "wall", 0);
-    if (status != STATUS_OK || !(values[0] > 0)) {
-        run_check_failed(r, gpu, json_get_string(answer, "reason", "it has no time"));
+    for (int k = 0; k < 3; k++) values[k] = job_objective(r->job, times[k]);
+    if (isfinite(answer->figures.gpu_seconds)) r->checks.wall += answer->figures.gpu_seconds;
+    if (!answer_is_ok(&answer->head) || !(values[0] > 0)) {
+        run_check_failed(r, gpu, *answer->head.reason ? answer->head.reason : "it has no time");
         return;
     }
     struct checked_gpu *g = &r->checks.gpus[gpu];

@@ -4,7 +4,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/run/run.h"
 
-void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
+void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason,
+                const struct trial_answer *answer, struct arena *memory)
 {
     struct finished_trial *f = memory_new(1, sizeof *f);
     f->task = t;
@@ -19,6 +20,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
                                             .launches = t->launches,
                                             .launch_count = t->launch_count,
                                             .answer = answer,
+                                            .memory = memory,
                                             .counts = r->metric_count > 0},
                       status, reason);
     r->finished = memory_grow(r->finished, r->finished_count + 1, sizeof(struct finished_trial *));

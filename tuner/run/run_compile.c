@@ -35,7 +35,7 @@ static void drop_build(struct run *r, struct task *t, const char *reason)
 static void finish(struct run *r, struct task *t, enum trial_status status, const char *reason)
 {
     if (t->queued.purpose == TASK_TRIAL)
-        run_commit(r, t, status, reason, NULL);
+        run_commit(r, t, status, reason, NULL, NULL);
     else if (t->queued.purpose == TASK_COUNT)
         run_commit_counters(r, t, NULL);
     else if (r->builds.decision)

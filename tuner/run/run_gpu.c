@@ -10,90 +10,96 @@
 
 void run_measure(struct run *r, struct task *t, size_t gpu)
 {
-    json_t *best = json_array();
+    double best[JOB_MAX_PROBLEMS];
     bool in_full = job_is_fallback(r->job, t->config); // it is not to be cut off as slow
-    for (size_t p = 0; p < r->job->tuned_count; p++)
-        json_array_append_new(best, json_real_or_null(in_full ? (double)NAN : r->incumbent.times[p]));
+    for (size_t p = 0; p < r->job->tuned_count; p++) best[p] = in_full ? (double)NAN : r->incumbent.times[p];
     t->device_id = r->pool.gpus[gpu].uuid;
-    pool_send_gpu(&r->pool, gpu,
-                  json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "config", t->text, "cubin",
-                            t->compiled.cubin, "best", best, "problems", t->problems, "verify",
-                            (int)r->job->verify.enabled),
-                  r->job->measure.timeout);
+    const struct trial_request request = {
+        .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = t->problems},
+        .verify = r->job->verify.enabled,
+        .best = best,
+        .best_count = r->job->tuned_count};
+    pool_send_gpu(&r->pool, gpu, request_write("trial", &trial_request_record, &request), r->job->measure.timeout);
 }
 
 void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
 {
-    json_t *trials = json_array();
+    struct counted_candidate *list = memory_new(batch->task_count, sizeof *list);
+    struct count_request request = {.trials = list};
     for (size_t i = 0; i < batch->task_count; i++) {
         const struct task *t = (const struct task *)batch->tasks[i];
         struct error err;
         json_t *problems = request_problems(r->job, t->config, &t->compiled, true, NULL, NULL, &err);
-        if (!problems) { // cannot happen, since it ran; it gets no counters, since the answer has none for it
+        if (problems)
+            list[request.trial_count++] = (struct counted_candidate){
+                .trial = t->trial, .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = problems}};
+        else // cannot happen, since it ran; it gets no counters, since the answer has none for it
             run_log(r, "trial %" PRId64 " cannot be counted: %s", t->trial, err.message);
-            continue;
-        }
-        json_array_append_new(trials, json_pack("{s:I, s:s, s:s, s:o}", "trial", (json_int_t)t->trial, "config",
-                                                t->text, "cubin", t->compiled.cubin, "problems", problems));
     }
-    pool_send_gpu(&r->pool, gpu, json_pack("{s:s, s:o}", "op", "count", "trials", trials),
+    pool_send_gpu(&r->pool, gpu, request_write("count", &count_request_record, &request),
                   r->job->measure.timeout + 2.0 * (double)batch->task_count);
+    for (size_t i = 0; i < request.trial_count; i++)
+        json_decref((json_t *)(uintptr_t)request.trials[i].candidate.written);
+    free(list);
 }
 
-static void take_trial(struct run *r, struct task *t, size_t gpu, const json_t *answer)
+static void take_trial(struct run *r, struct task *t, size_t gpu, const struct trial_answer *answer,
+                       struct arena *memory)
 {
-    const char *word = json_get_string(answer, "status", "nothing"), *reason = json_get_string(answer, "reason", "");
-    int status = status_find(word);
+    int status = status_find(answer->head.status);
     run_watch_measured(r, gpu, status != STATUS_OK && status != STATUS_SLOW, answer);
     if (status >= 0) {
-        run_commit(r, t, (enum trial_status)status, reason, answer);
+        run_commit(r, t, (enum trial_status)status, answer->head.reason, answer, memory);
         return;
     }
-    char *text = text_format("the worker answered '%s' %s", word, reason);
-    run_commit(r, t, STATUS_CRASHED, text, NULL);
+    char *text = text_format("the worker answered '%s' %s", *answer->head.status ? answer->head.status : "nothing",
+                             answer->head.reason);
+    run_commit(r, t, STATUS_CRASHED, text, NULL, NULL);
     free(text);
 }
 
-static const json_t *find_trial(const json_t *answer, int64_t trial)
+static const struct counted_trial *find_trial(const struct count_answer *answer, int64_t trial)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(json_object_get(answer, "trials"), i, one)
-    {
-        if (json_get_integer(one, "trial", -1) == trial) return one;
-    }
+    for (size_t i = 0; i < answer->trial_count; i++)
+        if (answer->trials[i].trial == trial) return &answer->trials[i];
     return NULL;
 }
 
-static void take_counts(struct run *r, const struct policy_request *batch, const json_t *answer)
+static void take_counts(struct run *r, const struct policy_request *batch, const json_t *message)
 {
-    r->statistics.count_wall += json_get_number(answer, "wall", 0);
-    double passes = json_get_number(answer, "passes", 0);
+    struct count_answer answer;
+    struct arena memory = {NULL};
+    record_read(&count_answer_record, message, &answer, &memory, NULL); // the pool has checked it
+    if (isfinite(answer.wall)) r->statistics.count_wall += answer.wall;
     for (size_t i = 0; i < batch->task_count; i++) {
         struct task *t = (struct task *)batch->tasks[i];
-        const json_t *mine = find_trial(answer, t->trial);
-        if (isfinite(t->objective))
-            r->statistics.count_busy += 2 * passes * t->objective; // a pass: one launch to warm up, one counted
-        const char *reason = json_get_string(mine, "reason", "");
-        if (*reason) run_log(r, "trial %" PRId64 " counters: %s", t->trial, reason);
+        const struct counted_trial *mine = find_trial(&answer, t->trial);
+        if (isfinite(t->objective)) // a pass: one launch to warm up, one counted
+            r->statistics.count_busy += 2 * (double)answer.passes * t->objective;
+        if (mine && *mine->reason) run_log(r, "trial %" PRId64 " counters: %s", t->trial, mine->reason);
         run_commit_counters(r, t, mine);
     }
+    arena_release(&memory);
 }
 
-void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
+void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
 {
-    run_watch_answered(r, gpu, answer);
+    struct trial_answer answer; // of others it has the time that it took
+    struct arena memory = {NULL};
+    record_read(&trial_answer_record, message, &answer, &memory, NULL); // the pool has checked it
+    run_watch_answered(r, gpu, answer.figures.gpu_seconds);
     struct policy_request request = policy_gpu_answered(&r->policy, gpu);
     run_watch_gpu(r, gpu);
     if (request.kind == REQUEST_TRIAL)
-        take_trial(r, (struct task *)request.tasks[0], gpu, answer);
+        take_trial(r, (struct task *)request.tasks[0], gpu, &answer, &memory);
     else if (request.kind == REQUEST_COUNT)
-        take_counts(r, &request, answer);
+        take_counts(r, &request, message);
     else if (request.kind == REQUEST_CHECK)
-        run_take_check(r, gpu, answer);
+        run_take_check(r, gpu, &answer);
     else
-        r->final_answer = json_deep_copy(answer);
+        r->final_answer = json_deep_copy(message);
     free(request.tasks);
+    arena_release(&memory);
 }
 
 void run_take_gpu_loss(struct run *r, const struct pool_event *event)
@@ -120,7 +126,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
             run_log(r, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
             run_watch_measured(r, event->worker, true, NULL);
-            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL);
+            run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
         } else {
             run_log(r, "trial %" PRId64 " has no counters: counting it ended the worker", t->trial);
             run_commit_counters(r, t, NULL);

@@ -210,7 +210,7 @@ void run_tell_committed(struct run *r, struct task *t, const struct trial_record
         policy_countable(&r->policy, &t->queued);
 }
 
-void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
+void run_commit_counters(struct run *r, struct task *t, const struct counted_trial *answer)
 {
     size_t count;
     struct trial_counter *counters = trial_record_counters(answer, r->metrics, r->metric_count, &count);

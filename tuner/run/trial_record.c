@@ -13,17 +13,11 @@ static void read_problems(struct trial_record *record, const struct trial_facts 
     const struct job *job = f->job;
     struct trial_problem *problems = arena_new(&record->memory, job->problem_count * sizeof *problems);
     for (size_t p = 0; p < job->problem_count; p++) {
+        const struct problem_answer *told = trial_answer_problem(f->answer, (int)p);
         trial_clear(FIELD_PROBLEM, &problems[p]);
+        if (told) problems[p] = told->figures;
         problems[p].name = job->problems[p].name;
         problems[p].tuned = job->problems[p].tune;
-    }
-    size_t i;
-    json_t *value;
-    json_array_foreach(json_object_get(f->answer, "problems"), i, value)
-    {
-        int64_t p = json_get_integer(value, "problem", -1);
-        if (p >= 0 && p < (int64_t)job->problem_count)
-            trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &problems[p], value, &record->memory);
     }
     for (size_t p = 0; p < job->tuned_count; p++) record->times[p] = problems[p].time;
     record->trial.problems = problems;
@@ -34,8 +28,7 @@ static void read_problems(struct trial_record *record, const struct trial_facts 
 static void describe_stages(struct trial_record *record, const struct trial_facts *f)
 {
     struct trial_stage *stages = arena_new(&record->memory, f->launch_count * sizeof *stages);
-    size_t count = 0, k;
-    json_t *seen;
+    size_t count = 0;
     for (size_t i = 0; i < f->launch_count; i++) {
         const struct planned_launch *l = &f->launches[i];
         if (l->problem != f->launches[0].problem || l->run) continue;
@@ -48,11 +41,10 @@ static void describe_stages(struct trial_record *record, const struct trial_fact
             out->occupancy = theoretical_occupancy(f->limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2],
                                                    out->registers,
                                                    l->shape.shared + (out->shared_static > 0 ? out->shared_static : 0));
-            json_array_foreach(json_object_get(f->answer, "stages"), k, seen) // the GPU driver's own figures
-            {
-                if (json_get_integer(seen, "problem", -1) == l->problem &&
-                    json_get_integer(seen, "stage", -1) == (int64_t)count)
-                    trial_read_answer(FIELD_STAGE, FIELD_GPU, out, seen, &record->memory);
+            for (size_t k = 0; f->answer && k < f->answer->stage_count; k++) { // as the GPU driver counts it
+                const struct stage_answer *told = &f->answer->stages[k];
+                bool same = told->problem == l->problem && told->stage == (int)count;
+                if (same && !isnan(told->figures.occupancy)) out->occupancy = told->figures.occupancy;
             }
         }
         out->name = s->name;
@@ -71,8 +63,12 @@ void trial_record_make(struct trial_record *record, const struct trial_facts *f,
     struct trial *t = &record->trial;
     record->memory = (struct arena){NULL};
     trial_clear(FIELD_TRIAL, t);
+    if (f->answer) {
+        *t = f->answer->figures;
+        record->memory = *f->memory;
+        *f->memory = (struct arena){NULL};
+    }
     if (!f->device_id) t->gpu_busy = t->gpu_seconds = 0;
-    trial_read_answer(FIELD_TRIAL, FIELD_GPU, t, f->answer, &record->memory);
     read_problems(record, f);
     describe_stages(record, f);
     if (status == STATUS_OK || status == STATUS_SLOW) t->objective = job_objective(f->job, record->times);
@@ -95,21 +91,17 @@ void trial_record_release(struct trial_record *record)
     arena_release(&record->memory);
 }
 
-struct trial_counter *trial_record_counters(const json_t *answer, char *const *keys, size_t key_count, size_t *count)
+struct trial_counter *trial_record_counters(const struct counted_trial *answer, char *const *keys, size_t key_count,
+                                            size_t *count)
 {
     struct trial_counter *counters = NULL;
-    size_t i, k;
-    json_t *launch, *value;
     *count = 0;
-    json_array_foreach(json_object_get(answer, "counters"), i, launch)
-    {
-        json_array_foreach(json_object_get(launch, "values"), k, value)
-        {
-            if (k >= key_count || !json_is_number(value)) continue;
+    for (size_t i = 0; answer && i < answer->counter_count; i++) {
+        const struct stage_counters *stage = &answer->counters[i];
+        for (size_t k = 0; k < stage->value_count && k < key_count; k++) {
+            if (isnan(stage->values[k])) continue;
             counters = memory_grow(counters, *count + 1, sizeof *counters);
-            counters[(*count)++] =
-                (struct trial_counter){(int)json_get_integer(launch, "problem", 0),
-                                       (int)json_get_integer(launch, "stage", 0), keys[k], json_number_value(value)};
+            counters[(*count)++] = (struct trial_counter){stage->problem, stage->stage, keys[k], stage->values[k]};
         }
     }
     return counters;

@@ -5,6 +5,8 @@
 
 #include "tuner/base/arena.h"
 #include "tuner/job/job.h"
+#include "tuner/protocol/count_message.h"
+#include "tuner/protocol/trial_message.h"
 #include "tuner/setup/request.h"
 #include "tuner/trial/trial.h"
 
@@ -17,8 +19,9 @@ struct trial_facts {
     const struct compiled *compiled;
     const struct planned_launch *launches;
     size_t launch_count;
-    const json_t *answer; // the GPU worker's; NULL where there is none
-    bool counts;          // an ok trial will be counted
+    const struct trial_answer *answer; // the GPU worker's; NULL where there is none
+    struct arena *memory;              // what the answer points to: the record takes it
+    bool counts;                       // an ok trial will be counted
 };
 
 struct trial_record {
@@ -28,12 +31,13 @@ struct trial_record {
 };
 
 // The trial, with everything but its id and its counters. A trial that is called ok and has no time is crashed. The
-// record borrows from job, configuration and compilation, not from the answer, the reason or the GPU's id.
+// record borrows from job, configuration and compilation, not from the reason or the GPU's id.
 void trial_record_make(struct trial_record *, const struct trial_facts *, enum trial_status, const char *reason);
 void trial_record_release(struct trial_record *);
 
-// The counters of a "count" answer for one trial; `keys` are those that the worker promised, in order. NULL with
+// The counters in an answer for one trial (NULL: none); `keys` are those that the worker promised, in order. NULL with
 // *count 0 where there is none; the caller frees.
-struct trial_counter *trial_record_counters(const json_t *answer, char *const *keys, size_t key_count, size_t *count);
+struct trial_counter *trial_record_counters(const struct counted_trial *answer, char *const *keys, size_t key_count,
+                                            size_t *count);
 
 #endif

@@ -15,6 +15,8 @@ struct single_run {
     struct worker_pool pool;
     struct job_setup setup;
     json_t *job_answer;
+    struct job_answer told; // the same
+    struct arena memory;    // of it
     char *device, *cache;
     bool counts;
     bool ended; // the worker announced its end ("restart"): another must be set up before the next question
@@ -48,6 +50,7 @@ static int set_up(struct single_run *single, const struct single_run_options *o,
     if (!status) status = job_setup_request(&single->setup, &single->pool, err);
     if (!status) status = pool_set_up(&single->pool, describe_job(single, o), &single->job_answer, err);
     if (status && single->job_answer) error_prefix(err, "%s", single->job->path);
+    if (!status) record_read(&job_answer_record, single->job_answer, &single->told, &single->memory, NULL);
     return status;
 }
 
@@ -75,6 +78,7 @@ void single_run_close(struct single_run *single)
     pool_release(&single->pool);
     job_setup_release(&single->setup);
     json_decref(single->job_answer);
+    arena_release(&single->memory);
     free(single->device);
     free(single->cache);
     free(single);
@@ -121,9 +125,13 @@ const json_t *single_run_request(const struct single_run *single)
 {
     return single->setup.request;
 }
-const json_t *single_run_job(const struct single_run *single)
+const struct job_answer *single_run_job(const struct single_run *single)
 {
-    return single->job_answer;
+    return &single->told;
+}
+struct candidate single_run_described(const struct single_run_candidate *c)
+{
+    return (struct candidate){.config = c->config, .cubin = c->compiled.cubin, .written = c->problems};
 }
 
 static int fail_candidate(struct single_run_candidate *c, enum trial_status status, const char *reason)

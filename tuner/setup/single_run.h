@@ -7,6 +7,10 @@
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/job/job.h"
+#include "tuner/protocol/count_message.h"
+#include "tuner/protocol/final_message.h"
+#include "tuner/protocol/job_message.h"
+#include "tuner/protocol/profile_message.h"
 #include "tuner/setup/request.h"
 #include "tuner/setup/sanitize.h"
 
@@ -50,7 +54,7 @@ const struct device_limits *single_run_limits(const struct single_run *);
 const json_t *single_run_hello(const struct single_run *); // what the GPU worker says of the device
 const json_t *single_run_request(
     const struct single_run *); // the job as the worker was told it: "problems" with their "flops" and "bytes"
-const json_t *single_run_job(const struct single_run *); // its answer to the job: "metrics", "missing", "baselines"
+const struct job_answer *single_run_job(const struct single_run *); // its answer to the job
 
 // Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. A
 // candidate that does not compile or cannot be launched says so in its status. -1 with a message when that is not the
@@ -58,6 +62,8 @@ const json_t *single_run_job(const struct single_run *); // its answer to the jo
 int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines,
                        struct single_run_candidate *, struct error *);
 void single_run_candidate_release(struct single_run_candidate *);
+// As requests name it; borrows.
+struct candidate single_run_described(const struct single_run_candidate *);
 
 // Asks the GPU worker (takes the reference). NULL with a message: it died, was late, or says that the request failed;
 // it is of no use afterwards. One that ends as it had said ("restart") is replaced. A candidate's own failure ("wrong")

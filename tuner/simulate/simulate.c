@@ -105,7 +105,7 @@ static int find_durations(struct durations *d, const struct recorded *r, const s
 
 // One run -------------------------------------------------------------------------------------------------------------
 
-struct candidate {
+struct simulated_candidate {
     struct queued_task queued; // first
     size_t trial;
 };
@@ -144,7 +144,7 @@ static void propose(struct simulation *simulation)
         policy_no_proposal(&simulation->policy, true);
         return;
     }
-    struct candidate *c = memory_new(1, sizeof *c);
+    struct simulated_candidate *c = memory_new(1, sizeof *c);
     c->trial = (size_t)trial;
     policy_add(&simulation->policy, &c->queued, TASK_TRIAL, TASK_UNKNOWN);
 }
@@ -157,7 +157,7 @@ static void forget(struct simulation *simulation, struct queued_task *t)
 
 static void tell(struct simulated_search *s, struct queued_task *t)
 {
-    size_t trial = ((struct candidate *)t)->trial;
+    size_t trial = ((struct simulated_candidate *)t)->trial;
     struct observation observation = recorded_observation(s->recorded, trial);
     strategy_tell(s->strategy, &observation);
     policy_told(&s->simulation.policy, objective_of(s, trial));
@@ -170,13 +170,13 @@ static double compile(struct simulation *simulation, struct queued_task *t)
 {
     struct simulated_search *s = (struct simulated_search *)simulation;
     s->compiled++;
-    return s->durations->compile[((struct candidate *)t)->trial];
+    return s->durations->compile[((struct simulated_candidate *)t)->trial];
 }
 
 static void compiled(struct simulation *simulation, struct queued_task *t)
 {
     struct simulated_search *s = (struct simulated_search *)simulation;
-    enum trial_status status = s->recorded->trials[((struct candidate *)t)->trial].status;
+    enum trial_status status = s->recorded->trials[((struct simulated_candidate *)t)->trial].status;
     if (status == STATUS_COMPILE_ERROR || status == STATUS_COMPILE_TIMEOUT || status == STATUS_PRUNED) {
         s->measured++; // this candidate has its result
         tell(s, t);
@@ -190,7 +190,7 @@ static double begin(struct simulation *simulation, const struct policy_request *
     struct simulated_search *s = (struct simulated_search *)simulation;
     s->measured++;
     if (isnan(s->began)) s->began = simulation->now;
-    return s->durations->gpu[((struct candidate *)request->tasks[0])->trial];
+    return s->durations->gpu[((struct simulated_candidate *)request->tasks[0])->trial];
 }
 
 static void answered(struct simulation *simulation, const struct policy_request *request, bool lost)
@@ -201,7 +201,7 @@ static void answered(struct simulation *simulation, const struct policy_request 
 
 static const uint16_t *config_of(const struct simulated_search *s, const struct queued_task *t)
 {
-    return s->recorded->configs + ((const struct candidate *)t)->trial * s->recorded->parameter_count;
+    return s->recorded->configs + ((const struct simulated_candidate *)t)->trial * s->recorded->parameter_count;
 }
 
 static void gone(struct simulation *simulation, const struct policy_action *action)

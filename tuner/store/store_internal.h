@@ -125,9 +125,5 @@ enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; ho
 int store_create(const char *path, struct error *err);
 int store_find_file(const char *path, struct error *err);
 int store_inspect(sqlite3 *, const char *path, struct error *err);
-// Gives a file its final name. 1 when there is a file of that name already, -1 with a message.
-int store_publish(const char *temporary, const char *path, struct error *err);
-// Removes a file and SQLite's files beside it.
-void store_remove_file(const char *path);
 
 #endif

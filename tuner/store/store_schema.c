@@ -93,14 +93,16 @@ static int write_schema(const char *path, struct error *err)
 }
 
 // Folders without hard links have renameat2.
-int store_publish(const char *temporary, const char *path, struct error *err)
+// Gives a file its final name. 1 when there is a file of that name already, -1 with a message.
+static int store_publish(const char *temporary, const char *path, struct error *err)
 {
     if (!link(temporary, path)) return 0;
     if (errno != EEXIST && !renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE)) return 0;
     return errno == EEXIST ? 1 : error_set(err, "%s", strerror(errno));
 }
 
-void store_remove_file(const char *path)
+// Removes a file and SQLite's files beside it.
+static void store_remove_file(const char *path)
 {
     static const char *const remains[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof remains / sizeof *remains; i++) {

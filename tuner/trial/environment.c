@@ -10,7 +10,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-static const struct environment_setting settings[] = {
+const struct environment_setting environment_settings[] = {
     {"job", true, "the job's name"},
     {"source", true, "hash of the template and the files that it includes"},
     {"stages.#", true,
@@ -88,13 +88,8 @@ static const struct environment_setting settings[] = {
     {"verify.exact", true, "whether only the exact expected values are right"},
     {"verify.deterministic", true, "two runs must agree bit by bit"},
     {"verify.guard_bytes", true, "size of the guards around every buffer"},
+    {0},
 };
-
-const struct environment_setting *environment_settings(size_t *count)
-{
-    *count = sizeof settings / sizeof *settings;
-    return settings;
-}
 
 // Whether a path, part by part, is one that the name stands for.
 static bool stands_for(const char *name, const char *path)
@@ -117,8 +112,8 @@ static bool stands_for(const char *name, const char *path)
 
 static const struct environment_setting *find(const char *path)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (stands_for(settings[i].name, path)) return &settings[i];
+    for (const struct environment_setting *s = environment_settings; s->name; s++)
+        if (stands_for(s->name, path)) return s;
     return NULL;
 }
 

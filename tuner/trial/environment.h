@@ -37,7 +37,7 @@ struct environment_setting {
     const char *meaning; // one line; why, where it does not matter
 };
 
-const struct environment_setting *environment_settings(size_t *count);
+extern const struct environment_setting environment_settings[]; // ends with a NULL name
 
 // The settings of a document of facts, malloc'ed. NULL with a message where the table lacks one of its members.
 char *environment_text(const json_t *facts, struct error *);

@@ -1,5 +1,5 @@
 // See metrics.h. Metrics share a set according to the passes that they take, since every pass launches all candidates
-// twice. Pass counts are CUPTI 13.0's own for GH100 (counters_plan() gives them without a GPU); times are an H200's:
+// twice. Pass counts are CUPTI 13.0's own for GH100; times are an H200's:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
 //   occupancy take two passes together. `basic` is what fits into those two. Four stall reasons besides

@@ -80,6 +80,8 @@ static const struct trial_field fields[] = {
 };
 // clang-format on
 
+enum { FIELDS = sizeof fields / sizeof *fields };
+
 // What a figure can be by its unit: beyond that the answer is wrong, not the kernel.
 static const struct {
     const char *unit;
@@ -89,13 +91,13 @@ static const struct {
 
 const struct trial_field *trial_fields(size_t *count)
 {
-    *count = sizeof fields / sizeof *fields;
+    *count = FIELDS;
     return fields;
 }
 
 const struct trial_field *trial_field_find(enum field_level level, const char *name)
 {
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    for (size_t i = 0; i < FIELDS; i++)
         if (fields[i].level == level && !strcmp(fields[i].name, name)) return &fields[i];
     return NULL;
 }
@@ -113,193 +115,119 @@ const char *field_kind_name(enum field_kind kind)
     return names[kind];
 }
 
-static void *place_of(const struct trial_field *f, const void *record)
+// How records (tuner/base/record.h) take a field, under one of its names. Without `ranges` any value of its type goes.
+static struct record_field as_record(const struct trial_field *f, const char *name, bool checked)
 {
-    return (char *)record + f->place;
+    static const enum record_kind kinds[FIELD_KINDS] = {
+        [FIELD_TEXT] = RECORD_TEXT,     [FIELD_STATUS] = RECORD_WORD,     [FIELD_BOOL] = RECORD_BOOL,
+        [FIELD_COUNT] = RECORD_INTEGER, [FIELD_INTEGER] = RECORD_INTEGER, [FIELD_REAL] = RECORD_REAL,
+        [FIELD_SAMPLES] = RECORD_REAL};
+    struct record_field r = {.name = name,
+                             .kind = kinds[f->kind],
+                             .shape = f->kind == FIELD_SAMPLES ? RECORD_LIST : RECORD_ONE,
+                             .offset = f->place,
+                             .count = f->count_place,
+                             .fallback = f->kind == FIELD_INTEGER ? -1 : 0,
+                             .words = status_names};
+    size_t i = 0;
+    if (!checked) return r;
+    while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
+    r.low = ranges[i].low;
+    r.high = f->most > 0 ? f->most : r.kind == RECORD_INTEGER ? 0x1p40 : ranges[i].high;
+    if (f->flags & FIELD_POSITIVE) r.flags = RECORD_POSITIVE;
+    return r;
 }
 
-static size_t *sample_count(const struct trial_field *f, const void *record)
-{
-    return (size_t *)((char *)record + f->count_place);
-}
-
-void trial_clear(enum field_level level, void *record)
-{
-    static const size_t sizes[FIELD_LEVELS] = {sizeof(struct trial), sizeof(struct trial_problem),
-                                               sizeof(struct trial_stage)};
-    memset(record, 0, sizes[level]);
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const struct trial_field *f = &fields[i];
-        if (f->level != level) continue;
-        if (f->kind == FIELD_TEXT) *(const char **)place_of(f, record) = "";
-        if (f->kind == FIELD_REAL) *(double *)place_of(f, record) = NAN;
-        if (f->kind == FIELD_INTEGER) *(int64_t *)place_of(f, record) = -1;
-    }
-}
+static const size_t sizes[FIELD_LEVELS] = {sizeof(struct trial), sizeof(struct trial_problem),
+                                           sizeof(struct trial_stage)};
 
 bool field_known(const struct trial_field *f, const void *record)
 {
-    switch (f->kind) {
-    case FIELD_TEXT:
-        return *(const char **)place_of(f, record) && **(const char **)place_of(f, record);
-    case FIELD_COUNT:
-        return *(int64_t *)place_of(f, record) != 0;
-    case FIELD_INTEGER:
-        return *(int64_t *)place_of(f, record) >= 0;
-    case FIELD_REAL:
-        return !isnan(*(double *)place_of(f, record));
-    case FIELD_SAMPLES:
-        return *sample_count(f, record) > 0;
-    default:
-        return true;
-    }
-}
-
-static json_t *samples_json(const double *samples, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) json_array_append_new(array, json_real_or_null(samples[i]));
-    return array;
+    struct record_field r = as_record(f, f->name, false);
+    if (f->kind == FIELD_SAMPLES) return *(const size_t *)(const void *)((const char *)record + f->count_place) > 0;
+    return f->kind == FIELD_BOOL || f->kind == FIELD_STATUS || record_knows(&r, record);
 }
 
 json_t *field_json(const struct trial_field *f, const void *record)
 {
-    json_t *value = NULL;
-    if (!field_known(f, record)) return json_null();
-    switch (f->kind) {
-    case FIELD_TEXT:
-        value = json_string(*(const char **)place_of(f, record)); // NULL where it is not UTF-8
-        break;
-    case FIELD_STATUS:
-        value = json_string(status_name(*(enum trial_status *)place_of(f, record)));
-        break;
-    case FIELD_BOOL:
-        value = json_boolean(*(bool *)place_of(f, record));
-        break;
-    case FIELD_COUNT:
-    case FIELD_INTEGER:
-        value = json_integer(*(int64_t *)place_of(f, record));
-        break;
-    case FIELD_REAL:
-        value = json_real_or_null(*(double *)place_of(f, record));
-        break;
-    default:
-        value = samples_json(*(const double **)place_of(f, record), *sample_count(f, record));
-    }
-    return value ? value : json_null();
-}
-
-static void take_samples(const struct trial_field *f, void *record, const json_t *value, struct arena *memory)
-{
-    size_t count = 0, given = json_array_size(value);
-    double *samples = given ? arena_new(memory, given * sizeof *samples) : NULL;
-    for (size_t i = 0; i < given; i++)
-        if (json_is_number(json_array_get(value, i))) samples[count++] = json_number_value(json_array_get(value, i));
-    *(const double **)place_of(f, record) = samples;
-    *sample_count(f, record) = count;
+    struct record_field r = as_record(f, f->name, false);
+    r.flags = RECORD_ALWAYS;
+    return field_known(f, record) ? record_get(&r, record) : json_null();
 }
 
 void field_take(const struct trial_field *f, void *record, const json_t *value, struct arena *memory)
 {
-    switch (f->kind) {
-    case FIELD_TEXT:
-        if (json_is_string(value)) *(const char **)place_of(f, record) = arena_copy(memory, json_string_value(value));
-        break;
-    case FIELD_STATUS: {
-        int status = json_is_string(value) ? status_find(json_string_value(value)) : -1;
-        if (status >= 0) *(enum trial_status *)place_of(f, record) = (enum trial_status)status;
-        break;
-    }
-    case FIELD_BOOL:
-        if (json_is_boolean(value)) *(bool *)place_of(f, record) = json_is_true(value);
-        break;
-    case FIELD_COUNT:
-    case FIELD_INTEGER:
-        if (json_is_integer(value)) *(int64_t *)place_of(f, record) = json_integer_value(value);
-        break;
-    case FIELD_REAL:
-        if (json_is_number(value)) *(double *)place_of(f, record) = json_number_value(value);
-        break;
-    default:
-        if (json_is_array(value)) take_samples(f, record, value, memory);
-    }
+    struct record_field r = as_record(f, f->name, false);
+    record_take(&r, "", value, record, memory, NULL);
 }
 
-static int refuse(const struct trial_field *f, const char *how, struct error *why)
+static const struct record *trial_answer(enum field_level level, unsigned from)
 {
-    return error_set(why, "the figure '%s' of a %s is %s", f->answer, field_level_name(f->level), how);
-}
-
-static int check_number(const struct trial_field *f, const json_t *value, struct error *why)
-{
-    size_t i = 0;
-    bool integer = f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER;
-    while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
-    double low = ranges[i].low,
-           high = f->most > 0 ? f->most
-                  : integer   ? 0x1p40
-                              : ranges[i].high,
-           number = json_number_value(value);
-    if (integer ? !json_is_integer(value) : !json_is_number(value)) return refuse(f, "not of its kind", why);
-    if (number >= low && number <= high && (number > 0 || !(f->flags & FIELD_POSITIVE))) return 0;
-    error_set(why, "the figure '%s' of a %s is %g, outside %s%g to %g", f->answer, field_level_name(f->level), number,
-              f->flags & FIELD_POSITIVE ? "more than " : "", low, high);
-    return -1;
-}
-
-static int check_value(const struct trial_field *f, const json_t *value, struct error *why)
-{
-    const json_t *one;
-    size_t i;
-    if (!value || json_is_null(value)) return 0;
-    switch (f->kind) {
-    case FIELD_TEXT:
-    case FIELD_STATUS:
-        return json_is_string(value) ? 0 : refuse(f, "not a text", why);
-    case FIELD_BOOL:
-        return json_is_boolean(value) ? 0 : refuse(f, "neither true nor false", why);
-    case FIELD_SAMPLES:
-        if (!json_is_array(value)) return refuse(f, "not a list", why);
-        json_array_foreach((json_t *)(uintptr_t)value, i, one)
-        {
-            if (!json_is_null(one) && check_number(f, one, why)) return -1;
-        }
-        return 0;
-    default:
-        return check_number(f, value, why);
-    }
-}
-
-int trial_check_answer(enum field_level level, unsigned from, const json_t *answer, struct error *why)
-{
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    static struct record_field rows[FIELD_LEVELS][2][FIELDS + 1];
+    static struct record records[FIELD_LEVELS][2];
+    static const char *const what[FIELD_LEVELS] = {"a trial", "a problem", "a stage"};
+    struct record_field *all = rows[level][from == FIELD_COMPILER], *row = all;
+    struct record *r = &records[level][from == FIELD_COMPILER];
+    for (size_t i = 0; !r->what && i < FIELDS; i++) {
         const struct trial_field *f = &fields[i];
-        if (f->level == level && f->flags & from && check_value(f, json_object_get(answer, f->answer), why)) return -1;
+        if (f->level != level) continue;
+        *row = as_record(f, f->flags & from ? f->answer : f->name, true);
+        if (!(f->flags & from)) row->flags |= RECORD_SILENT;
+        row++;
     }
-    return 0;
+    if (!r->what) *r = (struct record){what[level], sizes[level], all, NULL};
+    return r;
+}
+
+const struct record *trial_figures(void)
+{
+    return trial_answer(FIELD_TRIAL, FIELD_GPU);
+}
+
+const struct record *problem_figures(void)
+{
+    return trial_answer(FIELD_PROBLEM, FIELD_GPU);
+}
+
+const struct record *stage_figures(void)
+{
+    return trial_answer(FIELD_STAGE, FIELD_GPU);
+}
+
+const struct record *compiled_figures(void)
+{
+    return trial_answer(FIELD_STAGE, FIELD_COMPILER);
+}
+
+void trial_clear(enum field_level level, void *record)
+{
+    record_clear(trial_answer(level, FIELD_GPU), record);
 }
 
 void trial_write_answer(enum field_level level, unsigned from, const void *record, json_t *answer)
 {
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const struct trial_field *f = &fields[i];
-        if (f->level == level && f->flags & from && field_known(f, record))
-            json_object_set_new(answer, f->answer, field_json(f, record));
-    }
+    record_write_into(trial_answer(level, from), record, answer);
 }
 
 void trial_read_answer(enum field_level level, unsigned from, void *record, const json_t *answer, struct arena *memory)
 {
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const struct trial_field *f = &fields[i];
-        if (f->level == level && f->flags & from) field_take(f, record, json_object_get(answer, f->answer), memory);
-    }
+    for (const struct record_field *f = trial_answer(level, from)->fields; f->name; f++)
+        if (!(f->flags & RECORD_SILENT)) record_take(f, "", json_object_get(answer, f->name), record, memory, NULL);
+}
+
+int trial_check_answer(enum field_level level, unsigned from, const json_t *answer, struct error *why)
+{
+    struct trial unused; // the largest of the three
+    struct arena memory = {NULL};
+    int failed = record_read(trial_answer(level, from), answer, &unused, &memory, why);
+    arena_release(&memory);
+    return failed;
 }
 
 json_t *trial_json(enum field_level level, const void *record)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    for (size_t i = 0; i < FIELDS; i++)
         if (fields[i].level == level && field_known(&fields[i], record))
             json_object_set_new(object, fields[i].name, field_json(&fields[i], record));
     if (level != FIELD_TRIAL) return object;

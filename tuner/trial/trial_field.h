@@ -6,6 +6,7 @@
 
 #include "tuner/base/arena.h"
 #include "tuner/base/json.h"
+#include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
 
 #define TRIAL_LONGEST_TIME 1e19 // s; Kernel Tuner writes 1e20 for what failed
@@ -70,6 +71,12 @@ void trial_write_answer(enum field_level, unsigned from, const void *record, jso
 void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
 
 int trial_check_answer(enum field_level, unsigned from, const json_t *answer, struct error *why);
+
+// What the GPU worker and the compiler answer of each level, as records: members of other fields are only cleared.
+const struct record *trial_figures(void);    // struct trial
+const struct record *problem_figures(void);  // struct trial_problem
+const struct record *stage_figures(void);    // struct trial_stage
+const struct record *compiled_figures(void); // struct trial_stage, by the compiler
 
 // All known fields of a record by their names; of a trial also its "problems" and "stages". New reference.
 json_t *trial_json(enum field_level, const void *record);

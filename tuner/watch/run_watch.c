@@ -147,9 +147,9 @@ static void look(struct run *r, double now)
     w->next_look = now + look_every;
 }
 
-void run_watch_answered(struct run *r, size_t gpu, const json_t *answer)
+void run_watch_answered(struct run *r, size_t gpu, double took)
 {
-    double took = json_get_number(answer, "wall", NAN), now = clock_now(), seen = now - r->policy.gpus[gpu].since;
+    double now = clock_now(), seen = now - r->policy.gpus[gpu].since;
     if (r->watch.phase != WATCH_SEARCH || state_of_gpu(r, gpu) != USAGE_MEASURING || !isfinite(took)) return;
     r->watch.shares.unread += seen - took;
     grow(&r->watch.gpus, r->pool.gpu_count, now);
@@ -157,21 +157,17 @@ void run_watch_answered(struct run *r, size_t gpu, const json_t *answer)
     usage_unread(&r->watch.gpus.list[gpu], seen - took);
 }
 
-void run_watch_measured(struct run *r, size_t gpu, bool failed, const json_t *answer)
+void run_watch_measured(struct run *r, size_t gpu, bool failed, const struct trial_answer *answer)
 {
     double power = NAN;
-    const json_t *problem;
-    size_t p;
     grow(&r->watch.gpus, r->pool.gpu_count, clock_now());
     struct worker_usage *u = &r->watch.gpus.list[gpu];
     u->done++;
     u->failed += failed;
-    u->clock_mhz = json_get_number(answer, "clock_mhz", u->clock_mhz);
-    u->temperature = json_get_number(answer, "temperature", u->temperature);
-    json_array_foreach(json_object_get(answer, "problems"), p, problem)
-    {
-        power = fmax(power, json_get_number(problem, "power", NAN));
-    }
+    if (!answer) return;
+    if (isfinite(answer->figures.clock_mhz)) u->clock_mhz = answer->figures.clock_mhz;
+    if (isfinite(answer->figures.temperature)) u->temperature = answer->figures.temperature;
+    for (size_t p = 0; p < answer->problem_count; p++) power = fmax(power, answer->problems[p].figures.power);
     if (isfinite(power)) u->power = power;
 }
 

@@ -11,6 +11,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/pool/worker_usage.h"
+#include "tuner/protocol/trial_message.h"
 
 enum watch_phase { WATCH_SETTING_UP, WATCH_SEARCH, WATCH_FINAL, WATCH_PHASES };
 
@@ -49,10 +50,10 @@ void run_watch_phase(struct run *, enum watch_phase);
 void run_watch_waits(struct run *, bool);     // whether the driver waits from now on
 void run_watch_gpu(struct run *, size_t gpu); // its state may have changed
 void run_watch_compiler(struct run *, size_t compiler);
-void run_watch_look(struct run *); // at all, and writes the live file where that is due
-void run_watch_answered(struct run *, size_t gpu, const json_t *answer); // before the policy knows of it
+void run_watch_look(struct run *);                              // at all, and writes the live file where that is due
+void run_watch_answered(struct run *, size_t gpu, double took); // before the policy knows of it
 // A GPU is done with a candidate; `answer` may be NULL.
-void run_watch_measured(struct run *, size_t gpu, bool failed, const json_t *answer);
+void run_watch_measured(struct run *, size_t gpu, bool failed, const struct trial_answer *answer);
 void run_watch_compiled(struct run *, size_t compiler, bool failed);
 void run_watch_report(struct run *);      // after the search: the shares
 json_t *run_watch_document(struct run *); // new reference

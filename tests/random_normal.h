@@ -1,0 +1,16 @@
+// Normally distributed random numbers.
+#ifndef SWEETSPOT_TESTS_RANDOM_NORMAL_H
+#define SWEETSPOT_TESTS_RANDOM_NORMAL_H
+
+#include <math.h>
+
+#include "search/space/random.h"
+
+// Mean 0, variance 1. Box and Muller 1958; the second value of the pair is dropped.
+static inline double random_normal(struct random *r)
+{
+    double u = 1.0 - random_unit(r), angle = 6.283185307179586 * random_unit(r);
+    return sqrt(-2.0 * log(u)) * cos(angle);
+}
+
+#endif

@@ -1,0 +1,154 @@
+// C structs as JSON objects. One table describes a struct: the name of each member in JSON, where it is in the struct,
+// its type, and what it may be. Writing, reading and the checks of both directions follow the table, so that a message
+// has no reader and no writer of its own.
+//
+//     struct box { const char *name; double width; const struct side *sides; size_t side_count; };
+//     static const struct record_field box_fields[] = {
+//         {"name", RECORD_MEMBER(struct box, name), .flags = RECORD_REQUIRED},
+//         {"width", RECORD_MEMBER(struct box, width), .high = 1e6},
+//         {"sides", RECORD_RECORDS(struct box, sides, side_count, side_record)},
+//         {0}};
+//     const struct record box_record = {"a box", sizeof(struct box), box_fields};
+//
+// The member's C type decides its kind. Unknown is NaN for a double, "" for a text (never NULL), NULL for a record, a
+// list or JSON, and `fallback` for all others. What is unknown is left out when written. What is missing or null is
+// unknown after reading, and members that the table does not have are ignored.
+#ifndef SWEETSPOT_RECORD_H
+#define SWEETSPOT_RECORD_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "tuner/base/arena.h"
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+
+enum record_kind {
+    RECORD_BOOL,    // bool
+    RECORD_INT,     // int
+    RECORD_INTEGER, // int64_t
+    RECORD_SIZE,    // size_t
+    RECORD_REAL,    // double, finite or NaN
+    RECORD_NUMBER,  // struct record_number: an integer or a real, kept exactly
+    RECORD_TEXT,    // const char *
+    RECORD_WORD,    // enum: an index in `words`
+    RECORD_JSON,    // const json_t *: anything. Borrowed, when read from the value that was read
+    RECORD_OBJECT,  // a struct that `of` describes
+    RECORD_PART,    // the same, in place, and its members stand among the object's own
+};
+
+enum record_shape {
+    RECORD_ONE,   // a value; of RECORD_OBJECT a pointer to the struct
+    RECORD_LIST,  // a pointer to the elements, and how many at `count`
+    RECORD_ARRAY, // `length` elements in place
+    RECORD_NAMED, // a list too, in JSON an object: the elements begin with `const char *name`, the value follows at
+                  // sizeof(char *)
+};
+
+enum record_flags {
+    RECORD_REQUIRED = 1, // reading fails without it
+    RECORD_ALWAYS = 2,   // written if unknown too: "", null, []
+    RECORD_POSITIVE = 4, // a number above 0
+    RECORD_HOLES = 8,    // a list of numbers keeps its nulls, as NaN; otherwise they are dropped
+    RECORD_SILENT = 16,  // in no JSON: cleared only
+    RECORD_NULL = 32,    // written as null if unknown
+};
+
+struct record;
+
+struct record_number {
+    double real; // NaN where it is unknown
+    bool whole;  // it is an integer
+    int64_t integer;
+};
+
+struct record_field {
+    const char *name; // in JSON; NULL ends a table
+    enum record_kind kind;
+    enum record_shape shape;
+    size_t offset, count; // of the member, and of the size_t that says how many elements it has
+    size_t length;        // of RECORD_ARRAY
+    unsigned flags;
+    double low, high;         // the numbers that are allowed; all where high is not above low
+    double fallback;          // of a bool, an integer or a word: what stands for unknown
+    const char *const *words; // of RECORD_WORD: NULL ends them
+    const struct record *of;
+    const struct record *(*made)(void); // in place of `of`, for a table that is made at run time
+};
+
+struct record {
+    const char *what; // "a problem", for messages
+    size_t size;
+    const struct record_field *fields;
+    // What the members do not say each for itself; NULL: nothing. -1 with a message.
+    int (*check)(const void *record, struct error *);
+};
+
+// A pair of RECORD_NAMED.
+struct record_named_text {
+    const char *name, *value;
+};
+struct record_named_real {
+    const char *name;
+    double value;
+};
+struct record_named_integer {
+    const char *name;
+    int64_t value;
+};
+struct record_named_number {
+    const char *name;
+    struct record_number value;
+};
+
+#define RECORD_KIND_OF(value) \
+    _Generic((value),                \
+        bool: RECORD_BOOL,           \
+        int: RECORD_INT,             \
+        int64_t: RECORD_INTEGER,     \
+        size_t: RECORD_SIZE,         \
+        double: RECORD_REAL,         \
+        struct record_number: RECORD_NUMBER, \
+        char *: RECORD_TEXT,         \
+        const char *: RECORD_TEXT,   \
+        json_t *: RECORD_JSON,       \
+        const json_t *: RECORD_JSON)
+#define RECORD_OF(type) ((const type *)0)
+#define RECORD_MEMBER(type, member) .kind = RECORD_KIND_OF(RECORD_OF(type)->member), .offset = offsetof(type, member)
+#define RECORD_VALUES(type, member, number)                                                                   \
+    .kind = RECORD_KIND_OF(*RECORD_OF(type)->member), .shape = RECORD_LIST, .offset = offsetof(type, member), \
+    .count = offsetof(type, number)
+#define RECORD_PLACES(type, member)                                                                            \
+    .kind = RECORD_KIND_OF(*RECORD_OF(type)->member), .shape = RECORD_ARRAY, .offset = offsetof(type, member), \
+    .length = sizeof RECORD_OF(type)->member / sizeof *RECORD_OF(type)->member
+#define RECORD_PAIRS(type, member, number)                                                                           \
+    .kind = RECORD_KIND_OF(RECORD_OF(type)->member->value), .shape = RECORD_NAMED, .offset = offsetof(type, member), \
+    .count = offsetof(type, number)
+#define RECORD_WORDS(type, member, all) .kind = RECORD_WORD, .words = all, .offset = offsetof(type, member)
+#define RECORD_RECORD(type, member, table) .kind = RECORD_OBJECT, .of = &(table), .offset = offsetof(type, member)
+#define RECORD_RECORDS(type, member, number, table)                                                \
+    .kind = RECORD_OBJECT, .shape = RECORD_LIST, .of = &(table), .offset = offsetof(type, member), \
+    .count = offsetof(type, number)
+// The row's name is in no JSON. `table` is a record, or a function that returns it.
+#define RECORD_IN_PLACE(type, member, table) .kind = RECORD_PART, .of = &(table), .offset = offsetof(type, member)
+#define RECORD_INCLUDE(type, member, table) .kind = RECORD_PART, .made = table, .offset = offsetof(type, member)
+
+// Sets every member to unknown, and what the table does not have to zero.
+void record_clear(const struct record *, void *to);
+// The object. New reference.
+json_t *record_write(const struct record *, const void *from);
+// Adds the members to an object.
+void record_write_into(const struct record *, const void *from, json_t *object);
+// Clears the struct and takes what the object has. Texts, lists and records are made in `memory`; the caller releases
+// it. -1 with a message where a value is of another type, is outside its range, or is missing though it has to be
+// there.
+int record_read(const struct record *, const json_t *object, void *to, struct arena *memory, struct error *);
+
+// The same for one member; `what` is the record's. record_get answers null for unknown (new reference). record_take
+// takes null for unknown, and leaves the member as it is where it fails.
+bool record_knows(const struct record_field *, const void *from);
+json_t *record_get(const struct record_field *, const void *from);
+int record_take(const struct record_field *, const char *what, const json_t *value, void *to, struct arena *memory,
+                struct error *);
+
+#endif

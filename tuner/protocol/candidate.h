@@ -1,0 +1,72 @@
+// A candidate as GPU workers get it: a cubin and, for each problem, the launches of its kernels and the calls of
+// libraries that compute it. The driver fills these structs and writes them, the worker reads them, both by one table.
+//
+//     CANDIDATE = "config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..]
+//     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
+//         "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
+//       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call |
+//       {"library":"x.so","function":"f","init":"g","args":[ARGUMENT, ..],"sizes":[2048]}: a function of the user's
+//     ARGUMENT = {"buffer":"A"} | {"texture":"A"} | {"surface":"A"} | {"scalar":"i32","value":2048} |
+//       {"scalar":"f32","value":1.0} | {"bytes":"0a000000.."}: a struct or a vector by value |
+//       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,
+//        "promotion":0,"nan":false,"tf32":false}
+#ifndef SWEETSPOT_CANDIDATE_H
+#define SWEETSPOT_CANDIDATE_H
+
+#include "tuner/base/record.h"
+
+struct stage_argument {
+    const char *buffer, *texture, *surface; // names of buffers
+    const char *bytes;                      // two hexadecimal digits for each byte
+    const char *scalar;                     // its type
+    struct record_number value;
+    const char *tensor_map; // a buffer's name. The lists are in CUDA's order, the contiguous dimension first
+    const int64_t *sizes, *strides, *box; // elements, bytes, elements
+    size_t size_count, stride_count, box_count;
+    int swizzle, promotion;
+    bool nan, tf32; // tf32: rounded while loading
+};
+
+struct stage_call {
+    const char *symbol;
+    int64_t grid[3], block[3], cluster[3]; // -1 where they are missing, which stands for 1
+    int64_t shared;                        // dynamic, bytes a block
+    bool cooperative;
+    bool overlap; // launched with programmatic stream serialization where a kernel comes before it in the same
+                  // candidate; never when it is counted alone
+    int64_t unit; // of the cubin whose kernel it is
+    bool again;   // another run of the stage before it. All runs of a stage are one in answers, which number stages
+                  // without them; counters are those of all runs
+    const struct stage_argument *args;
+    size_t arg_count;
+    const char *operation, *by;
+    const struct record_named_text *buffers;
+    const struct record_named_number *roles;
+    size_t buffer_count, role_count;
+    const char *library, *function, *init;
+    const int64_t *sizes; // of the problem, for a function of the user's
+    size_t size_count;
+};
+
+struct candidate_problem {
+    int problem; // of the job; -1 where it is missing, which stands for its place in the list
+    const struct stage_call *stages;
+    size_t stage_count;
+};
+
+struct candidate {
+    const char *name;   // of a baseline
+    const char *config; // what sweetspot-replay looks up
+    const char *cubin;  // path
+    const struct candidate_problem *problems;
+    size_t problem_count;
+    const json_t *written; // the problems as they were written before, which stands for them
+};
+
+extern const struct record candidate_record;
+
+// Sets a stage, or an argument, to what a missing member stands for.
+void stage_call_clear(struct stage_call *);
+void stage_argument_clear(struct stage_argument *);
+
+#endif

@@ -1,0 +1,92 @@
+// See final_message.h.
+#include "tuner/protocol/final_message.h"
+
+#include <string.h>
+
+#include "tuner/base/limits.h"
+#include "tuner/base/protocol.h"
+#include "tuner/trial/trial_field.h"
+
+static const struct record_field candidate_fields[] = {
+    {"trial", RECORD_MEMBER(struct final_candidate, trial)},
+    {"binary", RECORD_MEMBER(struct final_candidate, binary)},
+    {"candidate", RECORD_IN_PLACE(struct final_candidate, candidate, candidate_record)},
+    {0}};
+static const struct record racer_record = {"a candidate", sizeof(struct final_candidate), candidate_fields, NULL};
+
+#define MEMBER(member) RECORD_MEMBER(struct final_request, member)
+static const struct record_field request_fields[] = {
+    {"seed", MEMBER(seed), .fallback = 1, .flags = RECORD_ALWAYS},
+    {"process", MEMBER(process), .flags = RECORD_ALWAYS},
+    {"rounds", MEMBER(rounds), .low = 1, .high = FINAL_ROUNDS_MAX, .fallback = 40, .flags = RECORD_ALWAYS},
+    {"places", MEMBER(places), .fallback = -1},
+    {"candidates", RECORD_RECORDS(struct final_request, candidates, candidate_count, racer_record),
+     .flags = RECORD_ALWAYS},
+    {"baselines", RECORD_VALUES(struct final_request, baselines, baseline_count), .flags = RECORD_ALWAYS},
+    {0}};
+#undef MEMBER
+const struct record final_request_record = {"a final", sizeof(struct final_request), request_fields, NULL};
+
+#define MEMBER(member) RECORD_MEMBER(struct final_times, member)
+static const struct record_field times_fields[] = {
+    {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"times", RECORD_VALUES(struct final_times, times, time_count), .high = TRIAL_LONGEST_TIME,
+     .flags = RECORD_HOLES | RECORD_POSITIVE},
+    {"error_max", MEMBER(error_max), .high = 1e300},
+    {"error_rms", MEMBER(error_rms), .high = 1e300},
+    {0}};
+#undef MEMBER
+static const struct record times_record = {"a problem", sizeof(struct final_times), times_fields, NULL};
+
+static int check_entry(const void *record, struct error *err)
+{
+    const struct final_entry_answer *e = record;
+    bool seen[JOB_MAX_PROBLEMS] = {false};
+    for (size_t i = 0; i < e->problem_count; i++) {
+        if (seen[e->problems[i].problem]) return error_set(err, "problem %d is told twice", e->problems[i].problem);
+        seen[e->problems[i].problem] = true;
+    }
+    if (e->trial && e->status == STATUS_OK && !e->problem_count)
+        return error_set(err, "a candidate passed the final without times");
+    return 0;
+}
+
+#define MEMBER(member) RECORD_MEMBER(struct final_entry_answer, member)
+static const struct record_field entry_fields[] = {
+    {"name", MEMBER(name), .flags = RECORD_REQUIRED},
+    {"trial", MEMBER(trial), .flags = RECORD_NULL},
+    {"status", RECORD_WORDS(struct final_entry_answer, status, status_names), .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"reason", MEMBER(reason), .flags = RECORD_ALWAYS},
+    {"detail", MEMBER(detail), .flags = RECORD_ALWAYS},
+    {"error", MEMBER(error), .high = 1e300, .flags = RECORD_ALWAYS},
+    {"binary", MEMBER(binary)},
+    {"cubin_hash", MEMBER(cubin_hash)},
+    {"problems", RECORD_RECORDS(struct final_entry_answer, problems, problem_count, times_record),
+     .flags = RECORD_ALWAYS},
+    {0}};
+#undef MEMBER
+static const struct record entry_record = {"an entry of the final", sizeof(struct final_entry_answer), entry_fields,
+                                           check_entry};
+
+static int check_answer(const void *record, struct error *err)
+{
+    const struct final_answer *a = record;
+    for (size_t i = 0; i < a->entry_count; i++)
+        for (size_t k = 0; k < i && a->entries[i].trial; k++)
+            if (a->entries[i].trial == a->entries[k].trial && !strcmp(a->entries[i].binary, a->entries[k].binary))
+                return error_set(err, "a candidate has two entries in the final");
+    return 0;
+}
+
+static const struct record_field answer_fields[] = {
+    {"head", RECORD_IN_PLACE(struct final_answer, head, answer_head_record)},
+    {"busy", RECORD_MEMBER(struct final_answer, busy), .high = TRIAL_LONGEST_TIME},
+    {"wall", RECORD_MEMBER(struct final_answer, wall), .high = TRIAL_LONGEST_TIME},
+    {"entries", RECORD_RECORDS(struct final_answer, entries, entry_count, entry_record)},
+    {0}};
+const struct record final_answer_record = {"the answer", sizeof(struct final_answer), answer_fields, check_answer};
+
+json_t *final_times_json(const struct final_times *t)
+{
+    return record_get(&times_fields[1], t);
+}

@@ -1,0 +1,63 @@
+// {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
+//  "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc",CANDIDATE}],"baselines":["cublas","cublasLt"]}
+// <- {"id":5,"status":"ok","busy":..,"wall":..,
+//     "entries":[{"name":"17"|"cublas","trial":17|null,"binary":"nvrtc","status":"ok","reason":"","detail":"",
+//       "error":..,"cubin_hash":"..","problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
+//
+// Fresh data from the seed. Candidates are proved in their order until "places" of them have passed (missing: all are);
+// the others have no entry. Random order in every round, every timed launch of a candidate judged.
+#ifndef SWEETSPOT_FINAL_MESSAGE_H
+#define SWEETSPOT_FINAL_MESSAGE_H
+
+#include "tuner/protocol/candidate.h"
+#include "tuner/protocol/message.h"
+#include "tuner/trial/trial.h"
+
+struct final_candidate {
+    int64_t trial;
+    const char *binary; // whose build the cubin is, PROTOCOL_NVRTC where it is missing; two may be builds of one trial
+    struct candidate candidate;
+};
+
+struct final_request {
+    int64_t seed;
+    int64_t process; // its number among those that share the final's rounds; each has its own order
+    int64_t rounds;
+    int64_t places; // -1: as many as there are candidates
+    const struct final_candidate *candidates;
+    const char *const *baselines;
+    size_t candidate_count, baseline_count;
+};
+
+struct final_times {
+    int problem;
+    const double *times; // s, one a round; the rounds of different entries correspond. NaN: there is none
+    size_t time_count;
+    double error_max, error_rms; // against FP64, relative to the scale of the bound
+};
+
+struct final_entry_answer {
+    const char *name;
+    int64_t trial;      // 0: a baseline
+    const char *binary; // "": a baseline's
+    enum trial_status status;
+    const char *reason, *detail;
+    double error;           // the worst element's over its bound
+    const char *cubin_hash; // of the bytes that ran
+    const struct final_times *problems;
+    size_t problem_count;
+};
+
+struct final_answer {
+    struct answer_head head;
+    double busy, wall; // s
+    const struct final_entry_answer *entries;
+    size_t entry_count;
+};
+
+extern const struct record final_request_record, final_answer_record;
+
+// The times of a problem as a list, null where there is none. New reference.
+json_t *final_times_json(const struct final_times *);
+
+#endif

@@ -1,0 +1,48 @@
+// See job_message.h.
+#include "tuner/protocol/job_message.h"
+
+#include "tuner/base/limits.h"
+#include "tuner/trial/trial_field.h"
+
+static const struct record_field request_fields[] = {
+    {"candidate", RECORD_IN_PLACE(struct baseline_request, candidate, candidate_record)},
+    {"detail", RECORD_MEMBER(struct baseline_request, detail)},
+    {"reason", RECORD_MEMBER(struct baseline_request, reason)},
+    {"timeout", RECORD_MEMBER(struct baseline_request, timeout)},
+    {0}};
+const struct record baseline_request_record = {"a baseline", sizeof(struct baseline_request), request_fields, NULL};
+
+static int check_baseline(const void *record, struct error *err)
+{
+    const struct baseline_answer *b = record;
+    return problem_answers_check(b->problems, b->problem_count, err);
+}
+
+#define MEMBER(member) RECORD_MEMBER(struct baseline_answer, member)
+static const struct record_field baseline_fields[] = {
+    {"name", MEMBER(name), .flags = RECORD_ALWAYS},
+    {"problems", RECORD_RECORDS(struct baseline_answer, problems, problem_count, problem_answer_record),
+     .flags = RECORD_ALWAYS},
+    {"detail", MEMBER(detail), .flags = RECORD_ALWAYS},
+    {"reason", MEMBER(reason), .flags = RECORD_ALWAYS},
+    {"same_result", MEMBER(same_result), .flags = RECORD_ALWAYS},
+    {0}};
+#undef MEMBER
+const struct record baseline_answer_record = {"a baseline", sizeof(struct baseline_answer), baseline_fields,
+                                              check_baseline};
+
+static const struct record_field least_fields[] = {
+    {"problem", RECORD_MEMBER(struct least_time, problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_ALWAYS},
+    {"seconds", RECORD_MEMBER(struct least_time, seconds), .high = TRIAL_LONGEST_TIME},
+    {"why", RECORD_MEMBER(struct least_time, why)},
+    {0}};
+static const struct record least_record = {"the least time", sizeof(struct least_time), least_fields, NULL};
+
+static const struct record_field answer_fields[] = {
+    {"head", RECORD_IN_PLACE(struct job_answer, head, answer_head_record)},
+    {"baselines", RECORD_RECORDS(struct job_answer, baselines, baseline_count, baseline_answer_record)},
+    {"least", RECORD_RECORDS(struct job_answer, least, least_count, least_record)},
+    {"metrics", RECORD_VALUES(struct job_answer, metrics, metric_count)},
+    {"missing", RECORD_VALUES(struct job_answer, missing, missing_count)},
+    {0}};
+const struct record job_answer_record = {"the answer", sizeof(struct job_answer), answer_fields, NULL};

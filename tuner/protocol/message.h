@@ -1,0 +1,23 @@
+// What all messages have in common: a request has an "op" and its own members, an answer a status and a reason. Each
+// message has a file of its own here, with its structs, the tables that write, read and check them, and what they mean.
+#ifndef SWEETSPOT_MESSAGE_H
+#define SWEETSPOT_MESSAGE_H
+
+#include "tuner/base/record.h"
+
+// A status is a trial's word, or one of protocol.h.
+struct answer_head {
+    const char *status;
+    const char *reason;   // why it is not "ok"
+    bool restart;         // the worker ends after this answer
+    int64_t trial;        // the candidate that is to blame for a lost context; 0: none
+    const char *baseline; // likewise a baseline
+};
+extern const struct record answer_head_record;
+
+// {"op": op, ..members}. New reference.
+json_t *request_write(const char *op, const struct record *, const void *request);
+// Whether the answer says "ok".
+bool answer_is_ok(const struct answer_head *);
+
+#endif

@@ -1,0 +1,58 @@
+// {"id":7,"op":"profile",CANDIDATE of one problem,"samples":true}
+// <- {"id":7,"status":"ok",
+//     "stages":[{"symbol":"..","code_bytes":..,"dropped_samples":0,"totals":COLUMNS,
+//       "lines":[{"directory":"..","file":"gemm_simt.cu","line":263,"self":COLUMNS,"total":COLUMNS,
+//         "stalls":{"long_scoreboard":17,..}}, ..]}, ..],
+//     "reasons":["what could not be counted, and why"],"phases":{"count":..,"sample":..},"wall":..}
+//     COLUMNS = {"instructions":..,"threads":..,"shared_wavefronts":..,"shared_ideal":..,"global_sectors":..,
+//       "global_ideal":..,"local_sectors":..,"samples":..}, those that the chip has.
+//
+// {"id":9,"op":"sanitize",CANDIDATE of one problem}
+// <- {"id":9,"status":"ok"|"launch_error","reason":""}
+//     In buffers of exactly its sizes, launched twice: for compute-sanitizer, under which this worker then runs
+//     (sanitize.h) and whose log has the findings.
+#ifndef SWEETSPOT_PROFILE_MESSAGE_H
+#define SWEETSPOT_PROFILE_MESSAGE_H
+
+#include "tuner/protocol/candidate.h"
+#include "tuner/protocol/message.h"
+
+struct profile_request {
+    struct candidate candidate;
+    bool samples; // sample PCs too
+};
+
+struct profile_line {
+    const char *directory, *file; // "", and line 0: not in the line table
+    int line;
+    const struct record_named_real *self;      // the line's own instructions, which add up to the stage's totals
+    const struct record_named_real *total;     // and those of the functions inlined there
+    const struct record_named_integer *stalls; // the total's samples by reason; "selected" is a warp that issued
+    size_t self_count, total_count, stall_count;
+};
+
+struct profile_stage {
+    const char *symbol;
+    int64_t code_bytes, dropped_samples;
+    const struct record_named_real *totals;
+    const struct profile_line *lines;
+    size_t total_count, line_count;
+};
+
+struct profile_answer {
+    struct answer_head head;
+    const struct profile_stage *stages;
+    const char *const *reasons;
+    const struct record_named_real *phases; // s
+    size_t stage_count, reason_count, phase_count;
+    double wall; // s
+};
+
+extern const struct record profile_request_record, profile_answer_record, profile_stage_record;
+
+struct sanitize_request {
+    struct candidate candidate;
+};
+extern const struct record sanitize_request_record; // the answer is a head
+
+#endif

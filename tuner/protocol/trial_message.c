@@ -1,0 +1,73 @@
+// See trial_message.h.
+#include "tuner/protocol/trial_message.h"
+
+#include "tuner/base/limits.h"
+#include "tuner/trial/trial_field.h"
+
+static const struct record_field request_fields[] = {
+    {"candidate", RECORD_IN_PLACE(struct trial_request, candidate, candidate_record)},
+    {"verify", RECORD_MEMBER(struct trial_request, verify), .fallback = 1, .flags = RECORD_ALWAYS},
+    {"best", RECORD_VALUES(struct trial_request, best, best_count), .flags = RECORD_HOLES},
+    {0}};
+const struct record trial_request_record = {"a trial", sizeof(struct trial_request), request_fields, NULL};
+
+#define MEMBER(member) RECORD_MEMBER(struct problem_answer, member)
+static const struct record_field problem_fields[] = {
+    {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"figures", RECORD_INCLUDE(struct problem_answer, figures, problem_figures)},
+    {"worst", RECORD_VALUES(struct problem_answer, worst, worst_count)},
+    {"bad", MEMBER(bad), .fallback = -1},
+    {"got", MEMBER(got)},
+    {"want", MEMBER(want)},
+    {"status", MEMBER(status)},
+    {"reason", MEMBER(reason)},
+    {"error_max", MEMBER(error_max), .high = 1e300},
+    {"error_rms", MEMBER(error_rms), .high = 1e300},
+    {0}};
+#undef MEMBER
+const struct record problem_answer_record = {"a problem", sizeof(struct problem_answer), problem_fields, NULL};
+
+#define MEMBER(member) RECORD_MEMBER(struct stage_answer, member)
+static const struct record_field stage_fields[] = {
+    {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"stage", MEMBER(stage), .high = JOB_MAX_STAGES - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"figures", RECORD_INCLUDE(struct stage_answer, figures, stage_figures)},
+    {"blocks_per_sm", MEMBER(blocks_per_sm)},
+    {"local_bytes", MEMBER(local_bytes)},
+    {"registers", MEMBER(registers)},
+    {0}};
+#undef MEMBER
+static const struct record stage_record = {"a stage", sizeof(struct stage_answer), stage_fields, NULL};
+
+int problem_answers_check(const struct problem_answer *problems, size_t count, struct error *err)
+{
+    bool seen[JOB_MAX_PROBLEMS] = {false};
+    for (size_t i = 0; i < count; i++) {
+        if (seen[problems[i].problem]) return error_set(err, "problem %d is told twice", problems[i].problem);
+        seen[problems[i].problem] = true;
+    }
+    return 0;
+}
+
+const struct problem_answer *trial_answer_problem(const struct trial_answer *answer, int problem)
+{
+    for (size_t i = 0; answer && i < answer->problem_count; i++)
+        if (answer->problems[i].problem == problem) return &answer->problems[i];
+    return NULL;
+}
+
+static int check_answer(const void *record, struct error *err)
+{
+    const struct trial_answer *a = record;
+    return problem_answers_check(a->problems, a->problem_count, err);
+}
+
+static const struct record_field answer_fields[] = {
+    {"head", RECORD_IN_PLACE(struct trial_answer, head, answer_head_record)},
+    {"figures", RECORD_INCLUDE(struct trial_answer, figures, trial_figures)},
+    {"throttled", RECORD_MEMBER(struct trial_answer, throttled)},
+    {"problems", RECORD_RECORDS(struct trial_answer, problems, problem_count, problem_answer_record)},
+    {"stages", RECORD_RECORDS(struct trial_answer, stages, stage_count, stage_record)},
+    {"phases", RECORD_PAIRS(struct trial_answer, phases, phase_count)},
+    {0}};
+const struct record trial_answer_record = {"the answer", sizeof(struct trial_answer), answer_fields, check_answer};

@@ -1,0 +1,61 @@
+// {"id":3,"op":"trial",CANDIDATE,"verify":true,"best":[0.012,null]}
+// <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"implausible"|"launch_error"|"crashed",
+//     "reason":"",FIGURES of the trial,"throttled":false,"restart":true,
+//     "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j],"bad":0,"got":..,"want":..}, ..],
+//     "stages":[{"problem":0,"stage":0,FIGURES of a stage,"blocks_per_sm":1,"local_bytes":0,"registers":128}, ..],
+//     "phases":{"load":..,"verify":..,"measure":..,"again":..,"unload":..}}
+//
+// All problems of the job, in its order. "implausible": right, but faster than the operation's least work takes at the
+// device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the candidate used the device's heap
+// or printf buffer, which cannot be restored.
+#ifndef SWEETSPOT_TRIAL_MESSAGE_H
+#define SWEETSPOT_TRIAL_MESSAGE_H
+
+#include "tuner/protocol/candidate.h"
+#include "tuner/protocol/message.h"
+#include "tuner/trial/trial.h"
+
+struct trial_request {
+    struct candidate candidate;
+    bool verify;
+    const double *best; // s, for each tuned problem of the best candidate so far, by which others are slow; NaN: none
+    size_t best_count;
+};
+
+// What is known of a problem: figures and, only where it was verified, a verdict.
+struct problem_answer {
+    int problem;
+    struct trial_problem figures;
+    const int64_t *worst; // row and column of the element with the largest error; NULL: there is none
+    size_t worst_count;
+    int64_t bad;                 // elements outside the bound; -1: it was not verified
+    double got, want;            // values of the worst element
+    const char *status, *reason; // of a baseline
+    double error_max, error_rms; // against FP64, relative to the scale of the bound
+};
+extern const struct record problem_answer_record;
+
+struct stage_answer {
+    int problem, stage;
+    struct trial_stage figures;
+    int blocks_per_sm, local_bytes, registers; // as the GPU driver counts them
+};
+
+struct trial_answer {
+    struct answer_head head;
+    struct trial figures;
+    bool throttled;
+    const struct problem_answer *problems;
+    const struct stage_answer *stages;
+    const struct record_named_real *phases; // wall seconds of each
+    size_t problem_count, stage_count, phase_count;
+};
+
+extern const struct record trial_request_record, trial_answer_record;
+
+// The answer's problem of that number, or NULL. The answer may be NULL.
+const struct problem_answer *trial_answer_problem(const struct trial_answer *, int problem);
+// Refuses problems that are there twice.
+int problem_answers_check(const struct problem_answer *, size_t count, struct error *);
+
+#endif
