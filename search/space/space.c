@@ -234,14 +234,9 @@ uint64_t space_size(const struct space *s)
     return s->diagram.size;
 }
 
-void space_constants(const struct space *s, int64_t *values)
-{
-    for (size_t i = 0; i < s->constant_count; i++) values[s->constants[i].slot] = s->constants[i].value;
-}
-
 int space_values(const struct space *s, const uint16_t *config, int64_t *values, struct error *err)
 {
-    space_constants(s, values);
+    for (size_t i = 0; i < s->constant_count; i++) values[s->constants[i].slot] = s->constants[i].value;
     for (int i = 0; i < s->count; i++) {
         assert(config[i] < s->parameters[i].count);
         values[s->slots[i]] = s->parameters[i].values[config[i]];

@@ -90,8 +90,6 @@ size_t space_neighbour_room(const struct space *); // an upper bound of how many
 // crossovers and for strategies that work in the continuous. Returns the number of parameters changed.
 size_t space_repair(const struct space *, struct random *, uint16_t *config);
 
-// Sets the constants' values in such an array, and nothing else.
-void space_constants(const struct space *, int64_t *values);
 // Fills the value array (symbols_count entries): constants, the configuration's parameters, derived names in order.
 // -1 with a message if a derived expression fails.
 int space_values(const struct space *, const uint16_t *config, int64_t *values, struct error *);

@@ -51,14 +51,6 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
     return true;
 }
 
-char *job_file_of(const struct job *job, const char *name)
-{
-    char *path = text_join_path(job->directory, name), *real = realpath(path, NULL);
-    if (!real) return path;
-    free(path);
-    return real;
-}
-
 // A parameter's option with one of its values; NULL where the value leaves it out. malloc'ed.
 static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
