@@ -43,7 +43,7 @@ compile: base trial protocol source
 pool: base trial protocol node job source
 setup: base search kernels trial protocol store job source pool
 policy: base search job
-watch: base protocol pool run
+watch: base protocol pool
 run: base search trial protocol store recorded job pool setup policy watch
 final: base search trial protocol store job pool setup run
 explain: base search trial protocol job pool setup final
@@ -55,7 +55,7 @@ report: base search trial store job setup header final
 cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
 '
 # These pairs still include each other.
-open='watch:run'
+open=
 folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | tr '\n' ' ')
 seen=''
 for folder in $folders; do
@@ -134,7 +134,7 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
 # Files of tests/json_members.txt still name some; it may only shrink.
 names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
 named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
-    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|^tuner/base/json|/cache\.c$|/trial_field\.c$')
+    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|^tuner/run/run_(events|watch)\.c$|^tuner/base/json|/cache\.c$|/trial_field\.c$')
 for file in $named; do
     grep -qx "$file" tests/json_members.txt || complain "$file names members of JSON objects: use a record (record.h)"
 done
@@ -142,13 +142,12 @@ while read -r file; do
     echo "$named" | grep -qx "$file" || complain "tests/json_members.txt: $file names no member: remove it"
 done <tests/json_members.txt
 
-# Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
-# a template with another hash `header` and `status` say that it is not the one that was measured. So these stay as they
-# are until their spaces are recorded again.
-recorded='axpy branch coarsening copy_order smith_waterman softmax windowed_sum'
-templates=$(for file in templates/*.cu templates/*/*.cuh; do
-    case " $recorded " in *" $(basename "$file" .cu) "*) ;; *) echo "$file" ;; esac
-done)
+# Files of templates of at most 500 lines; lines of at most 120 columns.
+templates=$(echo templates/*.cu templates/*/*.cuh)
+# shellcheck disable=SC2086
+long=$(wc -l $templates | awk '$1 > 500 && $2 != "total"')
+[ -z "$long" ] || complain "templates of more than 500 lines, which could be folders of files by role:
+$long"
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
     -path tuner/source/host -prune -o \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
@@ -171,8 +170,8 @@ fi
 # clang-format 14 is that of Debian 12; other versions break lines differently.
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     # shellcheck disable=SC2086
-    unformatted=$(clang-format --dry-run $sources 2>&1 | grep -E ': (warning|error):' | sed 's/: .*//;s/:[0-9]*$//' |
-        sort -u)
+    unformatted=$(clang-format --dry-run $sources $templates 2>&1 | grep -E ': (warning|error):' |
+        sed 's/: .*//;s/:[0-9]*$//' | sort -u)
     [ -z "$unformatted" ] || complain "not formatted (make format):
 $unformatted"
 fi

@@ -250,11 +250,11 @@ static void what_is_not_a_string_is_refused_by_name(void **state)
     static const struct {
         const char *member, *reason;
     } wrong[] = {
-        {"\"options\":[\"-DA=1\",7]", "entry 1 of 'options' is not a string"},
-        {"\"include\":[null]", "entry 0 of 'include' is not a string"},
-        {"\"entries\":[\"k\",{}]", "entry 1 of 'entries' is not a string"},
-        {"\"entries\":\"k\"", "'entries' is not a list"},
-        {"\"defines\":{\"A\":1}", "macro 'A' is not a string"},
+        {"\"options\":[\"-DA=1\",7]", "entry 1: 'options' of the request is not a text"},
+        {"\"include\":[null]", "entry 0: 'include' of the request is not a text"},
+        {"\"entries\":[\"k\",{}]", "entry 1: 'entries' of the request is not a text"},
+        {"\"entries\":\"k\"", "'entries' of the request is not a list"},
+        {"\"defines\":{\"A\":1}", "'A': 'defines' of the request is not a text"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *request = text_format("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);

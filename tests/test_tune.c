@@ -16,7 +16,7 @@ static void write_job(const char *folder, const char *xs, const char *modes, con
     char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = block,
                  .more = "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                         "compile = { timeout = \"1s\"; workers = 2; }; search = { strategy = \"exhaustive\"; };");
+                         "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
     free(parameters);
 }
 
@@ -747,7 +747,7 @@ static void impossible_answers_to_other_requests_end_the_worker(void **state)
         {"count {\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":64,\"stage\":0,\"values\":[]}]}]}", 0,
          "its answer to 'count': 'problem' of a stage is 64, outside 0 to 63"},
         {"count {\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":0,\"stage\":0,\"values\":[\"x\"]}]}]}", 0,
-         "its answer to 'count': 'values' of a stage is not a number"},
+         "its answer to 'count': entry 0: 'values' of a stage is not a number"},
         {"final {\"entries\":7}", 1, "its answer to 'final': 'entries' of the answer is not a list"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -48,8 +48,6 @@ void space_free(struct space *);
 // name.
 int space_add_parameter(struct space *, const char *name, enum parameter_kind kind, const int64_t *values, size_t count,
                         struct error *);
-// Other values for a parameter of the space. Configurations are value indices: those made before mean something else.
-int space_set_values(struct space *, size_t parameter, const int64_t *values, size_t count, struct error *);
 // A name that is the same for all configurations (device limit, problem size). Value array slot is set.
 int space_set_constant(struct space *, const char *name, int64_t value, struct error *);
 // A derived name: an expression over parameters, constants and earlier derived names. It must have a value for every
@@ -92,8 +90,6 @@ size_t space_neighbour_room(const struct space *); // an upper bound of how many
 // crossovers and for strategies that work in the continuous. Returns the number of parameters changed.
 size_t space_repair(const struct space *, struct random *, uint16_t *config);
 
-// Sets the constants' values in such an array, and nothing else.
-void space_constants(const struct space *, int64_t *values);
 // Fills the value array (symbols_count entries): constants, the configuration's parameters, derived names in order.
 // -1 with a message if a derived expression fails.
 int space_values(const struct space *, const uint16_t *config, int64_t *values, struct error *);

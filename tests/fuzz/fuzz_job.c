@@ -29,9 +29,9 @@ static void probe(const struct job *job, uint64_t number)
 {
     struct error err;
     uint16_t config[SPACE_MAX_PARAMETERS], again[SPACE_MAX_PARAMETERS];
-    struct compiled_entry entry = {.entry = job->stages[0].entry,
-                                   .symbol = job->stages[0].entry,
-                                   .figures = {.registers = 64, .shared_static = 1024}};
+    struct entry_answer entry = {.entry = job->stages[0].entry,
+                                 .symbol = job->stages[0].entry,
+                                 .figures = {.registers = 64, .shared_static = 1024}};
     struct compiled compiled = {.entry_count = 1, .entries = &entry};
     struct planned_launch *launches = NULL;
     size_t count;

@@ -289,11 +289,12 @@ static int take_many(const struct record_field *f, const char *what, const json_
         if (named) {
             *(const char **)(void *)one = arena_copy(memory, json_object_iter_key(iterator));
             failed = take_value(f, what, json_object_iter_value(iterator), one + sizeof(char *), memory, err);
+            if (failed) return error_prefix(err, "'%.80s'", *(const char **)(void *)one);
             iterator = json_object_iter_next((json_t *)(uintptr_t)value, iterator);
         } else {
             failed = take_element(f, what, json_array_get(value, i), one, memory, err);
         }
-        if (failed < 0) return -1;
+        if (failed < 0) return f->kind == RECORD_OBJECT ? -1 : error_prefix(err, "entry %zu", i);
         if (!failed) count++;
     }
     *(const void **)at(f, to) = elements;

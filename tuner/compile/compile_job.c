@@ -2,6 +2,7 @@
 #include "tuner/compile/compile_job.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,76 +13,40 @@
 
 enum { FIXED = 4 }; // options that come before all others
 
-// The strings of a request's list, borrowed from it. NULL with a message; the caller frees.
-static const char **strings(const json_t *request, const char *key, size_t *count, struct error *err)
+static void add(struct compile_job *j, const char *before, const char *value, const char *more)
 {
-    const json_t *list = json_object_get(request, key);
-    const char **out = memory_try(json_array_size(list), sizeof *out, err);
-    size_t i;
-    json_t *value;
-    *count = json_array_size(list);
-    if (out && list && !json_is_array(list)) {
-        error_set(err, "'%s' is not a list", key);
-        goto fail;
-    }
-    json_array_foreach(list, i, value)
-    {
-        if (!out) return NULL;
-        if (!json_is_string(value)) {
-            error_set(err, "entry %zu of '%s' is not a string", i, key);
-            goto fail;
-        }
-        out[i] = json_string_value(value);
-    }
-    return out;
-fail:
-    free(out);
-    return NULL;
+    size_t room = strlen(before) + strlen(value) + strlen(more) + 1;
+    char *text = arena_new(&j->memory, room);
+    snprintf(text, room, "%s%s%s", before, value, more);
+    j->option[j->option_count++] = text;
 }
 
-// What NVRTC is told, as a list like the request's.
-static json_t *all_options(const json_t *request, const char *home, struct error *err)
+// What NVRTC is told.
+static void list_options(struct compile_job *j, const char *home)
 {
-    json_t *all = json_array(), *value, *defines = json_object_get(request, "defines");
-    size_t i;
-    const char *name;
-    json_array_append_new(all, json_sprintf("--gpu-architecture=%s", json_get_string(request, "arch", "sm_90a")));
-    json_array_append_new(all, json_string("-std=" PROTOCOL_CXX_STANDARD));
-    json_array_append_new(all, json_string("--ptxas-options=-v"));
-    json_array_append_new(all, json_string("-lineinfo"));
-    json_array_extend(all, json_object_get(request, "options"));
-    json_array_foreach(json_object_get(request, "include"), i, value)
-        json_array_append_new(all, json_sprintf("-I%s", json_string_value(value)));
-    json_array_append_new(all, json_sprintf("-I%s/include", home));
-    json_array_append_new(all, json_sprintf("-I%s/include/cccl", home));
-    json_object_foreach(defines, name, value)
-    {
-        if (!json_is_string(value)) {
-            error_set(err, "the value of macro '%s' is not a string", name);
-            json_decref(all);
-            return NULL;
-        }
-        json_array_append_new(all, json_sprintf("-D%s=%s", name, json_string_value(value)));
+    const struct compile_request *r = j->asked;
+    j->option =
+        arena_new(&j->memory, (FIXED + 2 + r->option_count + r->include_count + r->define_count) * sizeof *j->option);
+    add(j, "--gpu-architecture=", *r->arch ? r->arch : "sm_90a", "");
+    add(j, "-std=" PROTOCOL_CXX_STANDARD, "", "");
+    add(j, "--ptxas-options=-v", "", "");
+    add(j, "-lineinfo", "", "");
+    for (size_t i = 0; i < r->option_count; i++) add(j, r->options[i], "", "");
+    for (size_t i = 0; i < r->include_count; i++) add(j, "-I", r->include[i], "");
+    add(j, "-I", home, "/include");
+    add(j, "-I", home, "/include/cccl");
+    for (size_t i = 0; i < r->define_count; i++) {
+        const char *name = arena_copy(&j->memory, r->defines[i].name);
+        char *equals = arena_new(&j->memory, strlen(name) + 4);
+        snprintf(equals, strlen(name) + 4, "-D%s=", name);
+        add(j, equals, r->defines[i].value, "");
     }
-    // An element that jansson could not make (no memory, not UTF-8) is missing.
-    size_t expected = FIXED + 2 + json_array_size(json_object_get(request, "options")) +
-                      json_array_size(json_object_get(request, "include")) + json_object_size(defines);
-    if (json_array_size(all) == expected) return all;
-    error_set(err, "an option for the compiler is not UTF-8, or memory is exhausted");
-    json_decref(all);
-    return NULL;
 }
 
 void compile_job_release(struct compile_job *j)
 {
     source_release(&j->source);
-    free(j->option);
-    free(j->entry);
-    free(j->include);
-    free(j->own);
-    free(j->macro);
-    free(j->file);
-    json_decref(j->options);
+    arena_release(&j->memory);
     *j = (struct compile_job){0};
 }
 
@@ -89,18 +54,18 @@ static int hash_files(const struct compile_job *j, char hash[HASH_TEXT_SIZE], st
 {
     struct hash *h = hash_new();
     int failed = 0;
-    for (size_t i = 0; i < j->file_count && !failed; i++) {
+    for (size_t i = 0; i < j->asked->file_count && !failed; i++) {
         size_t size;
-        char *content = text_read_file(j->file[i], &size), one[HASH_TEXT_SIZE];
+        char *content = text_read_file(j->asked->files[i], &size), one[HASH_TEXT_SIZE];
         if (content)
             hash_content(content, size, one);
         else
-            failed = error_set(err, "cannot read '%s': %s", j->file[i], strerror(errno));
+            failed = error_set(err, "cannot read '%s': %s", j->asked->files[i], strerror(errno));
         if (content) hash_text(h, one);
         free(content);
     }
     hash_finish(h, hash);
-    if (!j->file_count) *hash = 0;
+    if (!j->asked->file_count) *hash = 0;
     return failed;
 }
 
@@ -111,31 +76,26 @@ bool compile_job_files_same(const struct compile_job *j)
     return !hash_files(j, hash, &unused) && !strcmp(hash, j->files);
 }
 
-int compile_job_read(struct compile_job *j, const json_t *request, const char *home, struct error *err)
+int compile_job_read(struct compile_job *j, const struct compile_request *asked, const char *home, struct error *err)
 {
-    const char *source = json_get_string(request, "source", NULL), *given = json_get_string(request, "text", NULL);
-    const char *base = source ? strrchr(source, '/') : NULL;
-    struct source_request *r = &j->request;
-    *j = (struct compile_job){.name = base ? base + 1 : source ? source : "text.cu"};
-    if (!(j->own = strings(request, "options", &r->option_count, err)) ||
-        !(j->include = strings(request, "include", &r->include_count, err)) ||
-        !(j->macro = strings(request, "macros", &r->macro_count, err)) ||
-        !(j->entry = strings(request, "entries", &j->entry_count, err)) ||
-        !(j->file = strings(request, "files", &j->file_count, err)) || hash_files(j, j->files, err) ||
-        !(j->options = all_options(request, home, err)))
-        return -1;
-    json_t *list = json_pack("{s:O}", "options", j->options);
-    j->option = strings(list, "options", &j->option_count, err);
-    json_decref(list);
-    if (!j->option) return -1;
-    if (!given && !source) return error_set(err, "the request has neither 'source' nor 'text'");
-    r->path = source;
-    r->text = given;
-    r->option = j->own;
-    r->include = j->include;
-    r->macro = j->macro;
-    r->host_headers = json_get_bool(request, "host_headers", true);
-    return source_open(&j->source, r, err);
+    const char *base = strrchr(asked->source, '/');
+    *j = (struct compile_job){.asked = asked,
+                              .name = base             ? base + 1
+                                      : *asked->source ? asked->source
+                                                       : "text.cu",
+                              .request = {.path = *asked->source ? asked->source : NULL,
+                                          .text = *asked->text ? asked->text : NULL,
+                                          .option = asked->options,
+                                          .option_count = asked->option_count,
+                                          .include = asked->include,
+                                          .include_count = asked->include_count,
+                                          .macro = asked->macros,
+                                          .macro_count = asked->macro_count,
+                                          .host_headers = asked->host_headers}};
+    if (hash_files(j, j->files, err)) return -1;
+    if (!*asked->source && !*asked->text) return error_set(err, "the request has neither 'source' nor 'text'");
+    list_options(j, home);
+    return source_open(&j->source, &j->request, err);
 }
 
 char **compile_job_options(const struct compile_job *j, size_t *count)
@@ -157,7 +117,7 @@ void compile_job_key(const struct compile_job *j, const char *version, char key[
     hash_text(h, j->source.hash);
     hash_text(h, version);
     for (size_t i = 0; i < j->option_count; i++) hash_text(h, j->option[i]);
-    for (size_t i = 0; i < j->entry_count; i++) hash_text(h, j->entry[i]);
+    for (size_t i = 0; i < j->asked->entry_count; i++) hash_text(h, j->asked->entries[i]);
     if (*j->files) hash_text(h, j->files);
     hash_finish(h, key);
 }

@@ -2,23 +2,22 @@
 #ifndef SWEETSPOT_COMPILE_JOB_H
 #define SWEETSPOT_COMPILE_JOB_H
 
-#include "tuner/base/json.h"
+#include "tuner/protocol/compile_message.h"
 #include "tuner/source/source.h"
 
 struct compile_job {
-    struct source_request request; // of what follows
+    const struct compile_request *asked;
+    struct source_request request; // of it
     struct source source;
-    const char *name;                     // for messages
-    json_t *options;                      // what `option` points to
-    const char **option, **entry;         // option: all of them
-    const char **own, **include, **macro; // what `request` points to
-    const char **file;                    // that options name: their contents count
-    size_t option_count, entry_count, file_count;
-    char files[HASH_TEXT_SIZE]; // the hash of them; "" where there are none
+    const char *name;    // for messages
+    const char **option; // all of them, in `memory`
+    size_t option_count;
+    struct arena memory;
+    char files[HASH_TEXT_SIZE]; // the hash of those that options name; "" where there are none
 };
 
-// -1 with a message. Release in any case.
-int compile_job_read(struct compile_job *, const json_t *request, const char *home, struct error *);
+// Borrows the request. -1 with a message. Release in any case.
+int compile_job_read(struct compile_job *, const struct compile_request *, const char *home, struct error *);
 void compile_job_release(struct compile_job *);
 
 // NVRTC's options, without folders of the user's. malloc'ed, with its strings.

@@ -15,11 +15,13 @@
 #include "tuner/source/cache.h"
 
 struct joined {
-    json_t *entries;
+    struct arena memory;
+    struct entry_answer *entries; // of all units, with room for all
+    size_t entry_count;
     char *warnings;
     double seconds;
     bool cached;
-    const char *compiler; // of the last answer; NULL
+    const char *compiler; // of the last answer; "" where none says it
     void *image[UNITS_MAX];
     size_t size[UNITS_MAX], count;
 };
@@ -30,93 +32,111 @@ static json_t *fail(const char *reason)
 }
 
 // Takes what an answer says of one unit. -1 with a message.
-static int take(struct joined *all, int64_t unit, const json_t *answer, struct error *err)
+static int take(struct joined *all, size_t unit, const struct compile_answer *answer, struct error *err)
 {
-    const json_t *warnings = json_object_get(answer, "warnings");
-    const char *path = json_get_string(answer, "cubin", NULL), *compiler = json_get_string(answer, "compiler", NULL);
-    json_t *entry;
-    size_t i;
-    json_array_foreach(json_object_get(answer, "entries"), i, entry)
-    {
-        json_object_set_new(entry, "unit", json_integer(unit));
-        json_array_append(all->entries, entry);
+    for (size_t i = 0; i < answer->entry_count; i++) {
+        all->entries[all->entry_count] = answer->entries[i];
+        all->entries[all->entry_count++].unit = unit;
     }
-    json_array_foreach(warnings, i, entry)
-    {
-        char *longer = text_format("%s%s%s", all->warnings, *all->warnings ? "\n" : "", json_string_value(entry));
+    for (size_t i = 0; i < answer->warning_count; i++) {
+        char *longer = text_format("%s%s%s", all->warnings, *all->warnings ? "\n" : "", answer->warnings[i]);
         free(all->warnings);
         all->warnings = longer;
     }
-    all->seconds += json_get_number(answer, "seconds", 0);
-    all->cached &= json_get_bool(answer, "cached", false);
-    if (compiler) all->compiler = compiler;
-    if ((size_t)unit >= all->count) all->count = (size_t)unit + 1;
-    if (path && !(all->image[unit] = text_read_file(path, &all->size[unit])))
-        return error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    if (!isnan(answer->seconds)) all->seconds += answer->seconds;
+    all->cached &= answer->cached;
+    if (*answer->compiler) all->compiler = answer->compiler;
+    if (unit >= all->count) all->count = unit + 1;
+    if (*answer->cubin && !(all->image[unit] = text_read_file(answer->cubin, &all->size[unit])))
+        return error_set(err, "cannot read '%s': %s", answer->cubin, strerror(errno));
     return 0;
 }
 
 static json_t *join(struct joined *all, const char *cache, struct error *err)
 {
-    json_t *warnings = json_array();
-    if (*all->warnings) json_array_append_new(warnings, json_text(all->warnings, strlen(all->warnings)));
-    json_t *answer = json_pack("{s:s, s:f, s:O, s:o}", "status", status_name(STATUS_OK), "seconds", all->seconds,
-                               "entries", all->entries, "warnings", warnings);
-    if (all->compiler) json_object_set_new(answer, "compiler", json_string(all->compiler));
-    if (cache) {
+    const char *warnings[] = {all->warnings};
+    struct compile_answer answer = {.head.status = status_name(STATUS_OK),
+                                    .seconds = all->seconds,
+                                    .warnings = warnings,
+                                    .warning_count = *all->warnings != 0,
+                                    .entries = all->entries,
+                                    .entry_count = all->entry_count,
+                                    .compiler = all->compiler};
+    if (*cache) {
         size_t size;
         char key[HASH_TEXT_SIZE];
+        json_t *kept = record_write(&compile_answer_record, &answer);
         void *file = units_join((const void *const *)all->image, all->size, all->count, &size, err);
         if (file) hash_content(file, size, key);
-        int failed = !file || cache_add(cache, key, ".cubin", file, size, answer, err);
+        int failed = !file || cache_add(cache, key, ".cubin", file, size, kept, err);
         free(file);
-        if (failed) {
-            json_decref(answer);
-            return NULL;
-        }
+        json_decref(kept);
+        if (failed) return NULL;
         char *path = cache_path(cache, key, ".cubin");
-        json_object_set_new(answer, "cubin", json_string(path));
+        answer.cubin = arena_copy(&all->memory, path);
         free(path);
     }
-    json_object_set_new(answer, "cached", json_boolean(all->cached));
-    return answer;
+    answer.cached = all->cached;
+    return record_write(&compile_answer_record, &answer);
 }
 
-json_t *compile_units(const json_t *request, const char *version,
-                      json_t *(*compile)(const json_t *request, const char *version))
+// The request of one unit: with its macros besides, and its entries.
+static struct compile_request request_of(const struct compile_request *request, const struct compile_unit *unit,
+                                         struct arena *memory)
 {
-    const json_t *units = json_object_get(request, "units"), *unit;
-    struct joined all = {.entries = json_array(), .warnings = text_copy(""), .cached = true};
-    double deadline = json_get_number(request, "deadline", 0), begin = clock_now();
-    json_t *answers = json_array(), *answer = NULL;
+    struct compile_request one = *request;
+    struct record_named_text *defines =
+        arena_new(memory, (request->define_count + unit->define_count) * sizeof *defines);
+    one.define_count = 0;
+    for (size_t i = 0; i < request->define_count; i++) defines[one.define_count++] = request->defines[i];
+    for (size_t i = 0; i < unit->define_count; i++) {
+        size_t k = 0;
+        while (k < one.define_count && strcmp(defines[k].name, unit->defines[i].name) != 0) k++;
+        defines[k] = unit->defines[i];
+        if (k == one.define_count) one.define_count++;
+    }
+    one.defines = defines;
+    one.entries = unit->entries;
+    one.entry_count = unit->entry_count;
+    one.units = NULL;
+    one.unit_count = 0;
+    return one;
+}
+
+json_t *compile_units(const struct compile_request *request, const char *version,
+                      json_t *(*compile)(const struct compile_request *request, const char *version))
+{
+    struct joined all = {.warnings = text_copy(""), .cached = true, .compiler = ""};
+    double begin = clock_now();
+    json_t *answer = NULL;
     struct error err = {"'units' is not a list of units"};
-    size_t i;
-    int failed = !json_array_size(units) ? -1 : 0;
-    json_array_foreach(units, i, unit)
-    {
-        int64_t number = json_get_integer(unit, "unit", -1);
-        double left = deadline > 0 ? fmax(deadline - (clock_now() - begin), 1e-3) : 0;
-        if (failed || answer) break;
-        if (number < 0 || number >= UNITS_MAX || all.image[number] ||
-            !json_is_array(json_object_get(unit, "entries"))) {
-            failed = error_set(&err, "unit %zu has no number of its own from 0 to %d, or no entries", i, UNITS_MAX - 1);
+    size_t entries = 0;
+    int failed = !request->unit_count ? -1 : 0;
+    for (size_t i = 0; i < request->unit_count; i++) entries += request->units[i].entry_count;
+    all.entries = arena_new(&all.memory, entries * sizeof *all.entries);
+    for (size_t i = 0; i < request->unit_count && !failed && !answer; i++) {
+        const struct compile_unit *unit = &request->units[i];
+        if (all.image[unit->unit]) {
+            failed = error_set(&err, "unit %zu has no number of its own", i);
             break;
         }
-        json_t *one = units_request(request, unit);
-        if (left > 0) json_object_set_new(one, "deadline", json_real(left));
-        json_t *made = compile(one, version);
-        json_decref(one);
-        json_array_append_new(answers, made); // `all` borrows from it
-        if (status_find(json_get_string(made, "status", "")) == STATUS_OK)
-            failed = take(&all, number, made, &err);
-        else
+        struct compile_request one = request_of(request, unit, &all.memory);
+        if (request->deadline > 0) one.deadline = fmax(request->deadline - (clock_now() - begin), 1e-3);
+        json_t *made = compile(&one, version);
+        struct compile_answer told;
+        failed = record_read(&compile_answer_record, made, &told, &all.memory, &err);
+        if (!failed && !answer_is_ok(&told.head))
             answer = json_incref(made);
+        else if (!failed)
+            failed = told.entry_count == unit->entry_count
+                         ? take(&all, (size_t)unit->unit, &told, &err)
+                         : error_set(&err, "unit %zu has %zu entries, not %zu", i, told.entry_count, unit->entry_count);
+        json_decref(made);
     }
-    if (!failed && !answer) answer = join(&all, json_get_string(request, "cache", NULL), &err);
+    if (!failed && !answer) answer = join(&all, request->cache, &err);
     if (!answer) answer = fail(err.message);
-    for (i = 0; i < UNITS_MAX; i++) free(all.image[i]);
+    for (size_t i = 0; i < UNITS_MAX; i++) free(all.image[i]);
     free(all.warnings);
-    json_decref(all.entries);
-    json_decref(answers);
+    arena_release(&all.memory);
     return answer;
 }

@@ -2,11 +2,11 @@
 #ifndef SWEETSPOT_COMPILE_UNITS_H
 #define SWEETSPOT_COMPILE_UNITS_H
 
-#include "tuner/base/json.h"
+#include "tuner/protocol/compile_message.h"
 
-// Answers a request that has "units" (protocol.h), each of which `compile` compiles as a request of its own. The units
+// Answers a request that has units, each of which `compile` compiles as a request of its own. The units
 // share the deadline. New reference.
-json_t *compile_units(const json_t *request, const char *version,
-                      json_t *(*compile)(const json_t *request, const char *version));
+json_t *compile_units(const struct compile_request *request, const char *version,
+                      json_t *(*compile)(const struct compile_request *request, const char *version));
 
 #endif

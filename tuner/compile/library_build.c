@@ -1,6 +1,7 @@
 // See library_build.h.
 #include "tuner/compile/library_build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -68,16 +69,19 @@ static void add_headers(struct library_source *b)
     free(folder);
 }
 
-static int choose_compiler(struct library_source *b, const json_t *request, const char *home, struct error *err)
+static int choose_compiler(struct library_source *b, const struct compile_request *request, const char *home,
+                           struct error *err)
 {
-    const char *source = json_get_string(request, "source", ""), *name = ends_with(source, ".c") ? "cc" : "c++";
-    size_t i;
-    json_t *each;
+    const char *source = request->source, *name = ends_with(source, ".c") ? "cc" : "c++";
     if (ends_with(source, ".cu")) {
         struct nvcc nvcc;
         int failed = nvcc_find(&nvcc, home, err);
         b->program = failed ? NULL : text_copy(nvcc.program);
-        b->options = nvcc_options(json_get_string(request, "arch", ""), json_object_get(request, "options"));
+        json_t *given = json_array();
+        for (size_t i = 0; i < request->option_count; i++)
+            json_array_append_new(given, json_string(request->options[i]));
+        b->options = nvcc_options(request->arch, given);
+        json_decref(given);
         memcpy(b->version, nvcc.version, sizeof nvcc.version);
         nvcc_release(&nvcc);
         if (failed) return -1;
@@ -93,18 +97,18 @@ static int choose_compiler(struct library_source *b, const json_t *request, cons
     add(b, "-shared");
     add(b, "-fPIC");
     add(b, "-O2");
-    json_array_foreach(json_object_get(request, "options"), i, each) json_array_append(b->options, each);
+    for (size_t i = 0; i < request->option_count; i++) add(b, request->options[i]);
     add_headers(b);
     return ask_version(b, err);
 }
 
-static void make_key(const struct library_source *b, const json_t *request, char key[HASH_TEXT_SIZE])
+static void make_key(const struct library_source *b, const struct compile_request *request, char key[HASH_TEXT_SIZE])
 {
     size_t i;
     json_t *each;
     struct hash *h = hash_new();
     hash_text(h, "shared library");
-    hash_text(h, json_get_string(request, "source", "")); // the ending chooses the language, and __FILE__ may be in it
+    hash_text(h, request->source); // the ending chooses the language, and __FILE__ may be in it
     hash_text(h, b->job.source.hash);
     hash_text(h, b->version);
     json_array_foreach(b->options, i, each) hash_text(h, json_string_value(each));
@@ -120,16 +124,14 @@ static json_t *refuse_with_log(const char *log)
 }
 
 // The functions that the job calls must be there.
-static json_t *check_functions(const json_t *request, const char *path)
+static json_t *check_functions(const struct compile_request *request, const char *path)
 {
     struct shared_library l;
-    size_t i;
-    json_t *each, *answer = NULL;
-    const char *wrong = shared_library_read(&l, path), *source = json_get_string(request, "source", "");
+    json_t *answer = NULL;
+    const char *wrong = shared_library_read(&l, path);
     if (wrong) answer = refuse(status_name(STATUS_COMPILE_ERROR), wrong);
-    json_array_foreach(json_object_get(request, "functions"), i, each)
-    {
-        char *lack = answer ? NULL : shared_library_lacks(&l, source, json_string_value(each));
+    for (size_t i = 0; i < request->function_count; i++) {
+        char *lack = answer ? NULL : shared_library_lacks(&l, request->source, request->functions[i]);
         if (lack) answer = refuse(status_name(STATUS_COMPILE_ERROR), lack);
         free(lack);
     }
@@ -138,7 +140,8 @@ static json_t *check_functions(const json_t *request, const char *path)
 }
 
 // Runs the compiler and puts the library into the cache. NULL: it is there.
-static json_t *build_anew(const struct library_source *b, const json_t *request, const char *cache, const char *key)
+static json_t *build_anew(const struct library_source *b, const struct compile_request *request, const char *cache,
+                          const char *key)
 {
     struct error err;
     struct program_end end = {0};
@@ -146,15 +149,14 @@ static json_t *build_anew(const struct library_source *b, const json_t *request,
     size_t i, size, count = 0;
     json_t *each, *answer = NULL;
     if (work_folder_make("library", folder, &err)) return refuse(PROTOCOL_ERROR, err.message);
-    char *library = text_join_path(folder, "library.so"), *source = text_copy(json_get_string(request, "source", "")),
-         *bytes = NULL, **argv = memory_new(json_array_size(b->options) + 5, sizeof *argv);
+    char *library = text_join_path(folder, "library.so"), *source = text_copy(request->source), *bytes = NULL,
+         **argv = memory_new(json_array_size(b->options) + 5, sizeof *argv);
     argv[count++] = b->program;
     json_array_foreach(b->options, i, each) argv[count++] = text_copy(json_string_value(each));
     argv[count++] = output;
     argv[count++] = library;
     argv[count++] = source;
-    const struct program_run child = {
-        .argv = argv, .temporary = folder, .deadline = json_get_number(request, "deadline", 0)};
+    const struct program_run child = {.argv = argv, .temporary = folder, .deadline = fmax(request->deadline, 0)};
     if (run_program(&child, &end, &err)) {
         answer = refuse(PROTOCOL_ERROR, err.message);
     } else if (end.late) {
@@ -181,13 +183,13 @@ static json_t *build_anew(const struct library_source *b, const json_t *request,
     return answer;
 }
 
-json_t *library_build(const json_t *request, const char *home)
+json_t *library_build(const struct compile_request *request, const char *home)
 {
     struct error err;
     struct library_source b = {0};
-    const char *cache = json_get_string(request, "cache", NULL);
+    const char *cache = request->cache;
     json_t *answer = NULL;
-    if (!cache || !json_object_get(request, "source")) {
+    if (!*cache || !*request->source) {
         answer = refuse(PROTOCOL_ERROR, "a build needs 'source' and 'cache'");
     } else if (compile_job_read(&b.job, request, home, &err) || choose_compiler(&b, request, home, &err)) {
         answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);

@@ -3,9 +3,9 @@
 #ifndef SWEETSPOT_LIBRARY_BUILD_H
 #define SWEETSPOT_LIBRARY_BUILD_H
 
-#include "tuner/base/json.h"
+#include "tuner/protocol/compile_message.h"
 
 // The answer to a "build" request (protocol.h). `home` is the toolkit's folder. New reference.
-json_t *library_build(const json_t *request, const char *home);
+json_t *library_build(const struct compile_request *, const char *home);
 
 #endif

@@ -1,5 +1,6 @@
 // sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
 // protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,16 +61,20 @@ static const char *cuda_home(void)
 
 static json_t *describe(const struct compilation *c)
 {
-    json_t *entries = json_array(), *warnings = json_array();
-    for (size_t i = 0; i < c->entry_count; i++) {
-        const struct entry_facts *f = &c->entries[i];
-        json_t *entry = json_pack("{s:s, s:s}", "entry", f->entry, "symbol", f->symbol);
-        trial_write_answer(FIELD_STAGE, FIELD_COMPILER, &f->figures, entry);
-        json_array_append_new(entries, entry);
-    }
-    if (*c->warnings) json_array_append_new(warnings, json_text(c->warnings, strlen(c->warnings)));
-    return json_pack("{s:s, s:f, s:o, s:o}", "status", status_name(STATUS_OK), "seconds", c->seconds, "entries",
-                     entries, "warnings", warnings);
+    struct arena memory = {NULL};
+    struct entry_answer *entries = arena_new(&memory, c->entry_count * sizeof *entries);
+    const char *warnings[] = {c->warnings};
+    for (size_t i = 0; i < c->entry_count; i++)
+        entries[i] = (struct entry_answer){c->entries[i].entry, c->entries[i].symbol, 0, c->entries[i].figures};
+    json_t *answer =
+        record_write(&compile_answer_record, &(struct compile_answer){.head.status = status_name(STATUS_OK),
+                                                                      .seconds = c->seconds,
+                                                                      .entries = entries,
+                                                                      .entry_count = c->entry_count,
+                                                                      .warnings = warnings,
+                                                                      .warning_count = *c->warnings != 0});
+    arena_release(&memory);
+    return answer;
 }
 
 // The answer about what a compiler made, which is kept in the cache.
@@ -132,8 +137,8 @@ static json_t *compile_anew(const struct compile_job *j, double deadline, const 
                                           .header_name = (const char *const *)texts.name,
                                           .option_count = count,
                                           .option = (const char *const *)options,
-                                          .entry_count = j->entry_count,
-                                          .entry = j->entry,
+                                          .entry_count = j->asked->entry_count,
+                                          .entry = j->asked->entries,
                                           .deadline = deadline};
     int failed = nvrtc_compile(&program, &c, &err);
     if (failed)
@@ -146,25 +151,25 @@ static json_t *compile_anew(const struct compile_job *j, double deadline, const 
     return answer;
 }
 
-static json_t *compile_by_nvrtc(const json_t *request, const char *version)
+static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
 {
     struct error err;
     struct compile_job job = {0};
-    const char *cache = json_get_string(request, "cache", NULL), *hash = json_get_string(request, "source_hash", NULL);
+    const char *cache = *request->cache ? request->cache : NULL;
     json_t *answer = NULL;
     if (compile_job_read(&job, request, cuda_home(), &err)) {
         answer = refuse(PROTOCOL_ERROR, err.message);
-    } else if (hash && strcmp(hash, job.source.hash)) {
-        answer = refuse(PROTOCOL_SOURCE_CHANGED, json_get_string(request, "source", ""));
+    } else if (*request->source_hash && strcmp(request->source_hash, job.source.hash)) {
+        answer = refuse(PROTOCOL_SOURCE_CHANGED, request->source);
     } else {
         char key[HASH_TEXT_SIZE];
         compile_job_key(&job, version, key);
         answer = cache ? cache_find(cache, key, ".cubin") : NULL;
         bool cached = answer != NULL;
-        if (!cached) answer = compile_anew(&job, json_get_number(request, "deadline", 0), cache, key);
+        if (!cached) answer = compile_anew(&job, fmax(request->deadline, 0), cache, key);
         if (!cached && !compile_job_files_same(&job)) { // the compiler may have read something else
             json_decref(answer);
-            answer = refuse(PROTOCOL_SOURCE_CHANGED, job.file[0]);
+            answer = refuse(PROTOCOL_SOURCE_CHANGED, request->files[0]);
         }
         answer = complete(answer, cache, key, cached);
     }
@@ -174,24 +179,21 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
 
 // The text that nvcc builds: the macros, the template, the request's text behind it, and an instantiation of each entry
 // that needs one.
-static char *nvcc_unit(const json_t *request, const struct compile_job *j, bool marked)
+static char *nvcc_unit(const struct compile_request *request, bool marked)
 {
-    const char *source = json_get_string(request, "source", "");
-    char *unit = text_copy(""), *real = realpath(source, NULL), *path = real ? real : text_copy(source);
-    const char *name;
-    json_t *value;
-    json_object_foreach(json_object_get(request, "defines"), name, value)
-    {
-        char *longer = text_format("%s#define %s %s\n", unit, name, json_string_value(value));
+    char *unit = text_copy(""), *real = realpath(request->source, NULL),
+         *path = real ? real : text_copy(request->source);
+    for (size_t i = 0; i < request->define_count; i++) {
+        char *longer = text_format("%s#define %s %s\n", unit, request->defines[i].name, request->defines[i].value);
         free(unit);
         unit = longer;
     }
-    char *longer = text_format("%s#include \"%s\"\n%s", unit, path, json_get_string(request, "behind", ""));
+    char *longer = text_format("%s#include \"%s\"\n%s", unit, path, request->behind);
     free(unit);
     unit = longer;
-    for (size_t i = 0; i < j->entry_count; i++) {
-        char *instantiation = nvcc_instantiation(j->entry[i]),
-             *marker = marked ? nvcc_symbol_marker(j->entry[i], i) : NULL;
+    for (size_t i = 0; i < request->entry_count; i++) {
+        char *instantiation = nvcc_instantiation(request->entries[i]),
+             *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;
         longer = text_format("%s%s\n%s\n", unit, instantiation ? instantiation : "", marker ? marker : "");
         free(unit);
         free(instantiation);
@@ -203,34 +205,35 @@ static char *nvcc_unit(const json_t *request, const struct compile_job *j, bool 
 }
 
 // A build by nvcc, whose entries have the names that NVRTC's answer gives; without one, those of their markers.
-static json_t *build(const struct nvcc *nvcc, const json_t *request, const struct compile_job *j, const json_t *own)
+static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const struct compile_answer *own)
 {
     struct error err;
     struct compilation c;
-    const char *cache = json_get_string(request, "cache", NULL);
-    char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, j, !own);
-    json_t *list = nvcc_options(json_get_string(request, "arch", "sm_90a"), json_object_get(request, "options")),
-           *entry;
-    size_t i;
+    const struct compile_request *request = j->asked;
+    const char *cache = *request->cache ? request->cache : NULL;
+    char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, !own);
+    json_t *given = json_array();
+    for (size_t i = 0; i < request->option_count; i++) json_array_append_new(given, json_string(request->options[i]));
+    json_t *list = nvcc_options(*request->arch ? request->arch : "sm_90a", given);
     if (!own) json_array_append_new(list, json_string("-lineinfo")); // as NVRTC has it
-    for (i = 0; i < j->request.include_count; i++) json_array_append_new(list, json_sprintf("-I%s", j->include[i]));
+    for (size_t i = 0; i < request->include_count; i++)
+        json_array_append_new(list, json_sprintf("-I%s", request->include[i]));
     const char **options = memory_new(json_array_size(list), sizeof *options),
-               **symbols = memory_new(j->entry_count, sizeof *symbols);
+               **symbols = memory_new(request->entry_count, sizeof *symbols);
     struct hash *h = hash_new();
     hash_text(h, j->source.hash);
     hash_text(h, nvcc->version);
     hash_text(h, unit);
     if (*j->files) hash_text(h, j->files);
-    for (i = 0; i < json_array_size(list); i++) hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
-    json_array_foreach(json_object_get(own, "entries"), i, entry)
-    {
-        if (i < j->entry_count) hash_text(h, symbols[i] = json_get_string(entry, "symbol", ""));
-    }
+    for (size_t i = 0; i < json_array_size(list); i++)
+        hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
+    for (size_t i = 0; own && i < own->entry_count && i < request->entry_count; i++)
+        hash_text(h, symbols[i] = own->entries[i].symbol);
     hash_finish(h, key);
     json_t *answer = cache ? cache_find(cache, key, ".cubin") : NULL;
     bool cached = answer != NULL;
-    if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, j->entry_count, j->entry,
-                                own ? symbols : NULL, json_get_number(request, "deadline", 0), &c, &err))
+    if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, request->entry_count, request->entries,
+                                own ? symbols : NULL, fmax(request->deadline, 0), &c, &err))
         answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else if (!cached)
         answer = take(&c, cache, key);
@@ -238,6 +241,7 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
     free(symbols);
     free(unit);
     json_decref(list);
+    json_decref(given);
     return complete(answer, cache, key, cached);
 }
 
@@ -253,66 +257,78 @@ static json_t *unless_changed(json_t *answer, const struct compile_job *j)
 
 // NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin. "alone": it does not,
 // because it cannot read the source.
-static json_t *compile_by_nvcc(const json_t *request, const char *version)
+static json_t *compile_by_nvcc(const struct compile_request *request, const char *version)
 {
     struct error err;
     struct compile_job job = {0};
     struct nvcc nvcc = {0};
-    const char *hash = json_get_string(request, "source_hash", NULL);
-    bool alone = json_get_bool(request, "alone", false);
-    json_t *own = alone ? NULL : compile_by_nvrtc(request, version), *answer;
-    if (own && status_find(json_get_string(own, "status", "")) != STATUS_OK) return own;
-    if (!json_object_get(request, "source"))
+    struct arena memory = {NULL};
+    struct compile_answer by_nvrtc, *own = request->alone ? NULL : &by_nvrtc;
+    json_t *first = request->alone ? NULL : compile_by_nvrtc(request, version), *answer;
+    if (first && (record_read(&compile_answer_record, first, own, &memory, NULL) || !answer_is_ok(&own->head))) {
+        arena_release(&memory);
+        return first;
+    }
+    if (!*request->source)
         answer = refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
     else if (compile_job_read(&job, request, cuda_home(), &err))
         answer = refuse(PROTOCOL_ERROR, err.message);
-    else if (hash && strcmp(hash, job.source.hash) != 0)
-        answer = refuse(PROTOCOL_SOURCE_CHANGED, json_get_string(request, "source", ""));
+    else if (*request->source_hash && strcmp(request->source_hash, job.source.hash) != 0)
+        answer = refuse(PROTOCOL_SOURCE_CHANGED, request->source);
     else if (nvcc_find(&nvcc, cuda_home(), &err))
         answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else
-        answer = unless_changed(build(&nvcc, request, &job, own), &job);
+        answer = unless_changed(build(&nvcc, &job, own), &job);
     if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
     nvcc_release(&nvcc);
     compile_job_release(&job);
-    json_decref(own);
+    json_decref(first);
+    arena_release(&memory);
     return answer;
 }
 
 // What this worker compiles by, or why it cannot.
-static json_t *hello(const json_t *request, const char *version)
+static json_t *hello(const struct compile_request *request, const char *version)
 {
     struct error err;
     struct nvcc nvcc = {0};
-    if (strcmp(json_get_string(request, "compiler", PROTOCOL_NVRTC), PROTOCOL_NVCC) != 0)
-        return json_pack("{s:s}", "compiler", version);
+    if (strcmp(request->compiler, PROTOCOL_NVCC) != 0) return json_pack("{s:s}", "compiler", version);
     json_t *answer = nvcc_find(&nvcc, cuda_home(), &err) ? refuse(PROTOCOL_ERROR, err.message)
                                                          : json_pack("{s:s}", "compiler", nvcc.version);
     nvcc_release(&nvcc);
     return answer;
 }
 
-static json_t *compile_one(const json_t *request, const char *version)
+static json_t *compile_one(const struct compile_request *request, const char *version)
 {
-    const char *compiler = json_get_string(request, "compiler", PROTOCOL_NVRTC);
-    if (!strcmp(compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
-    if (!strcmp(compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);
+    if (!*request->compiler || !strcmp(request->compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
+    if (!strcmp(request->compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);
     return refuse(PROTOCOL_ERROR, "unknown compiler");
 }
 
-static json_t *build_library(const json_t *request)
+static json_t *serve(const json_t *message, const char *version)
 {
     struct error err;
-    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
-    return library_build(request, cuda_home());
-}
-
-static json_t *compile(const json_t *request, const char *version)
-{
-    struct error err;
-    if (memory_limit_set(json_get_integer(request, "memory", 0), &err)) return refuse(PROTOCOL_ERROR, err.message);
-    if (json_object_get(request, "units")) return compile_units(request, version, compile_one);
-    return compile_one(request, version);
+    struct arena memory = {NULL};
+    struct compile_request request;
+    const char *op = json_get_string(message, "op", "");
+    json_t *answer;
+    if (record_read(&compile_request_record, message, &request, &memory, &err))
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    else if (!strcmp(op, "hello"))
+        answer = hello(&request, version);
+    else if (strcmp(op, "compile") != 0 && strcmp(op, "build") != 0)
+        answer = refuse(PROTOCOL_ERROR, "unknown op");
+    else if (memory_limit_set(request.memory, &err))
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    else if (!strcmp(op, "build"))
+        answer = library_build(&request, cuda_home());
+    else if (request.units)
+        answer = compile_units(&request, version, compile_one);
+    else
+        answer = compile_one(&request, version);
+    arena_release(&memory);
+    return answer;
 }
 
 int main(int argc, char **argv)
@@ -336,17 +352,7 @@ int main(int argc, char **argv)
     }
     while (getline(&line, &room, stdin) > 0) {
         json_t *request = json_parse(line, &err), *answer;
-        const char *op = json_get_string(request, "op", "");
-        if (!request)
-            answer = refuse(PROTOCOL_ERROR, err.message);
-        else if (!strcmp(op, "hello"))
-            answer = hello(request, version);
-        else if (!strcmp(op, "compile"))
-            answer = compile(request, version);
-        else if (!strcmp(op, "build"))
-            answer = build_library(request);
-        else
-            answer = refuse(PROTOCOL_ERROR, "unknown op");
+        answer = request ? serve(request, version) : refuse(PROTOCOL_ERROR, err.message);
         if (!answer) answer = refuse(PROTOCOL_ERROR, "out of host memory");
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);

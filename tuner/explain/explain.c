@@ -136,7 +136,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         const struct planned_launch *l = &c->launches[i];
         if ((size_t)l->problem != problem || l->run) continue;
         const struct stage *stage = &job->stages[l->stage];
-        const struct compiled_entry *e = compiled_find(&c->compiled, stage);
+        const struct entry_answer *e = compiled_find(&c->compiled, stage);
         struct trial_stage figures;
         trial_clear(FIELD_STAGE, &figures); // figures of a library's kernels are unknown
         if (e) figures = e->figures;
@@ -161,7 +161,7 @@ static void pad_shared(struct single_run *single, const struct job *job, struct 
     json_t *stages = json_object_get(json_array_get(c->problems, problem), "stages");
     for (size_t i = 0, k = 0; i < c->launch_count; i++) {
         struct launch_shape *l = &c->launches[i].shape;
-        const struct compiled_entry *e = compiled_find(&c->compiled, &job->stages[c->launches[i].stage]);
+        const struct entry_answer *e = compiled_find(&c->compiled, &job->stages[c->launches[i].stage]);
         if ((size_t)c->launches[i].problem != problem) continue;
         if (!e) { // a library's stage
             k++;

@@ -12,6 +12,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/final/final_decide.h"
+#include "tuner/protocol/final_message.h"
+#include "tuner/protocol/job_message.h"
 #include "tuner/run/run.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
@@ -58,34 +60,38 @@ static uint64_t final_seed(const struct run *r)
 
 void run_final_send(struct run *r, size_t gpu)
 {
-    json_t *candidates = json_array(), *baselines = json_array();
-    size_t i;
-    json_t *value;
+    struct arena memory = {NULL};
+    struct job_answer job;
+    record_read(&job_answer_record, r->job_answer, &job, &memory, NULL); // the pool has checked it
+    struct final_candidate *candidates = arena_new(&memory, r->policy.queue.count * sizeof *candidates);
+    const char **baselines = arena_new(&memory, job.baseline_count * sizeof *baselines);
+    bool all = r->job->objective == OBJECTIVE_EACH || r->builds.decision;
+    struct final_request request = {.seed = (int64_t)final_seed(r),
+                                    .process = r->final_process,
+                                    .rounds = run_final_rounds(r),
+                                    .places = all ? -1 : r->job->measure.final_candidates,
+                                    .candidates = candidates,
+                                    .baselines = baselines};
     r->final_condemned = 0;
-    for (i = 0; i < r->policy.queue.count; i++) {
+    for (size_t i = 0; i < r->policy.queue.count; i++) {
         const struct task *t = (const struct task *)r->policy.queue.tasks[i];
         if (t->queued.state != TASK_FINAL || !run_final_stands(r, t)) continue;
-        json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:s, s:O}", "trial", (json_int_t)t->trial,
-                                                    "binary", t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC, "config",
-                                                    t->text, "cubin", t->compiled.cubin, "problems", t->problems));
+        candidates[request.candidate_count++] = (struct final_candidate){
+            .trial = t->trial,
+            .binary = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC,
+            .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = t->problems}};
     }
-    json_array_foreach(json_object_get(r->job_answer, "baselines"), i, value)
-    {
-        const json_t *name = json_object_get(value, "name");
-        bool candidate =
-            !strcmp(json_get_string(value, "name", ""), CURRENT_KERNEL) && run_final_has_current(r, candidates);
-        if (json_array_size(json_object_get(value, "problems")) && !candidate)
-            json_array_append(baselines, (json_t *)name);
+    for (size_t i = 0; i < job.baseline_count; i++) {
+        const struct baseline_answer *b = &job.baselines[i];
+        bool candidate = !strcmp(b->name, CURRENT_KERNEL) && run_final_has_current(r, &request);
+        if (b->problem_count && !candidate) baselines[request.baseline_count++] = b->name;
     }
-    run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-            r->builds.decision ? "race of builds" : "final", json_array_size(candidates), json_array_size(baselines),
-            run_final_rounds(r), r->final_process + 1, r->pool.gpus[gpu].name);
-    json_t *request = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r),
-                                "process", (json_int_t)r->final_process, "rounds", (json_int_t)run_final_rounds(r),
-                                "candidates", candidates, "baselines", baselines);
-    if (r->job->objective != OBJECTIVE_EACH && !r->builds.decision)
-        json_object_set_new(request, "places", json_integer(r->job->measure.final_candidates));
-    pool_send_gpu(&r->pool, gpu, request, r->job->measure.timeout + FINAL_GRACE);
+    display_log(&r->display, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
+                r->builds.decision ? "race of builds" : "final", request.candidate_count, request.baseline_count,
+                request.rounds, r->final_process + 1, r->pool.gpus[gpu].name);
+    pool_send_gpu(&r->pool, gpu, request_write("final", &final_request_record, &request),
+                  r->job->measure.timeout + FINAL_GRACE);
+    arena_release(&memory);
 }
 
 struct finalist {
@@ -123,14 +129,14 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
     struct error err;
     char shown[32];
     if (store_get(r->store, finalists[winner].trial, &trial, &err)) return;
-    run_progress_clear(r);
+    display_clear(&r->display);
     text_show_duration(entries[winner].median, shown, sizeof shown);
     bool told = r->options->events != NULL;
     json_t *ratios = json_array();
     if (!told)
         printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
                trial.id, shown, trial.config);
-    run_log(r, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
+    display_log(&r->display, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
     if (ties && !told)
         printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",
                100 * r->job->measure.tie, ties, ties > 1 ? "s" : "");
@@ -142,7 +148,7 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
         if (!told)
             printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low,
                    ratio.high, n);
-        run_log(r, "%.3f times %s (%.3f to %.3f)", ratio.value, name, ratio.low, ratio.high);
+        display_log(&r->display, "%.3f times %s (%.3f to %.3f)", ratio.value, name, ratio.low, ratio.high);
         json_array_append_new(ratios, json_pack("{s:s, s:o, s:o, s:o, s:I}", "name", name, "ratio",
                                                 json_real_or_null(ratio.value), "low", json_real_or_null(ratio.low),
                                                 "high", json_real_or_null(ratio.high), "rounds", (json_int_t)n));
@@ -192,8 +198,9 @@ static void note_processes(struct run *r, const struct finalist *finalists, cons
         if (!entries[i].by_process) continue;
         char *name = entries[i].candidate ? text_format("trial %" PRId64, finalists[i].trial)
                                           : text_copy(json_get_string(entry, "name", "?"));
-        run_message(r, "%s takes one of two times, depending on the process that runs it; expect both in your program",
-                    name);
+        display_message(&r->display,
+                        "%s takes one of two times, depending on the process that runs it; expect both in your program",
+                        name);
         free(name);
     }
 }
@@ -213,7 +220,7 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
         each ? final_look(entries, used, open) : final_decide(entries, used, r->job->measure.tie, last, open);
     struct error doubt = winner >= 0 && !each ? *open : (struct error){""};
     if (*doubt.message) {
-        run_message(r, "the winner may have an equal: %s", doubt.message);
+        display_message(&r->display, "the winner may have an equal: %s", doubt.message);
         *open = (struct error){""};
     }
     note_processes(r, finalists, entries, used);
@@ -268,7 +275,8 @@ static size_t judge_entries(struct run *r)
             run_condemn(r, trial, (enum trial_status)status, reason);
             condemned++;
         } else {
-            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), word, reason);
+            display_message(&r->display, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), word,
+                            reason);
         }
     }
     return condemned;
@@ -289,7 +297,7 @@ static enum final_outcome without_winner(struct run *r, size_t condemned, struct
                                   r->job->objective == OBJECTIVE_EACH
                                       ? "the candidates that passed it do not serve every problem"
                                       : "no candidate passed it"));
-    run_message(r, "%s", why->message);
+    display_message(&r->display, "%s", why->message);
     return FINAL_FAILED;
 }
 
@@ -297,7 +305,7 @@ static enum final_outcome without_winner(struct run *r, size_t condemned, struct
 static enum final_outcome without_decision(struct run *r, const json_t *entries, const struct error *why)
 {
     json_t *reason = json_pack("{s:s}", "reason", why->message);
-    run_message(r, "the final is not decided: %s", why->message);
+    display_message(&r->display, "the final is not decided: %s", why->message);
     run_final_put(r, "open_final", reason, entries);
     json_decref(reason);
     return FINAL_OPEN;
@@ -321,7 +329,8 @@ static bool drop_baseline(struct run *r, const json_t *answer)
     {
         json_t *problems = json_object_get(each, "problems");
         if (!name || strcmp(json_get_string(each, "name", ""), name) != 0 || !json_array_size(problems)) continue;
-        run_message(r, "baseline %s: it crashes in the final, which goes on without it: %s", name, reason);
+        display_message(&r->display, "baseline %s: it crashes in the final, which goes on without it: %s", name,
+                        reason);
         json_array_clear(problems);
         return true;
     }

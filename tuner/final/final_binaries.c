@@ -31,8 +31,8 @@ static int keep(struct run *r, const struct task *t, const char *image, size_t b
     struct error err;
     hash_content(image, bytes, hash);
     if (strcmp(hash, proved) != 0) {
-        run_log(r, "the cubin of trial %" PRId64 " is not kept: '%s' has changed since it was measured", t->trial,
-                t->compiled.cubin);
+        display_log(&r->display, "the cubin of trial %" PRId64 " is not kept: '%s' has changed since it was measured",
+                    t->trial, t->compiled.cubin);
         return 0;
     }
     json_t *document = describe(&t->compiled, hash, bytes);
@@ -70,8 +70,8 @@ void run_final_keep_binaries(struct run *r, const json_t *entries)
         if (image)
             failed = keep(r, t, image, bytes, proved);
         else
-            run_log(r, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
-                    *proved ? strerror(errno) : "the GPU worker did not say which bytes it ran");
+            display_log(&r->display, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
+                        *proved ? strerror(errno) : "the GPU worker did not say which bytes it ran");
         free(image);
         if (failed) return;
     }

@@ -22,7 +22,7 @@ static bool wanted(const struct run *r)
     const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compile/nvcc.h
     if (given && !strcmp(given, "none")) return false;
     if (r->job->compiler == JOB_NVCC) return false; // there is no other build
-    return !r->pool.replay && r->options->nvcc && r->job->measure.final_nvcc;
+    return !r->pool.replay && r->options->nvcc;
 }
 
 void run_builds_reset(struct run *r)
@@ -297,19 +297,19 @@ static void summarise(struct run *r, const char *verdict, const char *reason, co
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].word, verdict)) text = texts[i].text;
     text_show_duration(medians[1], shown, sizeof shown);
-    run_progress_clear(r);
+    display_clear(&r->display);
     printf("  built by %s: %s, %.3f times that of NVRTC's build (95%% interval %.3f to %.3f): %s%s\n",
            r->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);
-    run_log(r, "built by %s: %s, %.3f times NVRTC's (%.3f to %.3f): %s", r->builds.compiler, shown, ratio->value,
-            ratio->low, ratio->high, verdict);
+    display_log(&r->display, "built by %s: %s, %.3f times NVRTC's (%.3f to %.3f): %s", r->builds.compiler, shown,
+                ratio->value, ratio->low, ratio->high, verdict);
 }
 
 // The race was not finished, or not begun.
 static void without_race(struct run *r, const char *verdict)
 {
     json_t *none = json_array();
-    run_message(r, "nvcc's build of the winner %s: %s",
-                !strcmp(verdict, BUILDS_FAILED) ? "failed in its race" : "is not raced", r->builds.why.message);
+    display_message(&r->display, "nvcc's build of the winner %s: %s",
+                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its race" : "is not raced", r->builds.why.message);
     put(r, verdict, r->builds.why.message, NULL, none);
     json_decref(none);
 }

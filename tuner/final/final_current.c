@@ -4,27 +4,24 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/protocol/final_message.h"
 #include "tuner/run/run.h"
 
-static bool is_current(const struct run *r, const json_t *candidate)
+static bool is_current(const struct run *r, const struct final_candidate *c)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    return !strcmp(json_get_string(candidate, "binary", ""), PROTOCOL_NVRTC) &&
-           !space_parse(r->job->space, json_get_string(candidate, "config", ""), config, NULL) &&
+    return !strcmp(c->binary, PROTOCOL_NVRTC) && !space_parse(r->job->space, c->candidate.config, config, NULL) &&
            !memcmp(config, r->job->current.own.config, space_parameter_count(r->job->space) * sizeof *config);
 }
 
-bool run_final_has_current(struct run *r, const json_t *candidates)
+bool run_final_has_current(struct run *r, const struct final_request *request)
 {
-    size_t sure = json_array_size(candidates), places = (size_t)r->job->measure.final_candidates, i;
-    const json_t *one;
+    size_t sure = request->candidate_count;
     if (!r->job->current.own.given || r->job->current.source) return false;
     if (r->final_process || r->pool.replay) return r->final_current != 0; // as in the first process
-    if (r->job->objective != OBJECTIVE_EACH && !r->builds.decision && places < sure) sure = places;
-    json_array_foreach(candidates, i, one)
-    {
-        if (i < sure && is_current(r, one)) r->final_current = json_get_integer(one, "trial", 0);
-    }
+    if (request->places >= 0 && (size_t)request->places < sure) sure = (size_t)request->places;
+    for (size_t i = 0; i < sure; i++)
+        if (is_current(r, &request->candidates[i])) r->final_current = request->candidates[i].trial;
     return r->final_current != 0;
 }
 

@@ -81,7 +81,8 @@ int run_final_begin_each(struct run *r)
                 add_finalist(r, &m, c);
                 break;
             }
-        run_log(r, "%zu kernels suffice for %zu problems within a regret of %.3g", set.count, problems, r->job->regret);
+        display_log(&r->display, "%zu kernels suffice for %zu problems within a regret of %.3g", set.count, problems,
+                    r->job->regret);
     }
     free(m.trials);
     free(m.configs);
@@ -113,12 +114,13 @@ static void tell_kernels(struct run *r, const struct kernel_set *set, const int6
 static void summarise_each(struct run *r, const struct kernel_set *set, const int64_t *trials)
 {
     const struct job *job = r->job;
-    run_log(r, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst, set->worst_holdout);
+    display_log(&r->display, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst,
+                set->worst_holdout);
     if (r->options->events) {
         tell_kernels(r, set, trials);
         return;
     }
-    run_progress_clear(r);
+    display_clear(&r->display);
     printf("%zu kernel%s for %zu problems%s\n", set->count, set->count == 1 ? "" : "s", job->tuned_count,
            set->exact ? "" : " (perhaps fewer suffice)");
     for (size_t k = 0; k < set->count; k++) {
@@ -178,7 +180,7 @@ static void find_wave_model(struct run *r, int64_t trial, struct wave_model *mod
     struct error err;
     if (!store_get(r->store, trial, &found, &err) && !wave_model_find(r->job, &r->pool.limits, &found, model, &err))
         return;
-    run_log(r, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
+    display_log(&r->display, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
     model->stage = -1;
     for (size_t p = 0; p < r->job->tuned_count; p++) model->of[p] = 1;
 }

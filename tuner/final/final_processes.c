@@ -22,7 +22,7 @@ void run_final_reset(struct run *r)
 
 void run_final_move(struct run *r)
 {
-    run_log(r, "the final begins again on another GPU: rounds of two are not put together");
+    display_log(&r->display, "the final begins again on another GPU: rounds of two are not put together");
     json_decref(r->final_before);
     r->final_before = NULL;
     r->final_process = 0;

@@ -14,9 +14,9 @@ static bool find_sanitizer(struct run *r)
     r->sanitizer_sought = true;
     r->sanitizer = sanitizer_open(r->pool.gpu_program, r->pool.gpus[r->pool.first_gpu].device, &why);
     if (r->sanitizer)
-        run_log(r, "the winner runs under compute-sanitizer %s", sanitizer_version(r->sanitizer));
+        display_log(&r->display, "the winner runs under compute-sanitizer %s", sanitizer_version(r->sanitizer));
     else if (*why.message)
-        run_message(r, "the winner is not run under compute-sanitizer: %s", why.message);
+        display_message(&r->display, "the winner is not run under compute-sanitizer: %s", why.message);
     return r->sanitizer != NULL;
 }
 
@@ -38,13 +38,13 @@ static void log_trouble(struct run *r, const struct task *t, const json_t *docum
     const json_t *tools = json_object_get(document, "tools"), *tool;
     size_t i;
     const char *note = json_get_string(document, "note", "");
-    if (*note) run_log(r, "trial %" PRId64 " was not sanitized: %s", t->trial, note);
+    if (*note) display_log(&r->display, "trial %" PRId64 " was not sanitized: %s", t->trial, note);
     json_array_foreach(tools, i, tool)
     {
         const char *status = json_get_string(tool, "status", "");
         if (!strcmp(status, "clean")) continue;
-        run_log(r, "trial %" PRId64 ", %s: %s: %s%s", t->trial, json_get_string(tool, "tool", "?"), status,
-                json_get_string(tool, "first", ""), json_get_string(tool, "reason", ""));
+        display_log(&r->display, "trial %" PRId64 ", %s: %s: %s%s", t->trial, json_get_string(tool, "tool", "?"),
+                    status, json_get_string(tool, "first", ""), json_get_string(tool, "reason", ""));
     }
 }
 
@@ -92,7 +92,7 @@ static json_t *look_at(struct run *r, const struct task *t)
 size_t run_final_sanitize(struct run *r, const int64_t *trials, size_t count)
 {
     size_t before = r->final_condemned;
-    if (r->pool.replay || !r->job->verify.enabled || !r->job->verify.sanitize || !find_sanitizer(r)) return 0;
+    if (r->pool.replay || !r->job->verify.enabled || !find_sanitizer(r)) return 0;
     for (size_t i = 0; i < count && !interrupt_count() && !r->fatal; i++) {
         struct task *t = find_finalist(r, trials[i]);
         if (!t) continue;

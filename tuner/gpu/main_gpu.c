@@ -179,7 +179,7 @@ static const struct {
     const char *op;
     const struct record *request, *answer;
     int (*serve)(struct gpu_worker *, const void *request, void *answer, struct arena *, struct error *);
-} requests[] = {
+} served[] = {
     {"trial", &trial_request_record, &trial_answer_record, serve_trial},
     {"count", &count_request_record, &count_answer_record, serve_count},
     {"final", &final_request_record, &final_answer_record, serve_final},
@@ -190,13 +190,13 @@ static const struct {
 static int serve_record(struct gpu_worker *w, size_t which, const json_t *from, json_t *to, struct error *err)
 {
     struct arena memory = {NULL};
-    void *request = arena_new(&memory, requests[which].request->size),
-         *answer = arena_new(&memory, requests[which].answer->size);
-    record_clear(requests[which].answer, answer);
-    int failed = record_read(requests[which].request, from, request, &memory, err);
+    void *request = arena_new(&memory, served[which].request->size),
+         *answer = arena_new(&memory, served[which].answer->size);
+    record_clear(served[which].answer, answer);
+    int failed = record_read(served[which].request, from, request, &memory, err);
     if (!failed) {
-        failed = requests[which].serve(w, request, answer, &memory, err);
-        record_write_into(requests[which].answer, answer, to);
+        failed = served[which].serve(w, request, answer, &memory, err);
+        record_write_into(served[which].answer, answer, to);
     }
     arena_release(&memory);
     return failed;
@@ -210,8 +210,8 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     if (!strcmp(op, "metrics")) return gpu_counting_list(json_get_string(request, "chip", ""), answer, err);
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
-    while (which < sizeof requests / sizeof *requests && strcmp(op, requests[which].op) != 0) which++;
-    bool candidates = which < sizeof requests / sizeof *requests;
+    while (which < sizeof served / sizeof *served && strcmp(op, served[which].op) != 0) which++;
+    bool candidates = which < sizeof served / sizeof *served;
     if (!candidates && strcmp(op, "ceilings") != 0) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "a \"job\" request must come first");
     if (!candidates) return ceilings_measure(&w->workload, request, answer, err);

@@ -133,13 +133,6 @@ static char *refuse_macro(const struct job *job, const char *name)
     return reason;
 }
 
-char *header_refuse_macro(const struct job *job, const char *name)
-{
-    for (size_t i = 0; i < job->define_count; i++)
-        if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
-    return refuse_macro(job, name);
-}
-
 char *header_refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;
@@ -174,10 +167,9 @@ char *header_refuse_stage_define(const struct job *job, size_t stage, size_t def
         if (strcmp(space_parameter(job->space, i)->name, name) != 0) continue;
         return job->parameter_options[i] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
     }
-    for (size_t i = 0; i < job->macro_count; i++)
-        if (!strcmp(symbols_name(job->symbols, job->derived[job->macros[i]].slot), name))
-            return text_copy("is also a macro of all stages ('kernel.macros')");
-    return header_refuse_macro(job, name);
+    for (size_t i = 0; i < job->define_count; i++)
+        if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
+    return refuse_macro(job, name);
 }
 
 const char *header_refuse_value(const char *text)

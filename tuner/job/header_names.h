@@ -21,7 +21,6 @@ bool header_macro_taken(const char *macro);
 // Why a job cannot have this parameter, this macro (`defines` of its kernel), this stage: words that follow
 // "parameter 'X' "; NULL: it can. Compares with the job's other names. malloc'ed.
 char *header_refuse_parameter(const struct job *, size_t parameter);
-char *header_refuse_macro(const struct job *, const char *name); // a derived name
 char *header_refuse_define(const struct job *, size_t define);
 char *header_refuse_stage_define(const struct job *, size_t stage, size_t define);
 char *header_refuse_stage(const struct job *, size_t stage);

@@ -16,7 +16,6 @@ static const struct record_field argument_fields[] = {
     {"strides", RECORD_VALUES(struct stage_argument, strides, stride_count), .high = (double)INT64_MAX},
     {"box", RECORD_VALUES(struct stage_argument, box, box_count), .high = UINT32_MAX},
     {"swizzle", MEMBER(swizzle)},
-    {"interleave", MEMBER(interleave)},
     {"promotion", MEMBER(promotion)},
     {"nan", MEMBER(nan)},
     {"tf32", MEMBER(tf32)},
@@ -30,9 +29,9 @@ static const struct record_field stage_fields[] = {
     {"grid", RECORD_PLACES(struct stage_call, grid), .fallback = -1},
     {"block", RECORD_PLACES(struct stage_call, block), .fallback = -1},
     {"cluster", RECORD_PLACES(struct stage_call, cluster), .fallback = -1},
-    {"shared", MEMBER(shared)},
-    {"cooperative", MEMBER(cooperative)},
-    {"overlap", MEMBER(overlap)},
+    {"shared", MEMBER(shared), .flags = RECORD_ALWAYS},
+    {"cooperative", MEMBER(cooperative), .flags = RECORD_ALWAYS},
+    {"overlap", MEMBER(overlap), .flags = RECORD_ALWAYS},
     {"unit", MEMBER(unit)},
     {"again", MEMBER(again)},
     {"args", RECORD_RECORDS(struct stage_call, args, arg_count, argument_record)},
@@ -46,11 +45,12 @@ static const struct record_field stage_fields[] = {
     {"sizes", RECORD_VALUES(struct stage_call, sizes, size_count)},
     {0}};
 #undef MEMBER
-static const struct record stage_record = {"a stage", sizeof(struct stage_call), stage_fields, NULL};
+const struct record stage_call_record = {"a stage", sizeof(struct stage_call), stage_fields, NULL};
 
 static const struct record_field problem_fields[] = {
     {"problem", RECORD_MEMBER(struct candidate_problem, problem), .fallback = -1},
-    {"stages", RECORD_RECORDS(struct candidate_problem, stages, stage_count, stage_record), .flags = RECORD_ALWAYS},
+    {"stages", RECORD_RECORDS(struct candidate_problem, stages, stage_count, stage_call_record),
+     .flags = RECORD_ALWAYS},
     {0}};
 static const struct record problem_record = {"a problem", sizeof(struct candidate_problem), problem_fields, NULL};
 
@@ -65,7 +65,7 @@ const struct record candidate_record = {"a candidate", sizeof(struct candidate),
 
 void stage_call_clear(struct stage_call *s)
 {
-    record_clear(&stage_record, s);
+    record_clear(&stage_call_record, s);
 }
 
 void stage_argument_clear(struct stage_argument *a)

@@ -1,4 +1,4 @@
-// The answer of sweetspot-compile to "compile" and "build" (protocol.h has the requests).
+// Requests to sweetspot-compile, "compile" and "build" (protocol.h), and its answers.
 //
 // <- {"id":2,"status":"ok","cubin":"out/cache/ab/...cubin","cached":false,"seconds":0.23,"warnings":["C7508 ..."],
 //     "entries":[{"entry":"gemm_simt","symbol":"gemm_simt",FIGURES of a stage: registers, spills, code ...}]}
@@ -10,6 +10,37 @@
 
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
+
+// Stages with macros of their own: compiled for themselves, with these macros besides, into the same number of a file
+// of units (tuner/base/units.h).
+struct compile_unit {
+    int64_t unit;
+    const struct record_named_text *defines;
+    const char *const *entries;
+    size_t define_count, entry_count;
+};
+
+struct compile_request {
+    const char *arch;
+    const char *source, *text; // a file, or the program itself
+    const char *source_hash;   // what the driver's trials are filed under; a source with another one is not compiled
+    const char *config;        // what sweetspot-replay looks up
+    const char *const *include, *const *entries, *const *options;
+    const char *const *macros;    // of the job, by which a header may be included, with each of their values
+    const char *const *files;     // that options name; their contents count for the cache
+    const char *const *functions; // of a library
+    const struct record_named_text *defines;
+    const struct compile_unit *units; // in place of entries
+    size_t include_count, entry_count, option_count, macro_count, file_count, function_count, define_count, unit_count;
+    const char *cache;    // folder
+    double deadline;      // s; NaN: none
+    int64_t memory;       // bytes that the compiler may take; 0: as many as there are
+    bool host_headers;    // stand-ins for headers of the host (host_headers.h)
+    const char *compiler; // PROTOCOL_NVRTC where it is missing
+    bool alone;           // by nvcc, without NVRTC before it: the entries' names are found in nvcc's cubin
+    const char *behind;   // a text that nvcc compiles behind the source
+};
+extern const struct record compile_request_record;
 
 struct entry_answer {
     const char *entry, *symbol;

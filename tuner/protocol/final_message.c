@@ -54,11 +54,11 @@ static int check_entry(const void *record, struct error *err)
 #define MEMBER(member) RECORD_MEMBER(struct final_entry_answer, member)
 static const struct record_field entry_fields[] = {
     {"name", MEMBER(name), .flags = RECORD_REQUIRED},
-    {"trial", MEMBER(trial), .flags = RECORD_NULL},
+    {"trial", MEMBER(trial), .flags = RECORD_ALWAYS},
     {"status", RECORD_WORDS(struct final_entry_answer, status, status_names), .flags = RECORD_REQUIRED | RECORD_ALWAYS},
-    {"reason", MEMBER(reason), .flags = RECORD_ALWAYS},
-    {"detail", MEMBER(detail), .flags = RECORD_ALWAYS},
-    {"error", MEMBER(error), .high = 1e300, .flags = RECORD_ALWAYS},
+    {"reason", MEMBER(reason)},
+    {"detail", MEMBER(detail)},
+    {"error", MEMBER(error), .high = 1e300},
     {"binary", MEMBER(binary)},
     {"cubin_hash", MEMBER(cubin_hash)},
     {"problems", RECORD_RECORDS(struct final_entry_answer, problems, problem_count, times_record),

@@ -1,7 +1,7 @@
 // {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
 //  "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc",CANDIDATE}],"baselines":["cublas","cublasLt"]}
 // <- {"id":5,"status":"ok","busy":..,"wall":..,
-//     "entries":[{"name":"17"|"cublas","trial":17|null,"binary":"nvrtc","status":"ok","reason":"","detail":"",
+//     "entries":[{"name":"17"|"cublas","trial":17|0,"binary":"nvrtc","status":"ok","reason":"","detail":"",
 //       "error":..,"cubin_hash":"..","problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //
 // Fresh data from the seed. Candidates are proved in their order until "places" of them have passed (missing: all are);

@@ -19,12 +19,13 @@
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/run/gpu_times.h"
+#include "tuner/run/run_watch.h"
 #include "tuner/run/trial_record.h"
 #include "tuner/run/tune.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/store/store.h"
-#include "tuner/watch/run_watch.h"
+#include "tuner/watch/display.h"
 
 struct task {
     struct queued_task queued; // the policy's part; first, so that a pointer to it is one to the task
@@ -96,13 +97,6 @@ struct gpu_checks {
     double wall;              // s of GPUs
 };
 
-struct run_display {
-    FILE *log;
-    double next_progress, next_event;
-    bool terminal;
-    size_t progress_width;
-};
-
 struct run {
     struct job *job;
     const struct tune_options *options;
@@ -128,7 +122,7 @@ struct run {
     struct incumbent incumbent;
     struct gpu_checks checks;
     struct run_statistics statistics;
-    struct run_display display;
+    struct display display;
     struct run_watch watch;
     json_t *final_answer;  // of the final's newest process; at its end, of all of them
     json_t *final_before;  // of the processes before, put together; NULL in the first
@@ -267,20 +261,17 @@ size_t run_final_processes(const struct run *, unsigned char **out);
 // them. After the final's document is stored, before its tasks are dropped.
 void run_final_keep_binaries(struct run *, const json_t *entries);
 // final_current.c: the present kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
-// its own; `candidates` are the final's request's, the first of which are sure to be proved. And its entry then, in the
+// its own; the first of the request's candidates are sure to be proved. And its entry then, in the
 // answer.
-bool run_final_has_current(struct run *, const json_t *candidates);
+struct final_request;
+bool run_final_has_current(struct run *, const struct final_request *);
 void run_final_add_current(struct run *);
 // final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
 // final's document; NULL when no set of candidates serves every problem.
 int run_final_begin_each(struct run *);
 json_t *run_final_decide_each(struct run *, const json_t *entries);
 
-// progress.c
-void run_log(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void run_message(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3))); // stderr and log
-void run_progress(struct run *, bool now);
-void run_progress_clear(struct run *);
+void run_progress(struct run *, bool now); // run_progress.c: shows the line where it is due, or now
 
 // run_events.c: for `events` of the options; nothing without. docs/events.md has them.
 void run_event(const struct run *, const char *kind, json_t *members); // takes the reference

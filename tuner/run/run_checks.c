@@ -100,7 +100,8 @@ static void take_reference(struct run *r, struct check_candidate *candidate, int
     }
     if (++c->seen < REFERENCE_OF) return;
     if (r->pool.gpu_count > 1)
-        run_log(r, "trial %" PRId64 " is measured on every GPU now and then, to compare them: %s", c->trial, c->config);
+        display_log(&r->display, "trial %" PRId64 " is measured on every GPU now and then, to compare them: %s",
+                    c->trial, c->config);
     policy_use_reference(&r->policy, true);
 }
 
@@ -175,8 +176,9 @@ static void judge(struct run *r, size_t gpu, size_t compared)
         g->before_check = 0;
         return;
     case GPU_AGAIN:
-        run_log(r, "%s takes %.4f times as long as %s for trial %" PRId64 " (at most %.4f): measured again",
-                r->pool.gpus[gpu].name, ratio, compared > 2 ? "the others" : "the first GPU", r->checks.trial, limit);
+        display_log(
+            &r->display, "%s takes %.4f times as long as %s for trial %" PRId64 " (at most %.4f): measured again",
+            r->pool.gpus[gpu].name, ratio, compared > 2 ? "the others" : "the first GPU", r->checks.trial, limit);
         policy_check_again(&r->policy, gpu);
         return;
     case GPU_DIFFERS:
@@ -208,16 +210,17 @@ void run_check_failed(struct run *r, size_t gpu, const char *why)
     grow(r);
     struct checked_gpu *g = &r->checks.gpus[gpu];
     size_t others = 0;
-    run_log(r, "%s: the reference, trial %" PRId64 ", could not be measured: %s", r->pool.gpus[gpu].name,
-            r->checks.trial, why);
+    display_log(&r->display, "%s: the reference, trial %" PRId64 ", could not be measured: %s", r->pool.gpus[gpu].name,
+                r->checks.trial, why);
     if (++g->failures < FAILURES_MOST) {
         policy_check_again(&r->policy, gpu);
         return;
     }
     for (size_t i = 0; i < r->checks.times.count; i++) others += i != gpu && r->checks.times.gpus[i].count;
     if (!others) {
-        run_message(r, "the GPUs of this run are not compared: the reference, trial %" PRId64 ", fails: %s",
-                    r->checks.trial, why);
+        display_message(&r->display,
+                        "the GPUs of this run are not compared: the reference, trial %" PRId64 ", fails: %s",
+                        r->checks.trial, why);
         policy_use_reference(&r->policy, false);
         return;
     }

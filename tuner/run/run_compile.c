@@ -94,7 +94,7 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
 
 void run_take_compiler_loss(struct run *r, const struct pool_event *event)
 {
-    run_log(r, "%s", event->why.message);
+    display_log(&r->display, "%s", event->why.message);
     r->watch.compilers.list[event->worker].restarts++;
     if (!event->busy) return;
     if (event->node) {

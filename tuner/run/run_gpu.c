@@ -34,7 +34,7 @@ void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
             list[request.trial_count++] = (struct counted_candidate){
                 .trial = t->trial, .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = problems}};
         else // cannot happen, since it ran; it gets no counters, since the answer has none for it
-            run_log(r, "trial %" PRId64 " cannot be counted: %s", t->trial, err.message);
+            display_log(&r->display, "trial %" PRId64 " cannot be counted: %s", t->trial, err.message);
     }
     pool_send_gpu(&r->pool, gpu, request_write("count", &count_request_record, &request),
                   r->job->measure.timeout + 2.0 * (double)batch->task_count);
@@ -76,7 +76,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
         const struct counted_trial *mine = find_trial(&answer, t->trial);
         if (isfinite(t->objective)) // a pass: one launch to warm up, one counted
             r->statistics.count_busy += 2 * (double)answer.passes * t->objective;
-        if (mine && *mine->reason) run_log(r, "trial %" PRId64 " counters: %s", t->trial, mine->reason);
+        if (mine && *mine->reason) display_log(&r->display, "trial %" PRId64 " counters: %s", t->trial, mine->reason);
         run_commit_counters(r, t, mine);
     }
     arena_release(&memory);
@@ -104,7 +104,7 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
 
 void run_take_gpu_loss(struct run *r, const struct pool_event *event)
 {
-    if (!event->announced) run_log(r, "%s", event->why.message);
+    if (!event->announced) display_log(&r->display, "%s", event->why.message);
     bool was_over = r->policy.final_over,
          innocent = event->announced || (event->node && policy_lost_with_node(&r->policy, event->worker));
     struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, innocent);
@@ -123,12 +123,12 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     for (size_t i = 0; i < blamed.task_count; i++) {
         struct task *t = (struct task *)blamed.tasks[i];
         if (event->outside && policy_try_again(&r->policy, &t->queued)) {
-            run_log(r, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
+            display_log(&r->display, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
             run_watch_measured(r, event->worker, true, NULL);
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
         } else {
-            run_log(r, "trial %" PRId64 " has no counters: counting it ended the worker", t->trial);
+            display_log(&r->display, "trial %" PRId64 " has no counters: counting it ended the worker", t->trial);
             run_commit_counters(r, t, NULL);
         }
     }

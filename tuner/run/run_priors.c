@@ -59,10 +59,11 @@ static void look_into(struct run *r, struct near_list *l, const char *path, bool
     l->path = path;
     l->beside = beside;
     if (store_open(&store, path, false, &err)) {
-        run_log(r, "no prior: %s", err.message);
+        display_log(&r->display, "no prior: %s", err.message);
         return;
     }
-    if (store_each_environment(store, visit, l, &err) < 0) run_log(r, "no prior: %s: %s", path, err.message);
+    if (store_each_environment(store, visit, l, &err) < 0)
+        display_log(&r->display, "no prior: %s: %s", path, err.message);
     store_close(store);
 }
 
@@ -80,8 +81,8 @@ static void look_beside(struct run *r, struct near_list *l)
         for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)
             if (!is_same_file(files.gl_pathv[i], r->options->store_path)) look_into(r, l, files.gl_pathv[i], true);
         if (files.gl_pathc > PRIOR_STORES_SEEN)
-            run_log(r, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
-                    PRIOR_STORES_SEEN);
+            display_log(&r->display, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
+                        PRIOR_STORES_SEEN);
         globfree(&files);
     }
     free(pattern);
@@ -92,7 +93,7 @@ static struct prior *read_prior(struct run *r, const char *path, const char *key
 {
     struct prior *prior = prior_file_read(path, key, r->job->space, err);
     if (!prior) return NULL;
-    run_log(r, "prior: %s", path);
+    display_log(&r->display, "prior: %s", path);
     r->priors.list[r->priors.count++] = prior;
     return prior;
 }
@@ -103,13 +104,15 @@ void run_collect_priors(struct run *r, const struct environment *own)
     struct near_list l = {.own = own};
     struct error err;
     for (size_t i = 0; i < o->prior_count; i++)
-        if (!read_prior(r, o->priors[i], NULL, &err)) run_message(r, "warning: no prior: %s", err.message);
+        if (!read_prior(r, o->priors[i], NULL, &err))
+            display_message(&r->display, "warning: no prior: %s", err.message);
     if (o->alone || r->pool.replay) return;
     look_into(r, &l, o->store_path, false);
     look_beside(r, &l);
     for (size_t i = 0; i < l.count; i++) {
         bool room = r->priors.count < PRIOR_MOST;
-        if (room && !read_prior(r, l.nearest[i].path, l.nearest[i].key, &err)) run_log(r, "no prior: %s", err.message);
+        if (room && !read_prior(r, l.nearest[i].path, l.nearest[i].key, &err))
+            display_log(&r->display, "no prior: %s", err.message);
         drop(&l.nearest[i]);
     }
 }

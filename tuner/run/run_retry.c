@@ -76,8 +76,8 @@ static size_t add_tasks(struct run *r, const struct results *s, double limit, st
         struct task *t = run_add_task(r, s->crashed[i].config, TASK_TRIAL);
         t->trial = s->crashed[i].trial;
         t->queued.retry = true;
-        run_log(r, "trial %" PRId64 " crashed once and may be among the finalists: it is tried again: %s", t->trial,
-                t->text);
+        display_log(&r->display, "trial %" PRId64 " crashed once and may be among the finalists: it is tried again: %s",
+                    t->trial, t->text);
         added++;
     }
     return added;

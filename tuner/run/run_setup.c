@@ -16,27 +16,27 @@
 
 static void on_worker_text(void *user, const char *text)
 {
-    run_log(user, "%s", text);
+    display_log(&((struct run *)user)->display, "%s", text);
 }
 
 static void on_worker_message(void *user, const char *text)
 {
-    run_message(user, "%s", text);
+    display_message(&((struct run *)user)->display, "%s", text);
 }
 
 static void on_progress(void *user, const char *worker, const char *what, double share)
 {
     struct run *r = user;
     if (r->options->quiet)
-        run_log(r, "%s: %s, %.0f%%", worker, what, 100 * share);
+        display_log(&r->display, "%s: %s, %.0f%%", worker, what, 100 * share);
     else
-        run_message(r, "%s, %.0f%%", what, 100 * share);
+        display_message(&r->display, "%s, %.0f%%", what, 100 * share);
     run_watch_look(r);
 }
 
 static bool counts(const struct run *r)
 {
-    return r->options->counters && r->job->measure.counters;
+    return r->options->counters;
 }
 
 json_t *run_given_devices(const struct run *r)
@@ -126,10 +126,10 @@ static void read_metrics(struct run *r)
     }
     if (!counts(r)) return;
     if (!json_get_bool(counters, "available", false))
-        run_message(r, "warning: no hardware counters: %s; tuning goes on without them",
-                    json_get_string(counters, "reason", "unknown reason"));
+        display_message(&r->display, "warning: no hardware counters: %s; tuning goes on without them",
+                        json_get_string(counters, "reason", "unknown reason"));
     json_array_foreach(json_object_get(r->job_answer, "missing"), i, value)
-        run_log(r, "counter not available here: %s", json_string_value(value));
+        display_log(&r->display, "counter not available here: %s", json_string_value(value));
 }
 
 static void read_least(struct run *r)
@@ -142,8 +142,8 @@ static void read_least(struct run *r)
         int64_t p = json_get_integer(value, "problem", -1);
         double seconds = json_get_number(value, "seconds", NAN);
         if (p >= 0 && p < (int64_t)r->job->tuned_count && seconds > 0)
-            run_log(r, "problem %s takes at least %s: %s", r->job->problems[p].name,
-                    text_show_duration(seconds, shown, sizeof shown), json_get_string(value, "why", ""));
+            display_log(&r->display, "problem %s takes at least %s: %s", r->job->problems[p].name,
+                        text_show_duration(seconds, shown, sizeof shown), json_get_string(value, "why", ""));
     }
 }
 
@@ -163,17 +163,17 @@ static void read_baselines(struct run *r)
         char shown[32];
         run_event_baseline(r, value, objective);
         if (!isfinite(objective)) {
-            run_message(r, "baseline %s: not available%s%s", json_get_string(value, "name", "?"),
-                        json_object_get(value, "reason") ? ": " : "", json_get_string(value, "reason", ""));
+            display_message(&r->display, "baseline %s: not available%s%s", json_get_string(value, "name", "?"),
+                            json_object_get(value, "reason") ? ": " : "", json_get_string(value, "reason", ""));
             continue;
         }
-        run_log(r, "baseline %s: %s %s", json_get_string(value, "name", "?"),
-                text_show_duration(objective, shown, sizeof shown), json_get_string(value, "detail", ""));
+        display_log(&r->display, "baseline %s: %s %s", json_get_string(value, "name", "?"),
+                    text_show_duration(objective, shown, sizeof shown), json_get_string(value, "detail", ""));
         if (!isfinite(r->incumbent.baseline))
             incumbent_set_baseline(&r->incumbent, json_get_string(value, "name", "?"), objective);
     }
     if (r->job->current.own.given && !current)
-        run_message(r, "the recording has no times of 'current', the job's present kernel");
+        display_message(&r->display, "the recording has no times of 'current', the job's present kernel");
     json_t *document = json_pack("{s:O?}", "baselines", json_object_get(r->job_answer, "baselines"));
     char *text = json_dumps(document, JSON_COMPACT);
     struct error err;
@@ -188,7 +188,8 @@ static void log_ceilings(struct run *r)
     const struct pipe *own = job_pipe(r->job, &times);
     char *words = own ? work_ceiling_words(r->ceilings, own) : text_copy(""),
          *memory = work_ceiling_words(r->ceilings, &pipes[PIPE_READ]);
-    run_log(r, "ceilings: %s; %s", *words ? words : "arithmetic unknown", *memory ? memory : "memory unknown");
+    display_log(&r->display, "ceilings: %s; %s", *words ? words : "arithmetic unknown",
+                *memory ? memory : "memory unknown");
     free(words);
     free(memory);
 }
@@ -215,7 +216,8 @@ static void measure_ceilings(struct run *r)
         if (!answer)
             pool_stop_gpu(&r->pool,
                           r->pool.first_gpu); // it died, is late or sends invalid messages: another one is started
-        run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
+        display_log(&r->display, "no ceilings: %s",
+                    answer ? json_get_string(answer, "reason", "no reason given") : err.message);
     }
     json_decref(answer);
     json_decref(request);
@@ -223,8 +225,8 @@ static void measure_ceilings(struct run *r)
 
 static const char *strategy_text(const struct run *r)
 {
-    const char *options = r->options->strategy_options ? r->options->strategy_options : r->job->strategy_options;
-    return *options ? options : NULL;
+    const char *options = r->options->strategy_options;
+    return options && *options ? options : NULL;
 }
 
 // Before there is a store.
@@ -278,7 +280,7 @@ static int meet(struct run *r, struct error *err)
 {
     const struct tune_options *o = r->options;
     struct pool_settings settings = {.device = o->device,
-                                     .compilers = o->workers ? o->workers : r->job->compile_workers,
+                                     .compilers = o->workers,
                                      .counters = counts(r),
                                      .nvcc = r->job->compiler == JOB_NVCC,
                                      .nodes = o->pool,
@@ -288,7 +290,7 @@ static int meet(struct run *r, struct error *err)
                                      .say = on_worker_message,
                                      .log = on_worker_text,
                                      .progress = on_progress};
-    r->seed = o->seed >= 0 ? (uint64_t)o->seed : r->job->seed;
+    r->seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, r->seed, err);
     if (!status && r->pool.replay && recording_check(r->job, json_object_get(r->pool.hello, "recorded"), err)) {
@@ -316,9 +318,9 @@ int run_setup(struct run *r)
     if (!status) run_watch_publish(r);
     if (!status) status = make_strategy(r, err);
     if (status) return status;
-    run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name,
-            r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count, r->strategy_class->name,
-            (unsigned long long)r->seed, r->options->store_path);
+    display_log(&r->display, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s",
+                job->name, r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count,
+                r->strategy_class->name, (unsigned long long)r->seed, r->options->store_path);
     run_event_begin(r);
     status = pool_set_up(&r->pool, describe_job(r), &r->job_answer, err);
     if (status) {
@@ -362,5 +364,5 @@ void run_release(struct run *r)
     run_final_reset(r);
     run_builds_reset(r);
     run_check_release(r);
-    if (r->display.log) fclose(r->display.log);
+    display_close(&r->display);
 }

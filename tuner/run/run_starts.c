@@ -87,10 +87,10 @@ void run_collect_starts(struct run *r)
     if (store_each_elsewhere(r->store, 4 * TUNE_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     size_t winners = r->starts.count - before;
     if (before)
-        run_log(r, "the search begins with the job's %s",
-                before > 1               ? "present kernel and its fallback"
-                : r->job->fallback.given ? "fallback, for its header"
-                                         : "present kernel");
-    if (winners) run_log(r, "the search begins with %zu winners of earlier jobs", winners);
-    if (r->starts.left_out) run_log(r, "%zu more winners were found and left out", r->starts.left_out);
+        display_log(&r->display, "the search begins with the job's %s",
+                    before > 1               ? "present kernel and its fallback"
+                    : r->job->fallback.given ? "fallback, for its header"
+                                             : "present kernel");
+    if (winners) display_log(&r->display, "the search begins with %zu winners of earlier jobs", winners);
+    if (r->starts.left_out) display_log(&r->display, "%zu more winners were found and left out", r->starts.left_out);
 }

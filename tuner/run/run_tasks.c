@@ -85,7 +85,7 @@ void run_rank(struct run *r)
 
 void run_forget(struct run *r, struct task *t)
 {
-    run_log(r, "dropped before it was measured, since others promise more: %s", t->text);
+    display_log(&r->display, "dropped before it was measured, since others promise more: %s", t->text);
     strategy_forget(r->strategy, t->config);
     run_drop_task(r, t);
 }
@@ -116,14 +116,14 @@ static void note_best(struct run *r, double objective, const double *times, cons
     if (!incumbent_take(&r->incumbent, r->job, objective, times, text, trial, &problem)) return;
     run_event_best(r, first, stored, problem);
     if (r->job->objective == OBJECTIVE_EACH) {
-        run_log(r, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
-                text_show_duration(times[problem], shown, sizeof shown), trial, text);
+        display_log(&r->display, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
+                    text_show_duration(times[problem], shown, sizeof shown), trial, text);
         return;
     }
     if (isfinite(best->baseline)) snprintf(ratio, sizeof ratio, ", %.3f of ", best->baseline / objective);
-    run_log(r, "%s %s%s%s (trial %" PRId64 "): %s",
-            first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio,
-            *ratio ? best->baseline_name : "", trial, text);
+    display_log(&r->display, "%s %s%s%s (trial %" PRId64 "): %s",
+                first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio,
+                *ratio ? best->baseline_name : "", trial, text);
 }
 
 // Where a trial's number is, or would be put.
@@ -171,7 +171,7 @@ static void doubt_work(struct run *r, const double *times)
     struct error warning;
     for (size_t p = 0; p < r->job->tuned_count && !r->work_doubted; p++)
         if (work_is_doubtful(r->job, p, times[p], r->ceilings, &warning)) {
-            run_message(r, "warning: %s", warning.message);
+            display_message(&r->display, "warning: %s", warning.message);
             r->work_doubted = true;
         }
 }
@@ -203,7 +203,8 @@ void run_tell_committed(struct run *r, struct task *t, const struct trial_record
     }
     if (trial->status != STATUS_OK && trial->status != STATUS_SLOW &&
         (s->counts[trial->status] <= 3 || trial->status == STATUS_CRASHED || trial->status == STATUS_TIMEOUT))
-        run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status), trial->reason, t->text);
+        display_log(&r->display, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status),
+                    trial->reason, t->text);
     if (trial->counted)
         run_drop_task(r, t);
     else
@@ -311,6 +312,6 @@ int run_tell_stored(struct run *r)
 void run_condemn(struct run *r, int64_t trial, enum trial_status status, const char *reason)
 {
     struct error err;
-    run_message(r, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status), reason);
+    display_message(&r->display, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status), reason);
     if (store_add_verdict(r->store, trial, status, reason, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
 }

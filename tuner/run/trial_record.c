@@ -33,7 +33,7 @@ static void describe_stages(struct trial_record *record, const struct trial_fact
         const struct planned_launch *l = &f->launches[i];
         if (l->problem != f->launches[0].problem || l->run) continue;
         const struct stage *s = &f->job->stages[l->stage];
-        const struct compiled_entry *e = compiled_find(f->compiled, s);
+        const struct entry_answer *e = compiled_find(f->compiled, s);
         struct trial_stage *out = &stages[count];
         trial_clear(FIELD_STAGE, out);
         if (e) {

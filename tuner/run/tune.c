@@ -177,7 +177,7 @@ static void follow_policy(struct run *r)
     while (!r->fatal && interrupt_count() < 2) {
         if (interrupt_count()) policy_interrupt(&r->policy);
         struct policy_action action = policy_next(&r->policy, clock_now());
-        if (r->policy.end != end) run_log(r, "search ends: %s", search_end_text(end = r->policy.end));
+        if (r->policy.end != end) display_log(&r->display, "search ends: %s", search_end_text(end = r->policy.end));
         if (action.kind == POLICY_DONE) return;
         if (action.kind != POLICY_WAIT) carry_out(r, &action);
         if (action.kind == POLICY_WAIT)
@@ -217,7 +217,7 @@ static void final(struct run *r)
     enum final_outcome outcome = FINAL_AGAIN;
     for (int i = 0; i < FINALS_MOST && r->final_open < FINALS_OPEN_MOST && !r->fatal; i++) {
         if (!run_final_begin(r)) {
-            if (i) run_message(r, "the final has no winner: no candidate is left");
+            if (i) display_message(&r->display, "the final has no winner: no candidate is left");
             if (i) run_event_final(r, FINAL_FAILED, "no candidate is left");
             break;
         }
@@ -229,8 +229,9 @@ static void final(struct run *r)
         if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }
     if (outcome == FINAL_OPEN && !r->fatal)
-        run_message(r, "no winner is decided: stop other work on the GPU and run the same command again with "
-                       "--evaluations 1, or raise the job's measure.final.rounds");
+        display_message(&r->display,
+                        "no winner is decided: stop other work on the GPU and run the same command again with "
+                        "--evaluations 1, or raise the job's measure.final.rounds");
     r->final_failed = outcome != FINAL_DECIDED && isfinite(r->incumbent.objective);
 }
 
@@ -275,13 +276,14 @@ static void report(struct run *r)
     if (!r->pool.replay)
         snprintf(busy, sizeof busy, "; GPU%s executing %.0f%% of the time", gpus > 1 ? "s" : "",
                  100 * (r->statistics.gpu_busy + r->statistics.count_busy) / (seconds * (double)gpus));
-    run_message(
-        r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64 " from the compile cache",
-        r->statistics.new_trials, text_show_duration(seconds, shown, sizeof shown),
-        (double)r->statistics.new_trials / seconds, run_evaluations(r), busy, r->statistics.cache_hits);
+    display_message(&r->display,
+                    "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64
+                    " from the compile cache",
+                    r->statistics.new_trials, text_show_duration(seconds, shown, sizeof shown),
+                    (double)r->statistics.new_trials / seconds, run_evaluations(r), busy, r->statistics.cache_hits);
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->statistics.counts[s])
-            run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->statistics.counts[s]);
+            display_log(&r->display, "%s: %" PRId64, status_name((enum trial_status)s), r->statistics.counts[s]);
 }
 
 // The gain that more time is expected to bring.
@@ -297,18 +299,19 @@ static void report_outlook(struct run *r)
     if (r->statistics.new_trials)
         snprintf(time, sizeof time, " (%s)",
                  text_show_duration(seconds * (double)more / (double)r->statistics.new_trials, shown, sizeof shown));
-    run_message(r,
-                "another %" PRIu64 " evaluations%s: %.0f%% chance of a gain of at least %.3g%%, expected gain %.2g%%",
-                more, time, 100 * o.chance, 100 * share, 100 * o.gain);
+    display_message(&r->display,
+                    "another %" PRIu64
+                    " evaluations%s: %.0f%% chance of a gain of at least %.3g%%, expected gain %.2g%%",
+                    more, time, 100 * o.chance, 100 * share, 100 * o.gain);
 }
 
 static int finish(struct run *r)
 {
     if (r->fatal) {
-        run_progress_clear(r);
+        display_clear(&r->display);
         fprintf(stderr, "sweetspot: %s%s%s\n", colour_begin(stderr, COLOUR_BAD), r->failure.message,
                 colour_end(stderr));
-        run_log(r, "%s", r->failure.message);
+        display_log(&r->display, "%s", r->failure.message);
         if (r->store && r->statistics.new_trials && !store_rescued_copy(r->store))
             fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
                     r->options->store_path);
@@ -374,9 +377,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     r->statistics.started = clock_wall();
     r->statistics.search_started = clock_now();
     run_watch_init(r);
-    r->display.terminal = isatty(STDERR_FILENO);
-    r->display.log = fopen(options->log_path, "a");
-    if (!r->display.log) {
+    if (display_open(&r->display, options->log_path, options->quiet)) {
         r->fatal = true;
         error_set(&r->failure, "cannot write '%s': %s", options->log_path, strerror(errno));
         fprintf(stderr, "sweetspot: %s\n", r->failure.message);
@@ -394,13 +395,13 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
         bool in_turn = r->pool.lockstep && !run_knows_all(r);
         if (!in_turn) run_tell_stored(r);
-        run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space),
-                run_evaluations(r));
+        display_log(&r->display, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before",
+                    space_size(job->space), run_evaluations(r));
         uint64_t before = r->policy.stop.evaluations;
         search(r);
         if (in_turn && !r->fatal) run_tell_stored(r);
         if (outcome) tell_outcome(r, before, outcome);
-        run_progress_clear(r);
+        display_clear(&r->display);
         if (!r->fatal) {
             report(r);
             run_watch_report(r);

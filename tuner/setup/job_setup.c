@@ -274,7 +274,7 @@ static int check_launches(const struct job *job, const struct device_limits *lim
 {
     for (size_t i = 0; i < count; i++) {
         const struct planned_launch *l = &planned[i];
-        const struct compiled_entry *e = compiled_find(compiled, &job->stages[l->stage]);
+        const struct entry_answer *e = compiled_find(compiled, &job->stages[l->stage]);
         if (e && launch_check(limits, &l->shape, e->figures.registers, e->figures.shared_static, reason))
             return error_prefix(reason, "%s on %s", job->stages[l->stage].name, job->problems[l->problem].name);
     }

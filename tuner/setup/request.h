@@ -7,31 +7,26 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
+#include "tuner/protocol/compile_message.h"
 #include "tuner/setup/launch_check.h"
 #include "tuner/trial/trial.h"
 
-// One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
-struct compiled_entry {
-    char *entry, *symbol;
-    size_t unit;                // whose cubin has it (tuner/base/units.h)
-    struct trial_stage figures; // those that the compiler answers
-};
-
+// What a compiler made, by its answer.
 struct compiled {
-    char *cubin; // path
+    const char *cubin; // path
     bool cached;
     double seconds;
-    char *warnings; // lines; ""
+    const char *warnings; // lines; ""
+    const struct entry_answer *entries;
     size_t entry_count;
-    struct compiled_entry *entries;
-    struct arena memory; // of the entries' figures
+    struct arena memory; // of all of these
 };
 
 // Reads a compile answer with status "ok". -1 when it is not of the protocol's form.
 int compiled_read(const json_t *answer, struct compiled *, struct error *);
 void compiled_release(struct compiled *);
 // That of a stage's kernel, or NULL.
-const struct compiled_entry *compiled_find(const struct compiled *, const struct stage *);
+const struct entry_answer *compiled_find(const struct compiled *, const struct stage *);
 
 // The hash of the job's source, with every header that one of its configurations may include (tuner/source/source.h).
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);

@@ -1,10 +1,12 @@
 // The "stages" of requests: launches of kernels and calls of libraries, with their arguments.
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/protocol/candidate.h"
 #include "tuner/setup/request_parts.h"
 
 static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out[3], struct error *err)
@@ -16,10 +18,11 @@ static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out
     return 0;
 }
 
-static json_t *describe_integers(const int64_t *values, int count)
+// Copies them.
+static const int64_t *keep_integers(struct arena *memory, const int64_t *values, int count)
 {
-    json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, json_integer(values[i]));
+    int64_t *list = arena_new(memory, (size_t)(count + 1) * sizeof *list);
+    memcpy(list, values, (size_t)count * sizeof *list);
     return list;
 }
 
@@ -29,106 +32,129 @@ static const char *buffer_name(const struct job *job, const int *names, int buff
     return job->buffers[names ? names[buffer] : buffer].name;
 }
 
-static json_t *describe_tensor_map(const struct job *job, const struct argument *a, const int *names,
-                                   const int64_t *values, struct error *err)
+static int describe_tensor_map(const struct job *job, const struct argument *a, const int *names, const int64_t *values,
+                               struct stage_argument *out, struct arena *memory, struct error *err)
 {
     struct tensor_map_shape s;
-    if (tensor_map_resolve(job, a, values, &s, err)) return NULL;
-    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b}", "tensor_map", buffer_name(job, names, a->buffer),
-                     "sizes", describe_integers(s.size, s.rank), "strides", describe_integers(s.stride, s.rank - 1),
-                     "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle, "interleave",
-                     (json_int_t)s.interleave, "promotion", (json_int_t)s.promotion, "nan", (int)s.nan, "tf32",
-                     (int)s.tf32);
+    if (tensor_map_resolve(job, a, values, &s, err)) return -1;
+    out->tensor_map = buffer_name(job, names, a->buffer);
+    out->sizes = keep_integers(memory, s.size, s.rank);
+    out->strides = keep_integers(memory, s.stride, s.rank - 1);
+    out->box = keep_integers(memory, s.box, s.rank);
+    out->size_count = out->box_count = (size_t)s.rank;
+    out->stride_count = (size_t)s.rank - 1;
+    out->swizzle = (int)s.swizzle;
+    out->promotion = (int)s.promotion;
+    out->nan = s.nan;
+    out->tf32 = s.tf32;
+    return 0;
 }
 
 // A struct or a vector, as hexadecimal digits.
-static json_t *describe_bytes(const struct argument *a, const int64_t *values, struct error *err)
+static int describe_bytes(const struct argument *a, const int64_t *values, struct stage_argument *out,
+                          struct arena *memory, struct error *err)
 {
     unsigned char bytes[ARGUMENT_BYTES_MAX];
-    char text[2 * ARGUMENT_BYTES_MAX + 1];
-    if (job_argument_bytes(a, values, bytes, err)) return NULL;
+    char *text = arena_new(memory, 2 * a->bytes + 1);
+    if (job_argument_bytes(a, values, bytes, err)) return -1;
     for (size_t i = 0; i < a->bytes; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    return json_pack("{s:s}", "bytes", text);
+    out->bytes = text;
+    return 0;
 }
 
-static json_t *describe_argument(const struct job *job, const struct argument *a, const int *names,
-                                 const int64_t *values, struct error *err)
+static int describe_argument(const struct job *job, const struct argument *a, const int *names, const int64_t *values,
+                             struct stage_argument *out, struct arena *memory, struct error *err)
 {
-    if (a->map) return describe_tensor_map(job, a, names, values, err);
-    static const char *const views[] = {
-        [VIEW_POINTER] = "buffer", [VIEW_TEXTURE] = "texture", [VIEW_SURFACE] = "surface"};
-    if (a->buffer >= 0) return json_pack("{s:s}", views[a->view], buffer_name(job, names, a->buffer));
-    if (a->member_count) return describe_bytes(a, values, err);
+    const char **views[] = {
+        [VIEW_POINTER] = &out->buffer, [VIEW_TEXTURE] = &out->texture, [VIEW_SURFACE] = &out->surface};
     int64_t value;
-    if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
-    if (expr_eval(a->value, values, &value, err)) return NULL;
-    if (!element_is_float(a->type) && (value < element_least(a->type) || value > element_greatest(a->type))) {
-        error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
-        return NULL;
-    }
-    return json_pack("{s:s, s:I}", "scalar", element_name(a->type), "value", (json_int_t)value);
+    stage_argument_clear(out);
+    if (a->map) return describe_tensor_map(job, a, names, values, out, memory, err);
+    if (a->buffer >= 0) *views[a->view] = buffer_name(job, names, a->buffer);
+    if (a->buffer >= 0) return 0;
+    if (a->member_count) return describe_bytes(a, values, out, memory, err);
+    out->scalar = element_name(a->type);
+    out->value = (struct record_number){.real = a->real};
+    if (!a->value) return 0;
+    if (expr_eval(a->value, values, &value, err)) return -1;
+    out->value = (struct record_number){(double)value, true, value};
+    if (element_is_float(a->type) || (value >= element_least(a->type) && value <= element_greatest(a->type))) return 0;
+    return error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
 }
 
 // A stage that a library computes: which buffer plays which role, and the sizes and scalars.
-static json_t *describe_library_stage(const struct job *job, const struct stage *s, const int *names,
-                                      const int64_t *values, struct launch_shape *shape, struct error *err)
+static int describe_library_stage(const struct job *job, const struct stage *s, const int *names, const int64_t *values,
+                                  struct stage_call *out, struct arena *memory, struct error *err)
 {
-    *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
-    json_t *buffers = json_object(), *roles = json_object();
+    struct record_named_text *buffers = arena_new(memory, s->role_count * sizeof *buffers);
+    struct record_named_number *roles = arena_new(memory, s->role_count * sizeof *roles);
     for (size_t i = 0; i < s->role_count; i++) {
         const struct stage_role *role = &s->roles[i];
         int64_t value = 0;
         if (role->buffer >= 0) {
-            json_object_set_new(buffers, role->role, json_string(buffer_name(job, names, role->buffer)));
+            buffers[out->buffer_count++] =
+                (struct record_named_text){role->role, buffer_name(job, names, role->buffer)};
             continue;
         }
-        if (role->value && expr_eval(role->value, values, &value, err)) {
-            error_prefix(err, "stage '%s', role '%s'", s->name, role->role);
-            json_decref(buffers);
-            json_decref(roles);
-            return NULL;
-        }
-        json_object_set_new(roles, role->role, role->value ? json_integer(value) : json_real(role->real));
+        if (role->value && expr_eval(role->value, values, &value, err))
+            return error_prefix(err, "stage '%s', role '%s'", s->name, role->role);
+        const struct record_number number = {role->value ? (double)value : role->real, role->value != NULL, value};
+        roles[out->role_count++] = (struct record_named_number){role->role, number};
     }
-    return json_pack("{s:s, s:s, s:o, s:o}", "operation", s->operation, "by", s->by, "buffers", buffers, "roles",
-                     roles);
+    out->operation = s->operation;
+    out->by = s->by;
+    out->buffers = buffers;
+    out->roles = roles;
+    return 0;
 }
 
-// One run of a stage, whose buffers' names stand for `names` (NULL: for themselves).
-static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int *names,
-                              const int64_t *values, struct launch_shape *shape, struct error *err)
+static int describe_kernel(const struct job *job, const struct stage *s, const int *names, const int64_t *values,
+                           struct launch_shape *shape, struct stage_call *out, struct arena *memory, struct error *err)
 {
-    if (s->operation) return describe_library_stage(job, s, names, values, shape, err);
     int64_t overlap = 0;
-    shape->shared = 0;
     if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
         evaluate3(s->cluster, values, shape->cluster, err) ||
         (s->shared && expr_eval(s->shared, values, &shape->shared, err)) ||
-        (s->overlap && expr_eval(s->overlap, values, &overlap, err))) {
-        error_prefix(err, "launch of '%s'", s->name);
-        return NULL;
-    }
-    json_t *arguments = json_array();
-    for (size_t i = 0; i < s->argument_count; i++) {
-        json_t *a = describe_argument(job, &s->arguments[i], names, values, err);
-        if (!a) {
-            if (!s->arguments[i].map) error_prefix(err, "argument '%s'", s->arguments[i].name);
-            json_decref(arguments);
-            return NULL;
-        }
-        json_array_append_new(arguments, a);
-    }
-    const int64_t *g = shape->grid, *b = shape->block, *c = shape->cluster;
-    return json_pack("{s:s, s:[I,I,I], s:[I,I,I], s:[I,I,I], s:I, s:b, s:b, s:o}", "symbol", symbol, "grid",
-                     (json_int_t)g[0], (json_int_t)g[1], (json_int_t)g[2], "block", (json_int_t)b[0], (json_int_t)b[1],
-                     (json_int_t)b[2], "cluster", (json_int_t)c[0], (json_int_t)c[1], (json_int_t)c[2], "shared",
-                     (json_int_t)shape->shared, "cooperative", (int)s->cooperative, "overlap", overlap != 0, "args",
-                     arguments);
+        (s->overlap && expr_eval(s->overlap, values, &overlap, err)))
+        return error_prefix(err, "launch of '%s'", s->name);
+    struct stage_argument *arguments = arena_new(memory, s->argument_count * sizeof *arguments);
+    for (size_t i = 0; i < s->argument_count; i++)
+        if (describe_argument(job, &s->arguments[i], names, values, &arguments[i], memory, err))
+            return s->arguments[i].map ? -1 : error_prefix(err, "argument '%s'", s->arguments[i].name);
+    memcpy(out->grid, shape->grid, sizeof out->grid);
+    memcpy(out->block, shape->block, sizeof out->block);
+    memcpy(out->cluster, shape->cluster, sizeof out->cluster);
+    out->shared = shape->shared;
+    out->cooperative = s->cooperative;
+    out->overlap = overlap != 0;
+    out->args = arguments;
+    out->arg_count = s->argument_count;
+    return 0;
+}
+
+enum { NO_RUN = -1 }; // it is no candidate's
+
+// One run of a stage, whose buffers' names stand for `names` (NULL: for themselves). NULL with a message.
+static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int *names,
+                              const int64_t *values, int64_t run, struct launch_shape *shape, struct error *err)
+{
+    struct arena memory = {NULL};
+    struct stage_call call;
+    stage_call_clear(&call);
+    *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
+    int failed = s->operation ? describe_library_stage(job, s, names, values, &call, &memory, err)
+                              : describe_kernel(job, s, names, values, shape, &call, &memory, err);
+    if (!s->operation) call.symbol = symbol;
+    call.again = run > 0;
+    call.unit = run == NO_RUN ? 0 : (int64_t)s->unit;
+    json_t *written = failed ? NULL : record_write(&stage_call_record, &call);
+    arena_release(&memory);
+    return written;
 }
 
 static const char *symbol_of(const struct compiled *c, const struct stage *stage)
 {
-    const struct compiled_entry *e = c ? compiled_find(c, stage) : NULL;
+    const struct entry_answer *e = c ? compiled_find(c, stage) : NULL;
     return e ? e->symbol : stage->entry;
 }
 
@@ -154,10 +180,8 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
         struct launch_shape shape;
         if (json_array_size(stages) == JOB_MAX_LAUNCHES)
             return error_set(err, "stage '%s': more than %d launches on one problem", s->name, JOB_MAX_LAUNCHES);
-        json_t *one = describe_stage(job, s, symbol, names, values, &shape, err);
+        json_t *one = describe_stage(job, s, symbol, names, values, run, &shape, err);
         if (!one) return -1;
-        if (run) json_object_set_new(one, "again", json_true());
-        if (s->unit) json_object_set_new(one, "unit", json_integer((json_int_t)s->unit));
         json_array_append_new(stages, one);
         add_launch(out, p, stage, run, shape);
         job_swap_names(s, names);
@@ -215,7 +239,7 @@ json_t *request_kernel_problems(const struct job *job, const struct stage *stage
         struct launch_shape shape;
         json_t *one = job_problem_values(job, NULL, p, values, err)
                           ? NULL
-                          : describe_stage(job, stage, symbol_of(compiled, stage), NULL, values, &shape, err);
+                          : describe_stage(job, stage, symbol_of(compiled, stage), NULL, values, NO_RUN, &shape, err);
         if (one) {
             json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
             continue;

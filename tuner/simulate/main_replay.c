@@ -14,21 +14,27 @@
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/protocol/compile_message.h"
+#include "tuner/protocol/count_message.h"
+#include "tuner/protocol/final_message.h"
+#include "tuner/protocol/job_message.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/trial/trial_field.h"
 
 // The number of the recorded trial that a request means, or -1.
-static int64_t trial_of(const struct recorded *r, const json_t *request)
+static int64_t trial_of(const struct recorded *r, const char *text)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (space_parse(r->space, json_get_string(request, "config", ""), config, NULL)) return -1;
+    if (space_parse(r->space, text, config, NULL)) return -1;
     return recorded_find(r, config);
 }
 
 static json_t *refuse(const char *status, const char *reason)
 {
-    return json_pack("{s:s, s:s}", "status", status, "reason", reason);
+    return record_write(&answer_head_record, &(struct answer_head){.status = status, .reason = reason});
 }
+
+static const char *const ok = "ok";
 
 // What the recording says about itself, so that others know what was measured: the hash of the source, "" where it
 // was not recorded, how many rounds its newest final had, and when that was (0: it has none).
@@ -65,128 +71,136 @@ static json_t *hello(const struct recorded *r)
     return answer;
 }
 
-// The entries of a request, or of one of its units.
-static void add_entries(const struct trial *t, const json_t *from, json_t *entries)
+static json_t *compile(const struct recorded *r, const void *asked, struct arena *memory)
 {
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(from, "entries"), i, entry)
-    {
-        struct trial_stage stage = static_facts_stage(&t->facts);
-        json_t *one = json_pack("{s:O, s:O, s:I}", "entry", entry, "symbol", entry, "unit",
-                                (json_int_t)json_get_integer(from, "unit", 0));
-        trial_write_answer(FIELD_STAGE, FIELD_COMPILER, &stage, one);
-        json_array_append_new(entries, one);
-    }
-}
-
-static json_t *compile(const struct recorded *r, const json_t *request)
-{
-    int64_t n = trial_of(r, request);
+    const struct compile_request *request = asked;
+    const struct compile_unit whole = {.entries = request->entries, .entry_count = request->entry_count};
+    size_t count = request->entry_count;
+    int64_t n = trial_of(r, request->config);
     if (n < 0) return refuse("pruned", "not in the recorded space");
     const struct trial *t = &r->trials[n];
     if (t->status == STATUS_COMPILE_ERROR || t->status == STATUS_COMPILE_TIMEOUT || t->status == STATUS_PRUNED)
         return refuse(status_name(t->status), t->reason);
-    size_t i;
-    json_t *unit, *entries = json_array();
-    add_entries(t, request, entries);
-    json_array_foreach(json_object_get(request, "units"), i, unit) add_entries(t, unit, entries);
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "", "cached", 0, "seconds",
-                     isfinite(t->compile_seconds) ? t->compile_seconds : 0, "warnings", "entries", entries);
+    for (size_t u = 0; u < request->unit_count; u++) count += request->units[u].entry_count;
+    struct entry_answer *entries = arena_new(memory, count * sizeof *entries);
+    struct compile_answer answer = {.head.status = ok,
+                                    .cubin = "recorded",
+                                    .seconds = isfinite(t->compile_seconds) ? t->compile_seconds : 0,
+                                    .entries = entries};
+    for (size_t u = 0; u <= request->unit_count; u++) {
+        const struct compile_unit *unit = u ? &request->units[u - 1] : &whole;
+        for (size_t i = 0; i < unit->entry_count; i++)
+            entries[answer.entry_count++] = (struct entry_answer){unit->entries[i], unit->entries[i],
+                                                                  (size_t)unit->unit, static_facts_stage(&t->facts)};
+    }
+    return record_write(&compile_answer_record, &answer);
 }
 
 // Where no samples were recorded, the time stands for them.
-static json_t *samples_of(const struct trial_problem *problem)
+static struct trial_problem sampled(const struct trial_problem *problem)
 {
-    struct trial_problem sampled = *problem;
-    if (!sampled.sample_count && isfinite(sampled.time)) {
-        sampled.samples = &problem->time;
-        sampled.sample_count = 1;
+    struct trial_problem figures = *problem;
+    if (!figures.sample_count && isfinite(figures.time)) {
+        figures.samples = &problem->time;
+        figures.sample_count = 1;
     }
-    json_t *samples = field_json(trial_field_find(FIELD_PROBLEM, "samples"), &sampled);
-    if (json_is_array(samples)) return samples;
-    json_decref(samples);
-    return json_array();
+    if (!figures.samples_taken) figures.samples_taken = (int64_t)figures.sample_count;
+    return figures;
 }
 
-static json_t *describe_problem(const struct trial_problem *figures, size_t problem)
+static const struct problem_answer *describe_problems(const struct recorded *r, const struct trial_problem *problems,
+                                                      struct arena *memory)
 {
-    json_t *answer = json_pack("{s:i}", "problem", (int)problem);
-    trial_write_answer(FIELD_PROBLEM, FIELD_GPU, figures, answer);
-    json_object_set_new(answer, "samples", samples_of(figures));
-    if (!figures->samples_taken) json_object_set_new(answer, "count", json_integer((json_int_t)figures->sample_count));
-    return answer;
-}
-
-static json_t *job(const struct recorded *r)
-{
-    json_t *baselines = json_array(), *metrics = json_array();
-    for (size_t i = 0; i < r->baseline_count; i++) {
-        json_t *problems = json_array();
-        for (size_t p = 0; p < r->problem_count; p++)
-            json_array_append_new(problems, describe_problem(&r->baselines[i].problems[p], p));
-        json_array_append_new(baselines, json_pack("{s:s, s:o, s:s}", "name", r->baselines[i].name, "problems",
-                                                   problems, "detail", "recorded"));
+    struct problem_answer *list = arena_new(memory, r->problem_count * sizeof *list);
+    for (size_t p = 0; p < r->problem_count; p++) {
+        record_clear(&problem_answer_record, &list[p]);
+        list[p].problem = (int)p;
+        list[p].figures = sampled(&problems[p]);
     }
-    for (size_t i = 0; i < r->metric_count; i++) json_array_append_new(metrics, json_string(r->metrics[i].key));
-    return json_pack("{s:s, s:o, s:o, s:[]}", "status", "ok", "baselines", baselines, "metrics", metrics, "missing");
+    return list;
 }
 
-static json_t *trial(const struct recorded *r, const json_t *request)
+static json_t *job(const struct recorded *r, const void *asked, struct arena *memory)
 {
-    int64_t n = trial_of(r, request);
+    struct baseline_answer *baselines = arena_new(memory, r->baseline_count * sizeof *baselines);
+    const char **metrics = arena_new(memory, (r->metric_count + 1) * sizeof *metrics);
+    (void)asked;
+    for (size_t i = 0; i < r->baseline_count; i++)
+        baselines[i] = (struct baseline_answer){.name = r->baselines[i].name,
+                                                .detail = "recorded",
+                                                .problems = describe_problems(r, r->baselines[i].problems, memory),
+                                                .problem_count = r->problem_count};
+    for (size_t i = 0; i < r->metric_count; i++) metrics[i] = r->metrics[i].key;
+    return record_write(&job_answer_record, &(struct job_answer){.head.status = ok,
+                                                                 .baselines = baselines,
+                                                                 .baseline_count = r->baseline_count,
+                                                                 .metrics = metrics,
+                                                                 .metric_count = r->metric_count});
+}
+
+static json_t *trial(const struct recorded *r, const void *asked, struct arena *memory)
+{
+    int64_t n = trial_of(r, ((const struct trial_request *)asked)->candidate.config);
     if (n < 0) return refuse("pruned", "not in the recorded space");
     const struct trial *t = &r->trials[n];
-    json_t *problems = json_array();
-    for (size_t p = 0; p < r->problem_count; p++) json_array_append_new(problems, describe_problem(&t->problems[p], p));
-    json_t *answer =
-        json_pack("{s:s, s:s, s:o}", "status", status_name(t->status), "reason", t->reason, "problems", problems);
-    trial_write_answer(FIELD_TRIAL, FIELD_GPU, t, answer);
-    return answer;
+    return record_write(&trial_answer_record,
+                        &(struct trial_answer){.head = {.status = status_name(t->status), .reason = t->reason},
+                                               .figures = *t,
+                                               .problems = describe_problems(r, t->problems, memory),
+                                               .problem_count = r->problem_count});
 }
 
-static json_t *count(const struct recorded *r, const json_t *request)
+static json_t *count(const struct recorded *r, const void *asked, struct arena *memory)
 {
-    json_t *trials = json_array(), *one;
-    size_t i;
-    json_array_foreach(json_object_get(request, "trials"), i, one)
-    {
-        int64_t n = trial_of(r, one);
-        json_t *values = json_array();
-        for (size_t k = 0; n >= 0 && k < r->metric_count; k++)
-            json_array_append_new(values, json_real_or_null(r->counters[(size_t)n * r->metric_count + k]));
-        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"),
-                                                "counters", "problem", 0, "stage", 0, "values", values));
-    }
-    return json_pack("{s:s, s:o}", "status", "ok", "trials", trials);
-}
-
-static json_t *entry_of(const char *name, json_int_t trial, const struct trial_problem *times, size_t count)
-{
-    json_t *problems = json_array();
-    for (size_t p = 0; p < count; p++)
-        json_array_append_new(problems, json_pack("{s:i, s:o}", "problem", (int)p, "times", samples_of(&times[p])));
-    return json_pack("{s:s, s:I, s:s, s:o}", "name", name, "trial", trial, "status", "ok", "problems", problems);
-}
-
-static json_t * final(const struct recorded *r, const json_t *request)
-{
-    json_t *entries = json_array(), *one;
-    size_t i;
-    int64_t places = json_get_integer(request, "places", INT64_MAX);
-    json_array_foreach(json_object_get(request, "candidates"), i, one)
-    {
-        int64_t n = trial_of(r, one);
-        char name[32];
-        if (places-- == 0) break;
-        snprintf(name, sizeof name, "%lld", (long long)json_get_integer(one, "trial", 0));
+    const struct count_request *request = asked;
+    struct counted_trial *trials = arena_new(memory, request->trial_count * sizeof *trials);
+    struct stage_counters *stages = arena_new(memory, request->trial_count * sizeof *stages);
+    for (size_t i = 0; i < request->trial_count; i++) {
+        int64_t n = trial_of(r, request->trials[i].candidate.config);
         if (n >= 0)
-            json_array_append_new(entries, entry_of(name, (json_int_t)json_get_integer(one, "trial", 0),
-                                                    r->trials[n].problems, r->problem_count));
+            stages[i] = (struct stage_counters){0, 0, r->counters + (size_t)n * r->metric_count, r->metric_count};
+        trials[i] =
+            (struct counted_trial){.trial = request->trials[i].trial, .counters = &stages[i], .counter_count = n >= 0};
     }
-    for (i = 0; i < r->baseline_count; i++)
-        json_array_append_new(entries, entry_of(r->baselines[i].name, 0, r->baselines[i].problems, r->problem_count));
-    return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
+    return record_write(
+        &count_answer_record,
+        &(struct count_answer){.head.status = ok, .wall = NAN, .trials = trials, .trial_count = request->trial_count});
+}
+
+static struct final_entry_answer entry_of(const struct recorded *r, const char *name, int64_t trial,
+                                          const struct trial_problem *problems, struct arena *memory)
+{
+    struct final_times *list = arena_new(memory, r->problem_count * sizeof *list);
+    for (size_t p = 0; p < r->problem_count; p++) {
+        bool one = !problems[p].sample_count && isfinite(problems[p].time);
+        list[p] = (struct final_times){(int)p, one ? &problems[p].time : problems[p].samples,
+                                       one ? 1 : problems[p].sample_count, NAN, NAN};
+    }
+    return (struct final_entry_answer){.name = arena_copy(memory, name),
+                                       .trial = trial,
+                                       .status = STATUS_OK,
+                                       .error = NAN,
+                                       .problems = list,
+                                       .problem_count = r->problem_count};
+}
+
+static json_t * final(const struct recorded *r, const void *asked, struct arena *memory)
+{
+    const struct final_request *request = asked;
+    size_t places = request->places < 0 || (size_t)request->places > request->candidate_count ? request->candidate_count
+                                                                                              : (size_t)request->places;
+    struct final_entry_answer *entries = arena_new(memory, (places + r->baseline_count) * sizeof *entries);
+    struct final_answer answer = {.head.status = ok, .busy = NAN, .wall = NAN, .entries = entries};
+    for (size_t i = 0; i < places; i++) {
+        const struct final_candidate *c = &request->candidates[i];
+        int64_t n = trial_of(r, c->candidate.config);
+        char name[32];
+        snprintf(name, sizeof name, "%lld", (long long)c->trial);
+        if (n >= 0) entries[answer.entry_count++] = entry_of(r, name, c->trial, r->trials[n].problems, memory);
+    }
+    for (size_t i = 0; i < r->baseline_count; i++)
+        entries[answer.entry_count++] = entry_of(r, r->baselines[i].name, 0, r->baselines[i].problems, memory);
+    return record_write(&final_answer_record, &answer);
 }
 
 static json_t *ceilings(const struct recorded *r)
@@ -196,6 +210,38 @@ static json_t *ceilings(const struct recorded *r)
     json_t *answer = json_deep_copy(known);
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     return answer;
+}
+
+static const struct {
+    const char *op;
+    const struct record *request;
+    json_t *(*serve)(const struct recorded *, const void *request, struct arena *);
+} served[] = {{"compile", &compile_request_record, compile},
+              {"job", &answer_head_record, job},
+              {"trial", &trial_request_record, trial},
+              {"count", &count_request_record, count},
+              {"final", &final_request_record, final}};
+
+// `log` may be NULL.
+static json_t *serve(const struct recorded *r, const json_t *message, const char *op, FILE *log)
+{
+    struct arena memory = {NULL};
+    struct error err = {"unknown op"};
+    json_t *answer = NULL;
+    if (!strcmp(op, "hello")) return hello(r);
+    if (!strcmp(op, "ceilings")) return ceilings(r);
+    for (size_t i = 0; i < sizeof served / sizeof *served && !answer; i++) {
+        if (strcmp(served[i].op, op) != 0) continue;
+        void *request = arena_new(&memory, served[i].request->size);
+        if (record_read(served[i].request, message, request, &memory, &err)) break;
+        if (log && !strcmp(op, "trial")) {
+            fprintf(log, "%s\n", ((const struct trial_request *)request)->candidate.config);
+            fflush(log);
+        }
+        answer = served[i].serve(r, request, &memory);
+    }
+    arena_release(&memory);
+    return answer ? answer : refuse(PROTOCOL_ERROR, err.message);
 }
 
 int main(int argc, char **argv)
@@ -216,21 +262,10 @@ int main(int argc, char **argv)
     char *line = NULL;
     size_t room = 0;
     while (getline(&line, &room, stdin) > 0) {
-        json_t *request = json_parse(line, &err), *answer;
+        json_t *request = json_parse(line, &err);
         const char *op = json_get_string(request, "op", "");
         if (delay && !strcmp(op, "trial")) usleep((useconds_t)(1e6 * strtod(delay, NULL)));
-        if (log && !strcmp(op, "trial")) {
-            fprintf(log, "%s\n", json_get_string(request, "config", ""));
-            fflush(log);
-        }
-        answer = !strcmp(op, "hello")      ? hello(r)
-                 : !strcmp(op, "compile")  ? compile(r, request)
-                 : !strcmp(op, "job")      ? job(r)
-                 : !strcmp(op, "trial")    ? trial(r, request)
-                 : !strcmp(op, "count")    ? count(r, request)
-                 : !strcmp(op, "final")    ? final(r, request)
-                 : !strcmp(op, "ceilings") ? ceilings(r)
-                                           : refuse(PROTOCOL_ERROR, request ? "unknown op" : err.message);
+        json_t *answer = request ? serve(r, request, op, log) : refuse(PROTOCOL_ERROR, err.message);
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
         json_decref(answer);

@@ -214,15 +214,6 @@ void trial_read_answer(enum field_level level, unsigned from, void *record, cons
         if (!(f->flags & RECORD_SILENT)) record_take(f, "", json_object_get(answer, f->name), record, memory, NULL);
 }
 
-int trial_check_answer(enum field_level level, unsigned from, const json_t *answer, struct error *why)
-{
-    struct trial unused; // the largest of the three
-    struct arena memory = {NULL};
-    int failed = record_read(trial_answer(level, from), answer, &unused, &memory, why);
-    arena_release(&memory);
-    return failed;
-}
-
 json_t *trial_json(enum field_level level, const void *record)
 {
     json_t *object = json_object();

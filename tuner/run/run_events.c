@@ -97,8 +97,8 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
 void run_event_progress(struct run *r)
 {
     double now = clock_now();
-    if (!r->options->events || now < r->display.next_event) return;
-    r->display.next_event = now + progress_every;
+    if (!r->options->events || now < r->watch.next_event) return;
+    r->watch.next_event = now + progress_every;
     json_t *members = run_event_so_far(r);
     const struct run_statistics *s = &r->statistics;
     json_object_set_new(members, "temperature", json_real_or_null(s->temperature > 0 ? s->temperature : (double)NAN));

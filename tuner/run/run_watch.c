@@ -1,5 +1,5 @@
 // See run_watch.h.
-#include "tuner/watch/run_watch.h"
+#include "tuner/run/run_watch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -295,7 +295,7 @@ static void write_live(struct run *r)
     json_t *document = live_document(r, r->watch.every);
     if (live_status_write(r->watch.path, document, &err) && !r->watch.failed) {
         r->watch.failed = true;
-        run_log(r, "%s: the run goes on, but 'status' elsewhere cannot follow it", err.message);
+        display_log(&r->display, "%s: the run goes on, but 'status' elsewhere cannot follow it", err.message);
     }
     json_decref(document);
     double now = clock_now();
@@ -323,6 +323,7 @@ void run_watch_report(struct run *r)
     look(r, clock_now());
     double compilers = share_of(s->compiling, s->compilers);
     if (r->pool.lockstep || s->seconds < least_search) return; // in lockstep one thing follows the other
-    run_message(r, "GPUs were busy with candidates %.0f%% of the time, compilers %.0f%%, the driver %.0f%%",
-                100 * gpu_share(s), isfinite(compilers) ? 100 * compilers : 0, 100 * share_of(s->driver, s->seconds));
+    display_message(
+        &r->display, "GPUs were busy with candidates %.0f%% of the time, compilers %.0f%%, the driver %.0f%%",
+        100 * gpu_share(s), isfinite(compilers) ? 100 * compilers : 0, 100 * share_of(s->driver, s->seconds));
 }

@@ -37,6 +37,7 @@ struct run_watch {
     enum watch_phase phase;
     double phase_began, seconds[WATCH_PHASES]; // those of phases that are over
     double next_look, next_write, every;       // s between two versions of the live file, at least
+    double next_event;                         // when progress is an event again
     char *path;                                // of the live file; NULL: there is none
     bool failed;                               // it cannot be written, which was said
 };
