@@ -11,7 +11,7 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/base/text.h"
-#include "tuner/run/run.h"
+#include "tuner/final/final.h"
 #include "tuner/store/binary.h"
 
 static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
@@ -25,52 +25,53 @@ static json_t *describe(const struct compiled *c, const char *hash, size_t bytes
     return json_pack("{s:s, s:I, s:o}", "hash", hash, "bytes", (json_int_t)bytes, "symbols", symbols);
 }
 
-static int keep(struct run *r, const struct task *t, const char *image, size_t bytes, const char *proved)
+static int keep(struct final_run *f, const struct task *t, const char *image, size_t bytes, const char *proved)
 {
     char hash[HASH_TEXT_SIZE];
     struct error err;
     hash_content(image, bytes, hash);
     if (strcmp(hash, proved) != 0) {
-        display_log(&r->display, "the cubin of trial %" PRId64 " is not kept: '%s' has changed since it was measured",
-                    t->trial, t->compiled.cubin);
+        display_log(f->with.display,
+                    "the cubin of trial %" PRId64 " is not kept: '%s' has changed since it was measured", t->trial,
+                    t->compiled.cubin);
         return 0;
     }
     json_t *document = describe(&t->compiled, hash, bytes);
     char *text = json_dumps(document, JSON_COMPACT);
-    int failed = store_put_blob(r->store, image, bytes, hash, &err) ||
-                 store_set_trial_blob(r->store, t->trial, BINARY_BLOB, hash, &err) ||
-                 store_put_trial_document(r->store, t->trial, BINARY_DOCUMENT, text, &err);
+    int failed = store_put_blob(f->with.store, image, bytes, hash, &err) ||
+                 store_set_trial_blob(f->with.store, t->trial, BINARY_BLOB, hash, &err) ||
+                 store_put_trial_document(f->with.store, t->trial, BINARY_DOCUMENT, text, &err);
     free(text);
     json_decref(document);
-    if (failed) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (failed) f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
     return failed;
 }
 
-static const struct task *finalist(const struct run *r, int64_t trial)
+static const struct task *finalist(const struct final_run *f, int64_t trial)
 {
-    for (size_t i = 0; i < r->policy.queue.count; i++) {
-        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+    for (size_t i = 0; i < f->with.policy->queue.count; i++) {
+        const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
         if (t->queued.purpose == TASK_FINALIST && t->trial == trial && t->compiled.cubin) return t;
     }
     return NULL;
 }
 
-void run_final_keep_binaries(struct run *r, const json_t *entries)
+void final_keep_binaries(struct final_run *f, const json_t *entries)
 {
     const json_t *entry;
     size_t i, bytes;
-    if (r->pool.replay) return;
+    if (f->with.pool->replay) return;
     json_array_foreach(entries, i, entry)
     {
         const char *proved = json_get_string(entry, "cubin_hash", "");
-        const struct task *t = finalist(r, json_get_integer(entry, "trial", 0));
+        const struct task *t = finalist(f, json_get_integer(entry, "trial", 0));
         if (!t || status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
         char *image = *proved ? text_read_file(t->compiled.cubin, &bytes) : NULL;
         int failed = 0;
         if (image)
-            failed = keep(r, t, image, bytes, proved);
+            failed = keep(f, t, image, bytes, proved);
         else
-            display_log(&r->display, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
+            display_log(f->with.display, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
                         *proved ? strerror(errno) : "the GPU worker did not say which bytes it ran");
         free(image);
         if (failed) return;

@@ -10,27 +10,27 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/final/final.h"
 #include "tuner/final/final_decide.h"
-#include "tuner/run/run.h"
 #include "tuner/store/builds.h"
 #include "tuner/trial/trial_field.h"
 
 static const double same_within = 0.01; // of NVRTC's time
 
-static bool wanted(const struct run *r)
+static bool wanted(const struct final_run *f)
 {
     const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compile/nvcc.h
     if (given && !strcmp(given, "none")) return false;
-    if (r->job->compiler == JOB_NVCC) return false; // there is no other build
-    return !r->pool.replay && r->options->nvcc;
+    if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
+    return !f->with.pool->replay && f->with.nvcc;
 }
 
-void run_builds_reset(struct run *r)
+void builds_reset(struct final_run *f)
 {
-    json_decref(r->builds.decision);
-    r->builds.decision = NULL;
-    *r->builds.compiler = 0;
-    *r->builds.why.message = 0;
+    json_decref(f->builds.decision);
+    f->builds.decision = NULL;
+    *f->builds.compiler = 0;
+    *f->builds.why.message = 0;
 }
 
 // The winners of a final's document.
@@ -40,72 +40,72 @@ static json_t *winners_of(const json_t *decision)
     return kernels ? json_incref(kernels) : json_pack("[O]", json_object_get(decision, "winner"));
 }
 
-static int add_builds(struct run *r, int64_t id, struct error *err)
+static int add_builds(struct final_run *f, int64_t id, struct error *err)
 {
     struct trial trial;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    int failed = store_get(r->store, id, &trial, err);
+    int failed = store_get(f->with.store, id, &trial, err);
     if (failed) return failed > 0 ? error_set(err, "trial %" PRId64 " is not in the store", id) : -1;
-    if (space_parse(r->job->space, trial.config, config, err)) return -1;
+    if (space_parse(f->with.job->space, trial.config, config, err)) return -1;
     for (int nvcc = 0; nvcc < 2; nvcc++) {
-        struct task *t = run_add_task(r, config, TASK_FINALIST);
+        struct task *t = f->with.host.add_task(f->with.host.run, config, TASK_FINALIST);
         t->trial = id;
         t->by_nvcc = nvcc;
     }
     return 0;
 }
 
-bool run_builds_begin(struct run *r)
+bool builds_begin(struct final_run *f)
 {
     static const char *const members[] = {"winner", "kernels", "dispatch", "regret", "selector"};
     struct error err;
     const char *text;
     size_t i;
     json_t *one;
-    run_builds_reset(r);
-    if (!wanted(r)) return false;
-    run_final_reset(r);
-    int failed = store_get_document(r->store, "final", &text, NULL, &err);
+    builds_reset(f);
+    if (!wanted(f)) return false;
+    final_reset(f);
+    int failed = store_get_document(f->with.store, "final", &text, NULL, &err);
     json_t *final = failed ? NULL : json_parse(text, &err);
     if (!final) {
-        if (failed <= 0) run_fail(r, EXIT_ENVIRONMENT, &err);
+        if (failed <= 0) f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
         return false;
     }
-    r->builds.decision = json_object();
+    f->builds.decision = json_object();
     for (i = 0; i < sizeof members / sizeof *members; i++)
         if (json_object_get(final, members[i]))
-            json_object_set(r->builds.decision, members[i], json_object_get(final, members[i]));
+            json_object_set(f->builds.decision, members[i], json_object_get(final, members[i]));
     json_decref(final);
-    json_t *winners = winners_of(r->builds.decision);
+    json_t *winners = winners_of(f->builds.decision);
     failed = 0;
     json_array_foreach(winners, i, one)
     {
-        if (!failed) failed = add_builds(r, json_integer_value(one), &err);
+        if (!failed) failed = add_builds(f, json_integer_value(one), &err);
     }
     json_decref(winners);
-    if (failed) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (failed) f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
     return !failed;
 }
 
-void run_builds_compiled(struct run *r, const json_t *answer)
+void builds_compiled(struct final_run *f, const json_t *answer)
 {
-    snprintf(r->builds.compiler, sizeof r->builds.compiler, "%s", json_get_string(answer, "compiler", ""));
+    snprintf(f->builds.compiler, sizeof f->builds.compiler, "%s", json_get_string(answer, "compiler", ""));
 }
 
-bool run_builds_over(const struct run *r)
+bool builds_over(const struct final_run *f)
 {
-    return *r->builds.why.message;
+    return *f->builds.why.message;
 }
 
 // One line of a compiler's message is enough. Compilations still under way are dropped when they end.
-void run_builds_failed(struct run *r, const struct task *t, const char *reason)
+void builds_failed(struct final_run *f, const struct task *t, const char *reason)
 {
-    if (run_builds_over(r)) return;
-    const char *whose = t->by_nvcc ? r->builds.compiler : "NVRTC";
-    error_set(&r->builds.why, "%s%s%.*s", whose, *whose ? ": " : "", (int)strcspn(reason, "\n"), reason);
-    for (size_t i = r->policy.queue.count; i-- > 0;) {
-        struct task *other = (struct task *)r->policy.queue.tasks[i];
-        if (other != t && other->queued.state != TASK_COMPILING) run_drop_task(r, other);
+    if (builds_over(f)) return;
+    const char *whose = t->by_nvcc ? f->builds.compiler : "NVRTC";
+    error_set(&f->builds.why, "%s%s%.*s", whose, *whose ? ": " : "", (int)strcspn(reason, "\n"), reason);
+    for (size_t i = f->with.policy->queue.count; i-- > 0;) {
+        struct task *other = (struct task *)f->with.policy->queue.tasks[i];
+        if (other != t && other->queued.state != TASK_COMPILING) f->with.host.drop_task(f->with.host.run, other);
     }
 }
 
@@ -131,13 +131,13 @@ static int64_t winner_on(const json_t *decision, size_t problem)
 }
 
 // One compiler's builds as one entry: on each problem the build of the kernel that the problem is given to.
-static json_t *compose(const struct run *r, const json_t *entries, const char *binary)
+static json_t *compose(const struct final_run *f, const json_t *entries, const char *binary)
 {
     json_t *problems = json_array(), *problem;
     const char *status = status_name(STATUS_OK), *reason = "";
     double error = NAN;
-    for (size_t p = 0; p < r->job->tuned_count; p++) {
-        const json_t *entry = find_build(entries, winner_on(r->builds.decision, p), binary);
+    for (size_t p = 0; p < f->with.job->tuned_count; p++) {
+        const json_t *entry = find_build(entries, winner_on(f->builds.decision, p), binary);
         size_t i;
         if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) {
             status = json_get_string(entry, "status", status_name(STATUS_CRASHED));
@@ -178,11 +178,11 @@ static json_t *figures_of(const struct compiled *c)
 }
 
 // What ptxas said about both builds of each winner.
-static json_t *describe_builds(const struct run *r)
+static json_t *describe_builds(const struct final_run *f)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < r->policy.queue.count; i++) {
-        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+    for (size_t i = 0; i < f->with.policy->queue.count; i++) {
+        const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
         if (t->queued.purpose != TASK_FINALIST || !t->compiled.cubin) continue;
         json_t *one = json_array_get(list, json_array_size(list) - 1);
         if (json_get_integer(one, "trial", 0) != t->trial)
@@ -193,7 +193,7 @@ static json_t *describe_builds(const struct run *r)
 }
 
 // A build by NVRTC that fails here, on the same data as in the final, is out: it does not do the same every time.
-static bool condemn(struct run *r, const json_t *entries)
+static bool condemn(struct final_run *f, const json_t *entries)
 {
     const json_t *one;
     size_t i;
@@ -204,7 +204,7 @@ static bool condemn(struct run *r, const json_t *entries)
         int64_t trial = json_get_integer(one, "trial", 0);
         if (trial <= 0 || status <= STATUS_OK || strcmp(json_get_string(one, "binary", ""), PROTOCOL_NVRTC) != 0)
             continue;
-        run_condemn(r, trial, (enum trial_status)status, json_get_string(one, "reason", ""));
+        f->with.host.condemn(f->with.host.run, trial, (enum trial_status)status, json_get_string(one, "reason", ""));
         any = true;
     }
     return any;
@@ -221,7 +221,7 @@ static const char *verdict_word(const struct interval *ratio)
 enum { RACERS_MOST = 16 }; // both builds and the libraries
 
 // Both builds, then the libraries that have times: these show whether the device was disturbed. Returns how many.
-static size_t gather(struct run *r, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
+static size_t gather(struct final_run *f, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
                      const unsigned char *process, size_t known, struct contender *contenders, double **objectives)
 {
     const json_t *racers[RACERS_MOST] = {nvrtc, nvcc}, *one;
@@ -234,7 +234,7 @@ static size_t gather(struct run *r, const json_t *nvrtc, const json_t *nvcc, con
     for (i = 0; i < count; i++) {
         struct contender *c = &contenders[used];
         *c = (struct contender){.candidate = i < 2, .process = process};
-        c->rounds = run_final_objectives(r, racers[i], &objectives[used]);
+        c->rounds = final_objectives(f, racers[i], &objectives[used]);
         c->objectives = objectives[used];
         if (known && c->rounds > known) c->rounds = known;
         if (i < 2 || c->rounds)
@@ -246,14 +246,14 @@ static size_t gather(struct run *r, const json_t *nvrtc, const json_t *nvcc, con
 }
 
 // What the rounds say of nvcc's build beside NVRTC's.
-static const char *judge(struct run *r, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
+static const char *judge(struct final_run *f, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
                          struct interval *ratio, double medians[2], struct error *why)
 {
     struct contender contenders[RACERS_MOST];
     double *objectives[RACERS_MOST];
     unsigned char *process;
-    size_t known = run_final_processes(r, &process), i;
-    size_t count = gather(r, nvrtc, nvcc, entries, process, known, contenders, objectives);
+    size_t known = final_processes(f, &process), i;
+    size_t count = gather(f, nvrtc, nvcc, entries, process, known, contenders, objectives);
     int troubled = final_look(contenders, count, why);
     size_t pairs = final_ratio(&contenders[1], &contenders[0], ratio);
     const char *word = troubled || !pairs ? BUILDS_UNDECIDED : verdict_word(ratio);
@@ -266,24 +266,24 @@ static const char *judge(struct run *r, const json_t *nvrtc, const json_t *nvcc,
     return word;
 }
 
-static void put(struct run *r, const char *verdict, const char *reason, const struct interval *ratio,
+static void put(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
                 const json_t *entries)
 {
     double *objectives = NULL;
-    size_t rounds = json_array_size(entries) ? run_final_objectives(r, json_array_get(entries, 0), &objectives) : 0;
-    json_t *more = json_pack("{s:s, s:s, s:s, s:I, s:[], s:o}", "nvcc", r->builds.compiler, "verdict", verdict,
-                             "reason", reason, "rounds", (json_int_t)rounds, "ties", "builds", describe_builds(r));
+    size_t rounds = json_array_size(entries) ? final_objectives(f, json_array_get(entries, 0), &objectives) : 0;
+    json_t *more = json_pack("{s:s, s:s, s:s, s:I, s:[], s:o}", "nvcc", f->builds.compiler, "verdict", verdict,
+                             "reason", reason, "rounds", (json_int_t)rounds, "ties", "builds", describe_builds(f));
     free(objectives);
     if (ratio)
         json_object_set_new(more, "ratio",
                             json_pack("[o, o, o]", json_real_or_null(ratio->value), json_real_or_null(ratio->low),
                                       json_real_or_null(ratio->high)));
-    json_object_update(more, r->builds.decision);
-    run_final_put(r, BUILDS_DOCUMENT, more, entries);
+    json_object_update(more, f->builds.decision);
+    final_put(f, BUILDS_DOCUMENT, more, entries);
     json_decref(more);
 }
 
-static void summarise(struct run *r, const char *verdict, const char *reason, const struct interval *ratio,
+static void summarise(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
                       const double medians[2])
 {
     static const struct {
@@ -297,63 +297,63 @@ static void summarise(struct run *r, const char *verdict, const char *reason, co
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].word, verdict)) text = texts[i].text;
     text_show_duration(medians[1], shown, sizeof shown);
-    display_clear(&r->display);
+    display_clear(f->with.display);
     printf("  built by %s: %s, %.3f times that of NVRTC's build (95%% interval %.3f to %.3f): %s%s\n",
-           r->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);
-    display_log(&r->display, "built by %s: %s, %.3f times NVRTC's (%.3f to %.3f): %s", r->builds.compiler, shown,
+           f->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);
+    display_log(f->with.display, "built by %s: %s, %.3f times NVRTC's (%.3f to %.3f): %s", f->builds.compiler, shown,
                 ratio->value, ratio->low, ratio->high, verdict);
 }
 
 // The race was not finished, or not begun.
-static void without_race(struct run *r, const char *verdict)
+static void without_race(struct final_run *f, const char *verdict)
 {
     json_t *none = json_array();
-    display_message(&r->display, "nvcc's build of the winner %s: %s",
-                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its race" : "is not raced", r->builds.why.message);
-    put(r, verdict, r->builds.why.message, NULL, none);
+    display_message(f->with.display, "nvcc's build of the winner %s: %s",
+                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its race" : "is not raced", f->builds.why.message);
+    put(f, verdict, f->builds.why.message, NULL, none);
     json_decref(none);
 }
 
-static void finish_race(struct run *r)
+static void finish_race(struct final_run *f)
 {
-    const json_t *entries = json_object_get(r->final_answer, "entries");
-    json_t *nvrtc = compose(r, entries, PROTOCOL_NVRTC), *nvcc = compose(r, entries, PROTOCOL_NVCC),
+    const json_t *entries = json_object_get(f->answer, "entries");
+    json_t *nvrtc = compose(f, entries, PROTOCOL_NVRTC), *nvcc = compose(f, entries, PROTOCOL_NVCC),
            *list = document_entries(entries, nvcc);
     struct interval ratio;
     struct error why = {""};
     double medians[2];
     if (status_find(json_get_string(nvcc, "status", "")) != STATUS_OK) {
-        error_set(&r->builds.why, "%s: %s: %s", r->builds.compiler, json_get_string(nvcc, "status", ""),
+        error_set(&f->builds.why, "%s: %s: %s", f->builds.compiler, json_get_string(nvcc, "status", ""),
                   json_get_string(nvcc, "reason", ""));
-        without_race(r, BUILDS_FAILED);
+        without_race(f, BUILDS_FAILED);
     } else {
-        const char *verdict = judge(r, nvrtc, nvcc, list, &ratio, medians, &why);
-        put(r, verdict, why.message, &ratio, list);
-        summarise(r, verdict, why.message, &ratio, medians);
+        const char *verdict = judge(f, nvrtc, nvcc, list, &ratio, medians, &why);
+        put(f, verdict, why.message, &ratio, list);
+        summarise(f, verdict, why.message, &ratio, medians);
     }
     json_decref(nvrtc);
     json_decref(nvcc);
     json_decref(list);
 }
 
-enum final_outcome run_builds_finish(struct run *r)
+enum final_outcome builds_finish(struct final_run *f)
 {
     enum final_outcome outcome = FINAL_DECIDED;
-    const char *word = json_get_string(r->final_answer, "status", "");
-    if (run_builds_over(r)) {
-        without_race(r, BUILDS_MISSING);
-    } else if (!r->final_answer && !r->policy.final_over) {
+    const char *word = json_get_string(f->answer, "status", "");
+    if (builds_over(f)) {
+        without_race(f, BUILDS_MISSING);
+    } else if (!f->answer && !f->with.policy->final_over) {
         outcome = FINAL_FAILED; // interrupted
     } else if (status_find(word) != STATUS_OK) {
-        error_set(&r->builds.why, "%s: %s", r->builds.compiler,
-                  r->final_answer ? json_get_string(r->final_answer, "reason", word) : r->final_blamed.reason.message);
-        without_race(r, BUILDS_FAILED);
-    } else if (condemn(r, json_object_get(r->final_answer, "entries"))) {
+        error_set(&f->builds.why, "%s: %s", f->builds.compiler,
+                  f->answer ? json_get_string(f->answer, "reason", word) : f->blamed.reason.message);
+        without_race(f, BUILDS_FAILED);
+    } else if (condemn(f, json_object_get(f->answer, "entries"))) {
         outcome = FINAL_AGAIN;
     } else {
-        finish_race(r);
+        finish_race(f);
     }
-    run_final_drop(r);
-    run_builds_reset(r);
+    final_drop(f);
+    builds_reset(f);
     return outcome;
 }

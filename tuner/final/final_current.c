@@ -4,40 +4,40 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/final/final.h"
 #include "tuner/protocol/final_message.h"
-#include "tuner/run/run.h"
 
-static bool is_current(const struct run *r, const struct final_candidate *c)
+static bool is_current(const struct final_run *f, const struct final_candidate *c)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    return !strcmp(c->binary, PROTOCOL_NVRTC) && !space_parse(r->job->space, c->candidate.config, config, NULL) &&
-           !memcmp(config, r->job->current.own.config, space_parameter_count(r->job->space) * sizeof *config);
+    return !strcmp(c->binary, PROTOCOL_NVRTC) && !space_parse(f->with.job->space, c->candidate.config, config, NULL) &&
+           !memcmp(config, f->with.job->current.own.config, space_parameter_count(f->with.job->space) * sizeof *config);
 }
 
-bool run_final_has_current(struct run *r, const struct final_request *request)
+bool final_has_current(struct final_run *f, const struct final_request *request)
 {
     size_t sure = request->candidate_count;
-    if (!r->job->current.own.given || r->job->current.source) return false;
-    if (r->final_process || r->pool.replay) return r->final_current != 0; // as in the first process
+    if (!f->with.job->current.own.given || f->with.job->current.source) return false;
+    if (f->process || f->with.pool->replay) return f->current != 0; // as in the first process
     if (request->places >= 0 && (size_t)request->places < sure) sure = (size_t)request->places;
     for (size_t i = 0; i < sure; i++)
-        if (is_current(r, &request->candidates[i])) r->final_current = request->candidates[i].trial;
-    return r->final_current != 0;
+        if (is_current(f, &request->candidates[i])) f->current = request->candidates[i].trial;
+    return f->current != 0;
 }
 
-void run_final_add_current(struct run *r)
+void final_add_current(struct final_run *f)
 {
-    json_t *entries = json_object_get(r->final_answer, "entries"), *one;
+    json_t *entries = json_object_get(f->answer, "entries"), *one;
     size_t i;
     json_array_foreach(entries, i, one)
     {
-        if (!r->final_current || json_get_integer(one, "trial", 0) != r->final_current ||
+        if (!f->current || json_get_integer(one, "trial", 0) != f->current ||
             strcmp(json_get_string(one, "binary", PROTOCOL_NVRTC), PROTOCOL_NVRTC) != 0)
             continue;
         json_t *entry = json_deep_copy(one);
         json_object_set_new(entry, "name", json_string(CURRENT_KERNEL));
         json_object_set_new(entry, "trial", json_null());
-        json_object_set_new(entry, "same_as", json_integer(r->final_current));
+        json_object_set_new(entry, "same_as", json_integer(f->current));
         json_object_del(entry, "binary");
         json_object_del(entry, "cubin_hash");
         json_array_append_new(entries, entry);

@@ -10,12 +10,12 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/stats.h"
 #include "tuner/base/text.h"
-#include "tuner/run/run.h"
+#include "tuner/final/final.h"
 #include "tuner/setup/wave_model.h"
 
 // The search's times: a row for each trial, a column for each tuned problem.
 struct matrix {
-    struct run *r;
+    struct final_run *f;
     size_t count, room;
     int64_t *trials;
     uint16_t (*configs)[SPACE_MAX_PARAMETERS];
@@ -25,7 +25,7 @@ struct matrix {
 static int add_row(void *user, const struct trial *trial)
 {
     struct matrix *m = user;
-    const struct job *job = m->r->job;
+    const struct job *job = m->f->with.job;
     if (m->count == m->room) {
         m->room = 2 * m->room + 256;
         m->trials = memory_grow(m->trials, m->room, sizeof *m->trials);
@@ -41,10 +41,10 @@ static int add_row(void *user, const struct trial *trial)
     return 0;
 }
 
-static int choose_set(const struct run *r, const double *times, size_t count, const double *relative_times,
+static int choose_set(const struct final_run *f, const double *times, size_t count, const double *relative_times,
                       struct kernel_set *set)
 {
-    const struct job *job = r->job;
+    const struct job *job = f->with.job;
     bool holdout[JOB_MAX_PROBLEMS];
     int64_t *sizes = memory_new(job->tuned_count * job->size_count, sizeof *sizes);
     for (size_t p = 0; p < job->tuned_count; p++) {
@@ -57,76 +57,77 @@ static int choose_set(const struct run *r, const double *times, size_t count, co
     return failed;
 }
 
-static void add_finalist(struct run *r, const struct matrix *m, size_t row)
+static void add_finalist(struct final_run *f, const struct matrix *m, size_t row)
 {
-    for (size_t i = 0; i < r->policy.queue.count; i++) {
-        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+    for (size_t i = 0; i < f->with.policy->queue.count; i++) {
+        const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
         if (t->queued.purpose == TASK_FINALIST && t->trial == m->trials[row]) return;
     }
-    run_add_task(r, m->configs[row], TASK_FINALIST)->trial = m->trials[row];
+    f->with.host.add_task(f->with.host.run, m->configs[row], TASK_FINALIST)->trial = m->trials[row];
 }
 
-int run_final_begin_each(struct run *r)
+int final_begin_each(struct final_run *f)
 {
-    struct matrix m = {.r = r};
+    struct matrix m = {.f = f};
     struct kernel_set set;
     struct error err;
-    size_t problems = r->job->tuned_count, before = r->policy.queue.count;
-    if (store_each(r->store, true, 0, add_row, &m, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
-    if (!r->fatal && m.count && !choose_set(r, m.times, m.count, NULL, &set)) {
-        for (size_t i = 0; i < set.count; i++) add_finalist(r, &m, set.chosen[i]);
+    size_t problems = f->with.job->tuned_count, before = f->with.policy->queue.count;
+    if (store_each(f->with.store, true, 0, add_row, &m, &err) < 0)
+        f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
+    if (!f->with.host.failed(f->with.host.run) && m.count && !choose_set(f, m.times, m.count, NULL, &set)) {
+        for (size_t i = 0; i < set.count; i++) add_finalist(f, &m, set.chosen[i]);
         for (size_t p = 0; p < problems; p++)
             for (size_t c = 0; c < m.count; c++) {
                 if (m.times[c * problems + p] > set.best[p]) continue;
-                add_finalist(r, &m, c);
+                add_finalist(f, &m, c);
                 break;
             }
-        display_log(&r->display, "%zu kernels suffice for %zu problems within a regret of %.3g", set.count, problems,
-                    r->job->regret);
+        display_log(f->with.display, "%zu kernels suffice for %zu problems within a regret of %.3g", set.count,
+                    problems, f->with.job->regret);
     }
     free(m.trials);
     free(m.configs);
     free(m.times);
-    return (int)(r->policy.queue.count - before);
+    return (int)(f->with.policy->queue.count - before);
 }
 
-static void tell_kernels(struct run *r, const struct kernel_set *set, const int64_t *trials)
+static void tell_kernels(struct final_run *f, const struct kernel_set *set, const int64_t *trials)
 {
     json_t *kernels = json_array(), *problems = json_array();
     for (size_t k = 0; k < set->count; k++) {
         struct trial trial;
         struct error err;
-        bool known = !store_get(r->store, trials[set->chosen[k]], &trial, &err);
+        bool known = !store_get(f->with.store, trials[set->chosen[k]], &trial, &err);
         json_array_append_new(kernels, json_pack("{s:I, s:s}", "trial", (json_int_t)trials[set->chosen[k]], "config",
                                                  known ? trial.config : ""));
     }
-    for (size_t p = 0; p < r->job->tuned_count; p++)
-        json_array_append_new(problems, json_pack("{s:s, s:I, s:o, s:o, s:b}", "problem", r->job->problems[p].name,
+    for (size_t p = 0; p < f->with.job->tuned_count; p++)
+        json_array_append_new(problems, json_pack("{s:s, s:I, s:o, s:o, s:b}", "problem", f->with.job->problems[p].name,
                                                   "kernel", (json_int_t)set->kernel[p], "time",
                                                   json_real_or_null(set->best[p] * (1 + set->regret[p])), "regret",
                                                   json_real_or_null(set->regret[p]), "held_back",
-                                                  (int)r->job->problems[p].holdout));
-    run_event(r, "kernels",
-              json_pack("{s:o, s:o, s:o}", "kernels", kernels, "problems", problems, "regret",
-                        json_real_or_null(set->worst)));
+                                                  (int)f->with.job->problems[p].holdout));
+    final_event(f, "kernels",
+                json_pack("{s:o, s:o, s:o}", "kernels", kernels, "problems", problems, "regret",
+                          json_real_or_null(set->worst)));
 }
 
-static void summarise_each(struct run *r, const struct kernel_set *set, const int64_t *trials)
+static void summarise_each(struct final_run *f, const struct kernel_set *set, const int64_t *trials)
 {
-    const struct job *job = r->job;
-    display_log(&r->display, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst,
+    const struct job *job = f->with.job;
+    display_log(f->with.display, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst,
                 set->worst_holdout);
-    if (r->options->events) {
-        tell_kernels(r, set, trials);
+    if (f->with.events) {
+        tell_kernels(f, set, trials);
         return;
     }
-    display_clear(&r->display);
+    display_clear(f->with.display);
     printf("%zu kernel%s for %zu problems%s\n", set->count, set->count == 1 ? "" : "s", job->tuned_count,
            set->exact ? "" : " (perhaps fewer suffice)");
     for (size_t k = 0; k < set->count; k++) {
         struct trial trial;
         struct error err;
-        if (!store_get(r->store, trials[set->chosen[k]], &trial, &err))
+        if (!store_get(f->with.store, trials[set->chosen[k]], &trial, &err))
             printf("  kernel %zu: trial %" PRId64 "  %s\n", k, trial.id, trial.config);
     }
     for (size_t p = 0; p < job->tuned_count; p++) {
@@ -142,7 +143,7 @@ static void summarise_each(struct run *r, const struct kernel_set *set, const in
 }
 
 // What an entry did on a problem; NULL where it cannot do it.
-static const json_t *run_final_problem(const json_t *entry, size_t problem)
+static const json_t *final_problem(const json_t *entry, size_t problem)
 {
     const json_t *one;
     size_t i;
@@ -153,48 +154,50 @@ static const json_t *run_final_problem(const json_t *entry, size_t problem)
     return NULL;
 }
 
-size_t run_final_objectives(const struct run *r, const json_t *entry, double **out)
+size_t final_objectives(const struct final_run *f, const json_t *entry, double **out)
 {
     const json_t *lists[JOB_MAX_PROBLEMS];
-    size_t rounds = r->job->tuned_count ? SIZE_MAX : 0;
-    for (size_t p = 0; p < r->job->tuned_count; p++) {
-        lists[p] = json_object_get(run_final_problem(entry, p), "times");
+    size_t rounds = f->with.job->tuned_count ? SIZE_MAX : 0;
+    for (size_t p = 0; p < f->with.job->tuned_count; p++) {
+        lists[p] = json_object_get(final_problem(entry, p), "times");
         if (json_array_size(lists[p]) < rounds) rounds = json_array_size(lists[p]);
     }
     *out = memory_new(rounds, sizeof **out);
     for (size_t i = 0; i < rounds; i++) {
         double times[JOB_MAX_PROBLEMS];
-        for (size_t p = 0; p < r->job->tuned_count; p++) {
+        for (size_t p = 0; p < f->with.job->tuned_count; p++) {
             const json_t *time = json_array_get(lists[p], i);
             times[p] = json_is_number(time) ? json_number_value(time) : NAN;
         }
-        (*out)[i] = job_objective(r->job, times);
+        (*out)[i] = job_objective(f->with.job, times);
     }
     return rounds;
 }
 
 // A finalist's relative time on each tuned problem; alike where it cannot be told.
-static void find_wave_model(struct run *r, int64_t trial, struct wave_model *model)
+static void find_wave_model(struct final_run *f, int64_t trial, struct wave_model *model)
 {
     struct trial found;
     struct error err;
-    if (!store_get(r->store, trial, &found, &err) && !wave_model_find(r->job, &r->pool.limits, &found, model, &err))
+    if (!store_get(f->with.store, trial, &found, &err) &&
+        !wave_model_find(f->with.job, &f->with.pool->limits, &found, model, &err))
         return;
-    display_log(&r->display, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
+    display_log(f->with.display, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
     model->stage = -1;
-    for (size_t p = 0; p < r->job->tuned_count; p++) model->of[p] = 1;
+    for (size_t p = 0; p < f->with.job->tuned_count; p++) model->of[p] = 1;
 }
 
 // What the header's selector needs of each kernel: [{"stage": name, "at_once": blocks}], null where unknown.
-static json_t *describe_selector(const struct run *r, const struct kernel_set *set, const struct wave_model *models)
+static json_t *describe_selector(const struct final_run *f, const struct kernel_set *set,
+                                 const struct wave_model *models)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < set->count; k++) {
         const struct wave_model *model = &models[set->chosen[k]];
         json_array_append_new(list, model->stage < 0
                                         ? json_null()
-                                        : json_pack("{s:s, s:I}", "stage", r->job->stages[model->stage].name, "at_once",
-                                                    (json_int_t)model->at_once));
+                                        : json_pack("{s:s, s:I}", "stage", f->with.job->stages[model->stage].name,
+                                                    "at_once", (json_int_t)model->at_once));
     }
     return list;
 }
@@ -217,20 +220,20 @@ static double median_time(const json_t *samples, const unsigned char *process, s
     return median;
 }
 
-static bool stand(struct run *r, const struct kernel_set *set, const int64_t *trials)
+static bool stand(struct final_run *f, const struct kernel_set *set, const int64_t *trials)
 {
     int64_t chosen[sizeof set->chosen / sizeof *set->chosen];
     for (size_t k = 0; k < set->count; k++) chosen[k] = trials[set->chosen[k]];
-    return !run_final_sanitize(r, chosen, set->count);
+    return !final_sanitize(f, chosen, set->count);
 }
 
-json_t *run_final_decide_each(struct run *r, const json_t *list)
+json_t *final_decide_each(struct final_run *f, const json_t *list)
 {
     unsigned char *process;
-    size_t known = run_final_processes(r, &process);
+    size_t known = final_processes(f, &process);
     const json_t *entry;
     json_t *document = NULL;
-    size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
+    size_t problems = f->with.job->tuned_count, count = 0, rounds = 0, i;
     double *times = memory_new(json_array_size(list) * problems, sizeof *times);
     double *relative_times = memory_new(json_array_size(list) * problems, sizeof *relative_times);
     int64_t *trials = memory_new(json_array_size(list), sizeof *trials);
@@ -241,15 +244,15 @@ json_t *run_final_decide_each(struct run *r, const json_t *list)
         if (!json_get_integer(entry, "trial", 0)) continue;
         if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
         for (size_t p = 0; p < problems; p++) {
-            const json_t *samples = json_object_get(run_final_problem(entry, p), "times");
+            const json_t *samples = json_object_get(final_problem(entry, p), "times");
             times[count * problems + p] = median_time(samples, process, known);
             if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
         }
-        find_wave_model(r, json_get_integer(entry, "trial", 0), &models[count]);
+        find_wave_model(f, json_get_integer(entry, "trial", 0), &models[count]);
         for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
-    if (count && !choose_set(r, times, count, relative_times, &set) && stand(r, &set, trials)) {
+    if (count && !choose_set(f, times, count, relative_times, &set) && stand(f, &set, trials)) {
         json_t *kernels = json_array(), *dispatch = json_array(), *regrets = json_array();
         for (size_t k = 0; k < set.count; k++) json_array_append_new(kernels, json_integer(trials[set.chosen[k]]));
         for (size_t p = 0; p < problems; p++) {
@@ -258,8 +261,8 @@ json_t *run_final_decide_each(struct run *r, const json_t *list)
         }
         document = json_pack("{s:I, s:I, s:[], s:o, s:o, s:o, s:o}", "rounds", (json_int_t)rounds, "winner",
                              (json_int_t)trials[set.chosen[0]], "ties", "kernels", kernels, "dispatch", dispatch,
-                             "regret", regrets, "selector", describe_selector(r, &set, models));
-        summarise_each(r, &set, trials);
+                             "regret", regrets, "selector", describe_selector(f, &set, models));
+        summarise_each(f, &set, trials);
     }
     free(times);
     free(relative_times);

@@ -8,46 +8,46 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/run/run.h"
+#include "tuner/final/final.h"
 
-void run_final_reset(struct run *r)
+void final_reset(struct final_run *f)
 {
-    json_decref(r->final_answer);
-    json_decref(r->final_before);
-    r->final_answer = r->final_before = NULL;
-    r->final_process = r->final_current = 0;
-    r->final_blamed.trial = 0;
-    r->final_again = false;
+    json_decref(f->answer);
+    json_decref(f->before);
+    f->answer = f->before = NULL;
+    f->process = f->current = 0;
+    f->blamed.trial = 0;
+    f->again = false;
 }
 
-void run_final_move(struct run *r)
+void final_move(struct final_run *f)
 {
-    display_log(&r->display, "the final begins again on another GPU: rounds of two are not put together");
-    json_decref(r->final_before);
-    r->final_before = NULL;
-    r->final_process = 0;
-    policy_move_final(&r->policy);
+    display_log(f->with.display, "the final begins again on another GPU: rounds of two are not put together");
+    json_decref(f->before);
+    f->before = NULL;
+    f->process = 0;
+    policy_move_final(f->with.policy);
 }
 
 // Of all processes together. Intervals halve with four times the rounds.
-static int64_t all_rounds(const struct run *r)
+static int64_t all_rounds(const struct final_run *f)
 {
-    int64_t rounds = r->job->measure.final_rounds;
-    for (int i = 0; i < r->final_open && rounds <= FINAL_ROUNDS_MAX / 4; i++) rounds *= 4;
+    int64_t rounds = f->with.job->measure.final_rounds;
+    for (int i = 0; i < f->open && rounds <= FINAL_ROUNDS_MAX / 4; i++) rounds *= 4;
     return rounds;
 }
 
-static int64_t processes(const struct run *r)
+static int64_t processes(const struct final_run *f)
 {
-    int64_t n = r->job->measure.final_processes, rounds = all_rounds(r);
-    if (r->pool.replay) return 1;
+    int64_t n = f->with.job->measure.final_processes, rounds = all_rounds(f);
+    if (f->with.pool->replay) return 1;
     return n < rounds ? n : rounds;
 }
 
-int64_t run_final_rounds(const struct run *r)
+int64_t final_rounds(const struct final_run *f)
 {
-    int64_t rounds = all_rounds(r), n = processes(r);
-    return rounds / n + (r->final_process < rounds % n);
+    int64_t rounds = all_rounds(f), n = processes(f);
+    return rounds / n + (f->process < rounds % n);
 }
 
 static bool is_ok(const json_t *entry)
@@ -72,13 +72,13 @@ static json_t *find_entry(const json_t *entries, const json_t *like)
     return NULL;
 }
 
-bool run_final_stands(const struct run *r, const struct task *t)
+bool final_stands(const struct final_run *f, const struct task *t)
 {
     json_t *like =
         json_pack("{s:I, s:s}", "trial", (json_int_t)t->trial, "binary", t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
-    const json_t *entry = find_entry(json_object_get(r->final_before, "entries"), like);
+    const json_t *entry = find_entry(json_object_get(f->before, "entries"), like);
     json_decref(like);
-    return !r->final_before || (entry && is_ok(entry));
+    return !f->before || (entry && is_ok(entry));
 }
 
 static json_t *find_problem(const json_t *entry, const json_t *like)
@@ -141,28 +141,28 @@ static void add_entry(json_t *to, const json_t *from, int64_t before, int64_t ro
 }
 
 // The newest answer, put together with those before it.
-static void add_answer(struct run *r)
+static void add_answer(struct final_run *f)
 {
-    json_t *entries = json_object_get(r->final_before, "entries"), *one;
-    json_t *process = json_object_get(r->final_before, "process");
-    int64_t before = (int64_t)json_array_size(process), rounds = run_final_rounds(r);
+    json_t *entries = json_object_get(f->before, "entries"), *one;
+    json_t *process = json_object_get(f->before, "process");
+    int64_t before = (int64_t)json_array_size(process), rounds = final_rounds(f);
     size_t i;
     json_array_foreach(entries, i, one)
     {
-        if (is_ok(one)) add_entry(one, find_entry(json_object_get(r->final_answer, "entries"), one), before, rounds);
+        if (is_ok(one)) add_entry(one, find_entry(json_object_get(f->answer, "entries"), one), before, rounds);
     }
-    for (int64_t k = 0; k < rounds; k++) json_array_append_new(process, json_integer(r->final_process));
-    json_decref(r->final_answer);
+    for (int64_t k = 0; k < rounds; k++) json_array_append_new(process, json_integer(f->process));
+    json_decref(f->answer);
 }
 
 // The first answer: its rounds are cut or filled up to those that were wanted, so that later ones line up.
-static void begin_with_answer(struct run *r)
+static void begin_with_answer(struct final_run *f)
 {
-    int64_t rounds = run_final_rounds(r);
+    int64_t rounds = final_rounds(f);
     json_t *process = json_array(), *entry, *problem;
     size_t i, k;
     for (int64_t n = 0; n < rounds; n++) json_array_append_new(process, json_integer(0));
-    json_array_foreach(json_object_get(r->final_answer, "entries"), i, entry)
+    json_array_foreach(json_object_get(f->answer, "entries"), i, entry)
     {
         json_array_foreach(json_object_get(entry, "problems"), k, problem)
         {
@@ -172,43 +172,43 @@ static void begin_with_answer(struct run *r)
             while ((int64_t)json_array_size(times) < rounds) json_array_append_new(times, json_null());
         }
     }
-    r->final_before = r->final_answer;
-    json_object_set_new(r->final_before, "process", process);
+    f->before = f->answer;
+    json_object_set_new(f->before, "process", process);
 }
 
-static bool somebody_stands(const struct run *r)
+static bool somebody_stands(const struct final_run *f)
 {
     const json_t *entry;
     size_t i;
-    json_array_foreach(json_object_get(r->final_before, "entries"), i, entry)
+    json_array_foreach(json_object_get(f->before, "entries"), i, entry)
     {
         if (json_get_integer(entry, "trial", 0) > 0 && is_ok(entry)) return true;
     }
     return false;
 }
 
-bool run_final_goes_on(struct run *r)
+bool final_goes_on(struct final_run *f)
 {
-    if (r->fatal || !is_ok(r->final_answer) || processes(r) == 1) return false;
-    if (r->final_before)
-        add_answer(r);
+    if (f->with.host.failed(f->with.host.run) || !is_ok(f->answer) || processes(f) == 1) return false;
+    if (f->before)
+        add_answer(f);
     else
-        begin_with_answer(r);
-    r->final_answer = NULL;
-    if (++r->final_process == processes(r) || !somebody_stands(r)) {
-        r->final_answer = r->final_before;
-        r->final_before = NULL;
+        begin_with_answer(f);
+    f->answer = NULL;
+    if (++f->process == processes(f) || !somebody_stands(f)) {
+        f->answer = f->before;
+        f->before = NULL;
         return false;
     }
-    pool_stop_gpu(&r->pool, r->policy.final_gpu);
-    policy_gpu_lost(&r->policy, r->policy.final_gpu, true);
-    policy_continue_final(&r->policy);
+    pool_stop_gpu(f->with.pool, f->with.policy->final_gpu);
+    policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);
+    policy_continue_final(f->with.policy);
     return true;
 }
 
-size_t run_final_processes(const struct run *r, unsigned char **out)
+size_t final_processes(const struct final_run *f, unsigned char **out)
 {
-    const json_t *process = json_object_get(r->final_answer, "process");
+    const json_t *process = json_object_get(f->answer, "process");
     size_t n = json_array_size(process);
     *out = NULL;
     if (!n) return 0;

@@ -1,11 +1,5 @@
 // Private to tuner/run: the state of one run and the parts of its loop. What is done next is decided by the policy
-// (policy.h); here it is carried out on the workers of the pool (worker_pool.h).
-//
-// A task is one configuration on its way:
-//
-//     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, told -> COUNTABLE -> COUNTING -> done
-//                          |          |         |
-//                          +----------+---------+--> a failure is committed and told too
+// (policy.h); here it is carried out on the workers of the pool (worker_pool.h). task.h has the life of a task.
 //
 // Invariants: a task is told to the strategy only after its trial is committed; a dead or late worker fails only the
 // request at the head of its queue.
@@ -15,6 +9,7 @@
 #include <stdio.h>
 
 #include "search/strategies/strategy.h"
+#include "tuner/final/final.h"
 #include "tuner/policy/incumbent.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
@@ -23,23 +18,9 @@
 #include "tuner/run/trial_record.h"
 #include "tuner/run/tune.h"
 #include "tuner/setup/job_setup.h"
-#include "tuner/setup/sanitize.h"
+#include "tuner/setup/task.h"
 #include "tuner/store/store.h"
 #include "tuner/watch/display.h"
-
-struct task {
-    struct queued_task queued; // the policy's part; first, so that a pointer to it is one to the task
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    char *text;    // canonical
-    int64_t trial; // id in the store once committed
-    bool by_nvcc;  // a build of nvcc's, in the race of builds
-    struct compiled compiled;
-    json_t *problems; // of the trial request
-    struct planned_launch *launches;
-    size_t launch_count;
-    double objective;
-    const char *device_id; // uuid of the GPU that measured it; the slot's
-};
 
 // What a run did, for its report and its document in the store.
 struct run_statistics {
@@ -124,32 +105,12 @@ struct run {
     struct run_statistics statistics;
     struct display display;
     struct run_watch watch;
-    json_t *final_answer;  // of the final's newest process; at its end, of all of them
-    json_t *final_before;  // of the processes before, put together; NULL in the first
-    int64_t final_process; // from 0
-    int final_open;        // finals that did not say who wins: the next takes four times the rounds for each
-    int64_t final_current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
-    bool final_again;      // its worker was ended from outside, and it had its second chance
-    struct {               // the candidate that took the final's worker with it; trial 0: unknown, or none
-        int64_t trial;
-        enum trial_status status;
-        struct error reason;
-    } final_blamed;
-    struct {               // the race of the winner's builds (final_builds.c)
-        json_t *decision;  // of the final whose winner it is about; NULL: none is on
-        char compiler[64]; // nvcc with its version
-        struct error why;  // there is no race
-    } builds;
-    struct sanitizer *sanitizer; // NULL: none, or not yet looked for
-    bool sanitizer_sought;
-    size_t final_condemned; // winners of the final that compute-sanitizer refused
-    bool final_failed;
-    bool fatal; // `failure` says why the run ends
+    struct final_run final;
+    bool final_failed; // it did not say who wins
+    bool fatal;        // `failure` says why the run ends
     int fatal_status;
     struct error failure;
 };
-
-enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
 
 // The gain whose chance is shown where the user has not set one (`until`).
 #define OUTLOOK_SHARE 0.01
@@ -223,53 +184,12 @@ void run_fail(struct run *, int exit_status, const struct error *);             
 enum { RUN_RETRIES = 3 };
 size_t run_retry_begin(struct run *);
 
-// final.c: the final.
-size_t run_final_places(const struct run *); // how many candidates take part, spares included
-int run_final_begin(struct run *);           // adds the finalists' tasks; 0 none to decide between
-void run_final_send(struct run *, size_t gpu);
-// The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
-// no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
-enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
-enum final_outcome run_final_finish(struct run *);
-// Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
-// answer's entries as a document, with what was decided; dropping the finalists.
-size_t run_final_objectives(const struct run *, const json_t *entry, double **out);
-void run_final_put(struct run *, const char *kind, json_t *decision, const json_t *entries);
-void run_final_drop(struct run *);
-// final_builds.c: after a decided final, the race of the winner's builds. Whether it can be held; its tasks are
-// then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
-// FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
-bool run_builds_begin(struct run *);
-void run_builds_compiled(struct run *, const json_t *answer);
-void run_builds_failed(struct run *, const struct task *, const char *reason);
-bool run_builds_over(const struct run *);
-enum final_outcome run_builds_finish(struct run *);
-void run_builds_reset(struct run *);
-// final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
-// pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
-size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
-// final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
-// which is then on its way, or the answer is now that of all of them.
-bool run_final_goes_on(struct run *);
-void run_final_reset(struct run *);
-void run_final_move(struct run *);            // its GPU was lost with its node
-int64_t run_final_rounds(const struct run *); // of the present process
-bool run_final_stands(const struct run *, const struct task *);
-// The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
-size_t run_final_processes(const struct run *, unsigned char **out);
-// final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
-// them. After the final's document is stored, before its tasks are dropped.
-void run_final_keep_binaries(struct run *, const json_t *entries);
-// final_current.c: the present kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
-// its own; the first of the request's candidates are sure to be proved. And its entry then, in the
-// answer.
-struct final_request;
-bool run_final_has_current(struct run *, const struct final_request *);
-void run_final_add_current(struct run *);
-// final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
-// final's document; NULL when no set of candidates serves every problem.
-int run_final_begin_each(struct run *);
-json_t *run_final_decide_each(struct run *, const json_t *entries);
+// tune.c: carries out what the policy wants next, until it wants nothing more.
+void run_follow_policy(struct run *);
+
+// run_final.c: hands the final what it works with, once the run is set up; and holds finals until one decides.
+void run_final_open(struct run *);
+void run_final(struct run *);
 
 void run_progress(struct run *, bool now); // run_progress.c: shows the line where it is due, or now
 
@@ -282,7 +202,6 @@ void run_event_best(const struct run *, bool first, bool stored, size_t problem)
 json_t *run_event_so_far(const struct run *);                                     // of "progress"; new reference
 void run_event_progress(struct run *);                                            // every few seconds
 void run_event_searched(const struct run *);
-void run_event_final(const struct run *, enum final_outcome, const char *reason);
 void run_event_end(const struct run *, int exit_status);
 
 #endif

@@ -28,7 +28,7 @@ static struct task *task_of(const struct run *r, size_t compiler)
 
 static void drop_build(struct run *r, struct task *t, const char *reason)
 {
-    run_builds_failed(r, t, reason);
+    builds_failed(&r->final, t, reason);
     run_drop_task(r, t);
 }
 
@@ -38,7 +38,7 @@ static void finish(struct run *r, struct task *t, enum trial_status status, cons
         run_commit(r, t, status, reason, NULL, NULL);
     else if (t->queued.purpose == TASK_COUNT)
         run_commit_counters(r, t, NULL);
-    else if (r->builds.decision)
+    else if (r->final.builds.decision)
         drop_build(r, t, reason);
     else
         run_drop_task(r, t);
@@ -48,7 +48,7 @@ static void take_compiled(struct run *r, struct task *t)
 {
     struct error err;
     // A task that is only counted has run.
-    if (run_builds_over(r)) {
+    if (builds_over(&r->final)) {
         run_drop_task(r, t);
         return;
     }
@@ -66,10 +66,10 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
     struct error err;
     enum trial_status status;
     const char *reason;
-    if (t->by_nvcc) run_builds_compiled(r, answer);
+    if (t->by_nvcc) builds_compiled(&r->final, answer);
     enum compile_result result = compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err);
     run_watch_compiled(r, compiler, result != COMPILE_DONE);
-    if (result != COMPILE_DONE && r->builds.decision) { // the final is decided and stays so
+    if (result != COMPILE_DONE && r->final.builds.decision) { // the final is decided and stays so
         drop_build(r, t, reason);
         return;
     }

@@ -114,13 +114,6 @@ void run_event_searched(const struct run *r)
     run_event(r, "searched", members);
 }
 
-void run_event_final(const struct run *r, enum final_outcome outcome, const char *reason)
-{
-    static const char *const words[] = {"decided", "again", "open", "failed"};
-    if (r->options->events)
-        run_event(r, "final", json_pack("{s:s, s:o}", "outcome", words[outcome], "reason", text_or_null(reason)));
-}
-
 void run_event_end(const struct run *r, int status)
 {
     if (!r->options->events) return;

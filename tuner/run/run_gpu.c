@@ -97,7 +97,7 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
     else if (request.kind == REQUEST_CHECK)
         run_take_check(r, gpu, &answer);
     else
-        r->final_answer = json_deep_copy(message);
+        r->final.answer = json_deep_copy(message);
     free(request.tasks);
     arena_release(&memory);
 }
@@ -111,14 +111,14 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     run_watch_gpu(r, event->worker);
     r->watch.gpus.list[event->worker].restarts++;
     if (!was_over && r->policy.final_over && event->node) {
-        run_final_move(r);
-    } else if (!was_over && r->policy.final_over && event->outside && !r->final_again) {
-        r->final_again = true;
+        final_move(&r->final);
+    } else if (!was_over && r->policy.final_over && event->outside && !r->final.again) {
+        r->final.again = true;
         policy_continue_final(&r->policy);
     } else if (!was_over && r->policy.final_over) {
-        r->final_blamed.trial = event->trial;
-        r->final_blamed.status = event->late ? STATUS_TIMEOUT : STATUS_CRASHED;
-        r->final_blamed.reason = event->why;
+        r->final.blamed.trial = event->trial;
+        r->final.blamed.status = event->late ? STATUS_TIMEOUT : STATUS_CRASHED;
+        r->final.blamed.reason = event->why;
     }
     for (size_t i = 0; i < blamed.task_count; i++) {
         struct task *t = (struct task *)blamed.tasks[i];

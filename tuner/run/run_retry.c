@@ -86,7 +86,7 @@ static size_t add_tasks(struct run *r, const struct results *s, double limit, st
 size_t run_retry_begin(struct run *r)
 {
     struct error err;
-    struct results s = {.r = r, .places = run_final_places(r)};
+    struct results s = {.r = r, .places = final_places(&r->final)};
     size_t added = 0;
     if (r->pool.replay) return 0; // it would crash again
     s.best = memory_new(s.places, sizeof *s.best);

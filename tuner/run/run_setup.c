@@ -327,6 +327,7 @@ int run_setup(struct run *r)
         if (r->job_answer) error_prefix(err, "%s", job->path);
         return status;
     }
+    run_final_open(r);
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
     read_metrics(r);
     read_least(r);
@@ -351,7 +352,7 @@ void run_release(struct run *r)
     policy_release(&r->policy);
     pool_release(&r->pool);
     job_setup_release(&r->setup);
-    sanitizer_close(r->sanitizer);
+    sanitizer_close(r->final.sanitizer);
     free(r->told.ids);
     strategy_free(r->strategy);
     run_release_priors(r);
@@ -361,8 +362,8 @@ void run_release(struct run *r)
     free(r->metrics);
     json_decref(r->job_answer);
     json_decref(r->ceilings);
-    run_final_reset(r);
-    run_builds_reset(r);
+    final_reset(&r->final);
+    builds_reset(&r->final);
     run_check_release(r);
     display_close(&r->display);
 }

@@ -21,8 +21,6 @@ enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
 // s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
 // each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
-enum { FINALS_MOST = 10 }; // tried at most, until candidates pass
-
 static void propose(struct run *r)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
@@ -79,7 +77,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
         run_check_send(r, action->worker);
         break;
     case POLICY_FINAL:
-        run_final_send(r, action->worker);
+        final_send(&r->final, action->worker);
         break;
     case POLICY_DROP:
         if (action->worker != POLICY_NOBODY) pool_stop_compiler(&r->pool, action->worker);
@@ -131,7 +129,7 @@ static void tell_workers(struct run *r)
     const struct policy *p = &r->policy;
     if (p->deciding && !p->final_sent && !p->final_over && p->final_gpu != POLICY_NOBODY &&
         !pool_gpu_usable(&r->pool, p->final_gpu))
-        run_final_move(r);
+        final_move(&r->final);
 }
 
 // What workers have said, as much as a turn takes. What they have finished is committed together, and then told; one by
@@ -170,7 +168,7 @@ static void wait_for_workers(struct run *r, double until)
 }
 
 // Until the policy is done, the run fails, or a second interrupt ends it.
-static void follow_policy(struct run *r)
+void run_follow_policy(struct run *r)
 {
     enum search_end end = r->policy.end;
     tell_workers(r);
@@ -193,46 +191,8 @@ static void search(struct run *r)
     r->statistics.search_started = clock_now();
     policy_begin(&r->policy, r->statistics.search_started);
     run_watch_phase(r, WATCH_SEARCH);
-    follow_policy(r);
-    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) follow_policy(r);
-}
-
-// Of the finalists' tasks that there are; in all processes.
-static void race(struct run *r)
-{
-    policy_begin_final(&r->policy);
-    do follow_policy(r);
-    while (run_final_goes_on(r));
-}
-
-static enum final_outcome race_builds(struct run *r)
-{
-    if (r->fatal || interrupt_count() || !run_builds_begin(r)) return FINAL_DECIDED;
-    race(r);
-    return run_builds_finish(r) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
-}
-
-static void final(struct run *r)
-{
-    enum final_outcome outcome = FINAL_AGAIN;
-    for (int i = 0; i < FINALS_MOST && r->final_open < FINALS_OPEN_MOST && !r->fatal; i++) {
-        if (!run_final_begin(r)) {
-            if (i) display_message(&r->display, "the final has no winner: no candidate is left");
-            if (i) run_event_final(r, FINAL_FAILED, "no candidate is left");
-            break;
-        }
-        race(r);
-        if (!r->final_answer && !r->policy.final_over) return; // interrupted
-        outcome = run_final_finish(r);
-        if (outcome == FINAL_DECIDED) outcome = race_builds(r);
-        r->final_open += outcome == FINAL_OPEN;
-        if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
-    }
-    if (outcome == FINAL_OPEN && !r->fatal)
-        display_message(&r->display,
-                        "no winner is decided: stop other work on the GPU and run the same command again with "
-                        "--evaluations 1, or raise the job's measure.final.rounds");
-    r->final_failed = outcome != FINAL_DECIDED && isfinite(r->incumbent.objective);
+    run_follow_policy(r);
+    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) run_follow_policy(r);
 }
 
 // Takes the reference.
@@ -411,7 +371,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         }
         if (!r->fatal && !interrupt_count() && options->final) {
             run_watch_phase(r, WATCH_FINAL);
-            final(r);
+            run_final(r);
         }
         json_t *workers = run_watch_document(r);
         if (r->fatal)

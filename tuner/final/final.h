@@ -1,0 +1,122 @@
+// The final: the fastest candidates, and those that tie with them, once more against each other and the baselines, in
+// rounds that are interleaved; the decision, nvcc's build of the winner, and what is stored and said of it.
+//
+// The final does not know the run that holds it. It adds tasks to the run's policy and hears what workers answer; what
+// it needs done otherwise it asks of struct final_host.
+#ifndef SWEETSPOT_FINAL_H
+#define SWEETSPOT_FINAL_H
+
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+#include "tuner/policy/policy.h"
+#include "tuner/pool/worker_pool.h"
+#include "tuner/setup/job_setup.h"
+#include "tuner/setup/sanitize.h"
+#include "tuner/setup/task.h"
+#include "tuner/store/store.h"
+#include "tuner/watch/display.h"
+#include "tuner/watch/events.h"
+
+struct final_request;
+
+enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
+
+// Who holds the final. `run` is handed back.
+struct final_host {
+    void *run;
+    struct task *(*add_task)(void *run, const uint16_t *config, enum task_purpose);
+    void (*drop_task)(void *run, struct task *);                                      // frees it
+    void (*condemn)(void *run, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
+    void (*fail)(void *run, int exit_status, const struct error *);                   // ends the run
+    bool (*failed)(const void *run);
+};
+
+// What a final works with. Borrowed from the run.
+struct final_parts {
+    struct final_host host;
+    const struct job *job;
+    json_t *job_answer; // the first GPU worker's, to the job
+    uint64_t seed;
+    bool nvcc;                   // race nvcc's build of the winner
+    struct event_stream *events; // NULL: the summary goes to stdout
+    struct worker_pool *pool;
+    struct job_setup *setup;
+    struct policy *policy;
+    struct store *store;
+    struct display *display;
+};
+
+struct final_run {
+    struct final_parts with;
+    json_t *answer;  // of the final's newest process; at its end, of all of them
+    json_t *before;  // of the processes before, put together; NULL in the first
+    int64_t process; // from 0
+    int open;        // finals that did not say who wins: the next takes four times the rounds for each
+    int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
+    bool again;      // its worker was ended from outside, and it had its second chance
+    struct {         // the candidate that took the final's worker with it; trial 0: unknown, or none
+        int64_t trial;
+        enum trial_status status;
+        struct error reason;
+    } blamed;
+    struct {               // the race of the winner's builds (final_builds.c)
+        json_t *decision;  // of the final whose winner it is about; NULL: none is on
+        char compiler[64]; // nvcc with its version
+        struct error why;  // there is no race
+    } builds;
+    struct sanitizer *sanitizer; // NULL: none, or not yet looked for
+    bool sanitizer_sought;
+    size_t condemned; // winners of the final that compute-sanitizer refused
+};
+
+size_t final_places(const struct final_run *); // how many candidates take part, spares included
+int final_begin(struct final_run *);           // adds the finalists' tasks; 0 none to decide between
+void final_send(struct final_run *, size_t gpu);
+// The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
+// no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
+enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
+enum final_outcome final_finish(struct final_run *);
+// Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
+// answer's entries as a document, with what was decided; dropping the finalists.
+size_t final_objectives(const struct final_run *, const json_t *entry, double **out);
+void final_put(struct final_run *, const char *kind, json_t *decision, const json_t *entries);
+void final_drop(struct final_run *);
+// final_builds.c: after a decided final, the race of the winner's builds. Whether it can be held; its tasks are
+// then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
+// FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
+bool builds_begin(struct final_run *);
+void builds_compiled(struct final_run *, const json_t *answer);
+void builds_failed(struct final_run *, const struct task *, const char *reason);
+bool builds_over(const struct final_run *);
+enum final_outcome builds_finish(struct final_run *);
+void builds_reset(struct final_run *);
+// final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
+// pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
+size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
+// final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
+// which is then on its way, or the answer is now that of all of them.
+bool final_goes_on(struct final_run *);
+void final_reset(struct final_run *);
+void final_move(struct final_run *);            // its GPU was lost with its node
+int64_t final_rounds(const struct final_run *); // of the present process
+bool final_stands(const struct final_run *, const struct task *);
+// The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
+size_t final_processes(const struct final_run *, unsigned char **out);
+// final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
+// them. After the final's document is stored, before its tasks are dropped.
+void final_keep_binaries(struct final_run *, const json_t *entries);
+// final_current.c: the present kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
+// its own; the first of the request's candidates are sure to be proved. And its entry then, in the
+// answer.
+bool final_has_current(struct final_run *, const struct final_request *);
+void final_add_current(struct final_run *);
+// final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
+// final's document; NULL when no set of candidates serves every problem.
+int final_begin_each(struct final_run *);
+json_t *final_decide_each(struct final_run *, const json_t *entries);
+
+void final_event(const struct final_run *, const char *kind, json_t *members); // takes the reference
+void final_event_outcome(const struct final_run *, enum final_outcome, const char *reason);
+
+#endif

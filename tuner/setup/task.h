@@ -1,0 +1,31 @@
+// A task is one configuration on its way through a run, or a finalist on its way through the final:
+//
+//     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, told -> COUNTABLE -> COUNTING -> done
+//                          |          |         |
+//                          +----------+---------+--> a failure is committed and told too
+#ifndef SWEETSPOT_TASK_H
+#define SWEETSPOT_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "search/space/space.h"
+#include "tuner/base/json.h"
+#include "tuner/policy/task_queue.h"
+#include "tuner/setup/request.h"
+
+struct task {
+    struct queued_task queued; // the policy's part; first, so that a pointer to it is one to the task
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    char *text;    // canonical
+    int64_t trial; // id in the store once committed
+    bool by_nvcc;  // a build of nvcc's, in the race of builds
+    struct compiled compiled;
+    json_t *problems; // of the trial request
+    struct planned_launch *launches;
+    size_t launch_count;
+    double objective;
+    const char *device_id; // uuid of the GPU that measured it; the slot's
+};
+
+#endif
