@@ -240,7 +240,8 @@ static void a_baseline_that_crashes_or_hangs_is_named_by_the_worker_s_last_words
                         "(SIGSEGV)\"}\n");
     test_free(answer);
     answer = with_baseline("judge", "scale_hang", "", "0.3", &status);
-    e2e_expect(answer, "\"baseline\":\"mine\",\"reason\":\"it did not end within its time (baselines[].timeout)\"");
+    e2e_expect(answer,
+               "\"baseline\":\"mine\",\"reason\":\"it did not end within its time (four times measure.timeout)\"");
     test_free(answer);
 }
 
