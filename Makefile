@@ -488,7 +488,8 @@ demo: setup
 .PHONY: format
 format:
 	@clang-format -i $(wildcard tuner/*/*.[ch] search/*/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] \
-	  tests/*/*.[ch] tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/*/*.c examples/*/*.cu)
+	  tests/*/*.[ch] tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/*/*.c examples/*/*.cu \
+	  templates/*.cu templates/*/*.cuh)
 
 .PHONY: clean
 clean:

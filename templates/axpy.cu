@@ -1,11 +1,13 @@
 /*
  * axpy.cu: y = a*x + y, the small kernel of configs/example.cfg.
  *
- * Parameters: VECTOR floats an access (1, 2, 4); GRID stride (a grid-stride loop) or once (a vector a thread, grid large enough); UNROLL pragma text in
- * front of the grid-stride loop. A last incomplete vector is done float by float. x and y must be aligned to VECTOR floats.
+ * Parameters: VECTOR floats an access (1, 2, 4); GRID stride (a grid-stride loop) or once (a vector a thread, grid
+ * large enough); UNROLL pragma text in front of the grid-stride loop. A last incomplete vector is done float by float.
+ * x and y must be aligned to VECTOR floats.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both operands' bits together; 2 arithmetic
- * alone: the multiply-adds, of numbers that are not loaded, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both
+ * operands' bits together; 2 arithmetic alone: the multiply-adds, of numbers that are not loaded, and a store behind a
+ * condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -1,14 +1,15 @@
 /*
- * branch.cu: `steps` multiply-adds on each element, with other coefficients for odd elements than for even ones; to show what a branch costs that
- * divides every warp.
+ * branch.cu: `steps` multiply-adds on each element, with other coefficients for odd elements than for even ones; to
+ * show what a branch costs that divides every warp.
  *
  *     BRANCH 1   if (odd) one loop else another: a warp runs both, each for half of its threads
  *     BRANCH 0   the coefficients are selected by arithmetic, and there is one loop
  *
  * The results are the same bit by bit. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the load and the store, with one multiply-add instead of `steps`; 2
- * arithmetic alone: the multiply-adds, of a number that is not loaded, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the load and the store, with one
+ * multiply-add instead of `steps`; 2 arithmetic alone: the multiply-adds, of a number that is not loaded, and a store
+ * behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -34,19 +35,22 @@ __device__ __forceinline__ float iterate(float value, float a, float b, int step
 }
 
 #if SWEETSPOT_VARIANT == 1
-#define SIDE(name) asm volatile("// " name ::: "memory") /* keeps the stores of the two sides apart, as the loops do */
+/* Keeps the stores of the two sides apart, as the loops do. */
+#define SIDE(name) asm volatile("// " name ::: "memory")
 #else
 #define SIDE(name)
 #endif
 #if SWEETSPOT_VARIANT == 2
 #define FROM __int_as_float((int)at)
-#define TO(value) if (const float result = (value); result == -1.0f) y[at] = result
+#define TO(value) \
+    if (const float result = (value); result == -1.0f) y[at] = result
 #else
 #define FROM x[at]
 #define TO(value) y[at] = (value)
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) branch(const float *__restrict__ x, float *__restrict__ y, long long n, int steps)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    branch(const float *__restrict__ x, float *__restrict__ y, long long n, int steps)
 {
     const long long at = (long long)blockIdx.x * BLOCK_SIZE + threadIdx.x;
     if (at >= n) return;

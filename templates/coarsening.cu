@@ -1,11 +1,13 @@
 /*
- * coarsening.cu: z = x + y with a grid stride, to show what it changes that a thread does FACTOR elements instead of one.
+ * coarsening.cu: z = x + y with a grid stride, to show what it changes that a thread does FACTOR elements instead of
+ * one.
  *
- * grid ceil_div(n, BLOCK_SIZE * FACTOR), block BLOCK_SIZE; a thread's elements lie a whole grid apart, so every access is coalesced. UNROLL is pragma
- * text in front of the loop. Any n, any grid.
+ * grid ceil_div(n, BLOCK_SIZE * FACTOR), block BLOCK_SIZE; a thread's elements lie a whole grid apart, so every access
+ * is coalesced. UNROLL is pragma text in front of the loop. Any n, any grid.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both operands' bits together; 2 arithmetic
- * alone: an addition an element, of a number that is not loaded, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both
+ * operands' bits together; 2 arithmetic alone: an addition an element, of a number that is not loaded, and a store
+ * behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -17,7 +19,8 @@
 #define UNROLL
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) coarsening(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ z, long long n)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    coarsening(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ z, long long n)
 {
     const long long step = (long long)gridDim.x * BLOCK_SIZE;
     const long long first = (long long)blockIdx.x * BLOCK_SIZE + threadIdx.x;

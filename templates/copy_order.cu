@@ -3,14 +3,17 @@
  *
  * A block copies BLOCK_SIZE * ITEMS consecutive floats, each thread ITEMS of them:
  *
- *     ORDER coalesced   element tid + i * BLOCK_SIZE: a warp's 32 floats lie side by side, 4 sectors of 32 bytes an access
- *     ORDER strided     element tid * ITEMS + i: a warp's floats lie ITEMS apart, up to 32 sectors an access, of which it uses one float each.
- *                       The others are asked for again by the next accesses; the L1 has kept some of them
+ *     ORDER coalesced   element tid + i * BLOCK_SIZE: a warp's 32 floats lie side by side, 4 sectors of 32 bytes an
+ *                       access
+ *     ORDER strided     element tid * ITEMS + i: a warp's floats lie ITEMS apart, up to 32 sectors an access, of which
+ *                       it uses one float each. The others are asked for again by the next accesses; the L1 has kept
+ *                       some of them
  *
  * grid ceil_div(n, BLOCK_SIZE * ITEMS), block BLOCK_SIZE. Any n.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, since a copy has no arithmetic but that of its addresses; 2
- * that arithmetic alone: addresses and tests, no load, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, since a copy has no
+ * arithmetic but that of its addresses; 2 that arithmetic alone: addresses and tests, no load, and a store behind a
+ * condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -33,12 +36,14 @@
 #error "ORDER must be coalesced or strided"
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) copy_order(const float *__restrict__ x, float *__restrict__ y, long long n)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    copy_order(const float *__restrict__ x, float *__restrict__ y, long long n)
 {
     const long long first = (long long)blockIdx.x * (BLOCK_SIZE * ITEMS);
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-        const long long at = first + (ORDER_IS == ORDER_coalesced ? threadIdx.x + i * BLOCK_SIZE : threadIdx.x * ITEMS + i);
+        const long long at =
+            first + (ORDER_IS == ORDER_coalesced ? threadIdx.x + i * BLOCK_SIZE : threadIdx.x * ITEMS + i);
 #if SWEETSPOT_VARIANT == 2
         if (at < n && at == -n) y[at] = 0.0f;
 #else

@@ -177,19 +177,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         const int clusters = gridDim.x / CLUSTER, full = p.tiles / clusters;
         if (p.tiles % clusters) p.alone = max(0, full - (STREAM_K == 2)) * clusters;
     }
-    const target t = {
-        c,
-        ldc,
-        m,
-        n,
-        alpha,
-        beta,
 #if MAP_C
-        &map_c
+    const target t = {c, ldc, m, n, alpha, beta, &map_c};
 #else
-        nullptr
+    const target t = {c, ldc, m, n, alpha, beta, nullptr};
 #endif
-    };
     if (threadIdx.x == 128 * WARPGROUPS) {
         for (int s = 0; s < STAGES; s++) {
             barrier_init(r.full + 8 * s, 1);
@@ -229,12 +221,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
     } else {
         if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
-#if STREAM_K
+#if STREAM_K || TWO_PASS
         consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded, {sums, counts});
-#elif TWO_PASS
-        consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded, sums);
 #else
-        consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded);
+        consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded, {});
 #endif
     }
     /* No block may end while another sends to its memory, reads it, or arrives at its barriers. */

@@ -1,51 +1,62 @@
 /*
- * smith_waterman.cu: the best local alignment score of each of many pairs of sequences, affine gaps (Smith and Waterman 1981, Gotoh 1982), in integers.
+ * smith_waterman.cu: the best local alignment score of each of many pairs of sequences, affine gaps (Smith and Waterman
+ * 1981, Gotoh 1982), in integers.
  *
- * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and with more of them more different
- * instructions are wanted at a time. GROUP threads align one pair (ARITHMETIC pairs and halves: two). Each takes ROWS letters of a into registers and
- * goes along b, one letter behind the thread above it:
+ * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and with more of
+ * them more different instructions are wanted at a time. GROUP threads align one pair (ARITHMETIC pairs and halves:
+ * two). Each takes ROWS letters of a into registers and goes along b, one letter behind the thread above it:
  *
  *            b ->                       for rows of GROUP * ROWS letters of a            (UNROLL_OUTER in front)
  *     a   |  thread 0    j          |       for letters j of b, and GROUP - 1 more       (UNROLL_INNER in front)
- *     |   |  thread 1    j - 1      |           take H, F of the row above and b's letter from the thread before (shuffles)
- *     v   |  thread 2    j - 2      |           for ROWS letters                         (always unrolled)
+ *     |   |  thread 1    j - 1      |           take H, F of the row above and b's letter from the thread before
+ *     v   |  thread 2    j - 2      |           (shuffles); for ROWS letters             (always unrolled)
  *
- * Where a has more letters than the group's rows, `above` holds H and F of the group's last row for every letter of b: two words a group, side by side
- * for neighbouring groups. Sequences are stored letter by letter, a[i] of pair p at a + i * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3).
- * Before b begins and behind its end a thread sees a letter that equals none: no score rises by it, so that the loop has no case of its own for them.
+ * Where a has more letters than the group's rows, `above` holds H and F of the group's last row for every letter of b:
+ * two words a group, side by side for neighbouring groups. Sequences are stored letter by letter, a[i] of pair p at a +
+ * i * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3). Before b begins and behind its end a thread sees a
+ * letter that equals none: no score rises by it, so that the loop has no case of its own for them.
  *
- *     ARITHMETIC plain    32-bit integers, max as the language has it (for sm_90 the compiler may use DPX instructions all the same)
- *     ARITHMETIC dpx      32-bit integers by Hopper's DPX intrinsics: max(a + b, c) and max(a, b, c) in one instruction; emulated below sm_90
- *     ARITHMETIC pairs    two pairs of sequences in the halves of 32-bit words, DPX on 16 bits: scores must stay below 16384
+ *     ARITHMETIC plain    32-bit integers, max as the language has it (for sm_90 the compiler may use DPX instructions
+ *                         all the same)
+ *     ARITHMETIC dpx      32-bit integers by Hopper's DPX intrinsics: max(a + b, c) and max(a, b, c) in one
+ *                         instruction; emulated below sm_90
+ *     ARITHMETIC pairs    two pairs of sequences in the halves of 32-bit words, DPX on 16 bits: scores must stay below
+ *                         16384
  *     ARITHMETIC halves   as pairs, but what is only added is added as FP16: scores must stay below 2000
  *
- * What is kept of H is H - open, which is what gaps begin with; the score s has open added, so that it does for the diagonal too. DPX instructions share a
- * pipe of half rate with other integer ones (62.9 results a cycle and multiprocessor measured, FP16 additions 119), so what counts is how many a cell takes:
+ * What is kept of H is H - open, which is what gaps begin with; the score s has open added, so that it does for the
+ * diagonal too. DPX instructions share a pipe of half rate with other integer ones (62.9 results a cycle and
+ * multiprocessor measured, FP16 additions 119), so what counts is how many a cell takes:
  *
- *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may put elsewhere. Half an instruction for the best score, by
- *                         maxima of three
- *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a subtraction in 32 bits then does for both
- *                         halves (MINUS says by which instruction)
- *     halves              E, F and H = max(diagonal + s, E, F), with both additions left to the FP16 pipe. It takes integers up to 2047, as they are, for
- *                         multiples of 2^-24 (subnormal numbers and those of the first exponent), so that 16-bit words are FP16 numbers and integers in order
- *                         at the same time. Negative ones are not, but E and F are cut off at 0 (`relu`, without cost), and then no negative number is
- *                         the largest of three
+ *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may put elsewhere. Half
+ *                         an instruction for the best score, by maxima of three
+ *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a
+ *                         subtraction in 32 bits then does for both halves (MINUS says by which instruction)
+ *     halves              E, F and H = max(diagonal + s, E, F), with both additions left to the FP16 pipe. It takes
+ *                         integers up to 2047, as they are, for multiples of 2^-24 (subnormal numbers and those of the
+ *                         first exponent), so that 16-bit words are FP16 numbers and integers in order at the same
+ *                         time. Negative ones are not, but E and F are cut off at 0 (`relu`, without cost), and then no
+ *                         negative number is the largest of three
  *
- *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or at least KEY, and
- *                         s = max(match - (a ^ b), -mismatch)
- *     SIMILARITY permute  the four scores of b's letter are the bytes of a word, one a letter of a; one instruction takes the bytes that two letters select
+ *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or
+ *                         at least KEY, and s = max(match - (a ^ b), -mismatch)
+ *     SIMILARITY permute  the four scores of b's letter are the bytes of a word, one a letter of a; one instruction
+ *                         takes the bytes that two letters select
  *
  * Launches
- *     smith_waterman        (const signed char *a, const signed char *b, int *score, uint2 *above, int count, int length_a, int length_b)
- *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE), EACH being 2 for pairs and halves, else 1;   block  BLOCK_SIZE
+ *     smith_waterman        (const signed char *a, const signed char *b, int *score, uint2 *above, int count,
+ *                            int length_a, int length_b)
+ *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE), EACH being 2 for pairs and halves, else 1
+ *         block BLOCK_SIZE
  *         above: grid * BLOCK_SIZE / GROUP * length_b elements
  *
- * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32; ROWS, even; AHEAD 1 to fetch b's
- * letters a step before they are wanted; MINUS `add` or `multiply` (a multiplication by 1 with addition goes to another pipe than DPX instructions do; for
- * pairs alone); UNROLL_OUTER, UNROLL_INNER pragma text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
+ * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32;
+ * ROWS, even; AHEAD 1 to fetch b's letters a step before they are wanted; MINUS `add` or `multiply` (a multiplication
+ * by 1 with addition goes to another pipe than DPX instructions do; for pairs alone); UNROLL_OUTER, UNROLL_INNER pragma
+ * text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and written, nothing is scored;
- * 2 arithmetic alone: no letter is read, and `above` is neither.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and
+ * written, nothing is scored; 2 arithmetic alone: no letter is read, and `above` is neither.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -111,37 +122,78 @@
 static_assert(ROWS >= 2 && ROWS % 2 == 0, "ROWS must be even");
 static_assert(GROUP >= 1 && GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "GROUP must be a power of two up to 32");
 static_assert(BLOCK_SIZE % 32 == 0, "BLOCK_SIZE must be a multiple of 32");
-static_assert(KEY >= MATCH + MISMATCH && (KEY & (KEY - 1)) == 0, "KEY must be a power of two, not below MATCH + MISMATCH");
-static_assert(SIMILARITY_IS != SIMILARITY_permute || (OPEN >= MISMATCH && OPEN + MATCH < 128), "scores with OPEN added must be bytes from 0 to 127");
+static_assert(KEY >= MATCH + MISMATCH && (KEY & (KEY - 1)) == 0,
+              "KEY must be a power of two, not below MATCH + MISMATCH");
+static_assert(SIMILARITY_IS != SIMILARITY_permute || (OPEN >= MISMATCH && OPEN + MATCH < 128),
+              "scores with OPEN added must be bytes from 0 to 127");
 
-namespace {
+namespace
+{
 
 constexpr int EACH = ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves ? 2 : 1;
 #if ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves
 typedef unsigned number; /* two 16-bit numbers */
-__device__ __forceinline__ constexpr number both(int x) { return ((unsigned)x & 0xffffu) * 0x10001u; }
-[[maybe_unused]] __device__ __forceinline__ number add_max(number a, number b, number c) { return __viaddmax_s16x2(a, b, c); }
-__device__ __forceinline__ number max3(number a, number b, number c) { return __vimax3_s16x2(a, b, c); }
-__device__ __forceinline__ number largest(number a, number b) { return __vimax3_s16x2(a, b, b); }
+__device__ __forceinline__ constexpr number both(int x)
+{
+    return ((unsigned)x & 0xffffu) * 0x10001u;
+}
+[[maybe_unused]] __device__ __forceinline__ number add_max(number a, number b, number c)
+{
+    return __viaddmax_s16x2(a, b, c);
+}
+__device__ __forceinline__ number max3(number a, number b, number c)
+{
+    return __vimax3_s16x2(a, b, c);
+}
+__device__ __forceinline__ number largest(number a, number b)
+{
+    return __vimax3_s16x2(a, b, b);
+}
 #else
 typedef int number;
-__device__ __forceinline__ constexpr number both(int x) { return x; }
+__device__ __forceinline__ constexpr number both(int x)
+{
+    return x;
+}
 #if ARITHMETIC_IS == ARITHMETIC_dpx
-__device__ __forceinline__ number add_max(number a, number b, number c) { return __viaddmax_s32(a, b, c); }
-__device__ __forceinline__ number add_max_relu(number a, number b, number c) { return __viaddmax_s32_relu(a, b, c); }
-__device__ __forceinline__ number max3(number a, number b, number c) { return __vimax3_s32(a, b, c); }
+__device__ __forceinline__ number add_max(number a, number b, number c)
+{
+    return __viaddmax_s32(a, b, c);
+}
+__device__ __forceinline__ number add_max_relu(number a, number b, number c)
+{
+    return __viaddmax_s32_relu(a, b, c);
+}
+__device__ __forceinline__ number max3(number a, number b, number c)
+{
+    return __vimax3_s32(a, b, c);
+}
 #else
-__device__ __forceinline__ number add_max(number a, number b, number c) { return max(a + b, c); }
-__device__ __forceinline__ number add_max_relu(number a, number b, number c) { return max(max(a + b, c), 0); }
-__device__ __forceinline__ number max3(number a, number b, number c) { return max(max(a, b), c); }
+__device__ __forceinline__ number add_max(number a, number b, number c)
+{
+    return max(a + b, c);
+}
+__device__ __forceinline__ number add_max_relu(number a, number b, number c)
+{
+    return max(max(a + b, c), 0);
+}
+__device__ __forceinline__ number max3(number a, number b, number c)
+{
+    return max(max(a, b), c);
+}
 #endif
-__device__ __forceinline__ number largest(number a, number b) { return max(a, b); }
+__device__ __forceinline__ number largest(number a, number b)
+{
+    return max(a, b);
+}
 #endif
 
-/* One cell. `left`, `diagonal`, `up` are what is kept of H there; s has OPEN added. Returns H, plus FLOOR; minus_open() makes of it what is kept. */
+/* One cell. `left`, `diagonal`, `up` are what is kept of H there; s has OPEN added. Returns H, plus FLOOR; minus_open()
+ * makes of it what is kept. */
 #if ARITHMETIC_IS == ARITHMETIC_halves
 constexpr int FLOOR = 0;
-constexpr number NOTHING = (0x8000u | OPEN) * 0x10001u; /* what is kept of H = 0: -OPEN as FP16 has it, sign and magnitude */
+constexpr number NOTHING =
+    (0x8000u | OPEN) * 0x10001u; /* what is kept of H = 0: -OPEN as FP16 has it, sign and magnitude */
 __device__ __forceinline__ number add_fp16(number a, number b)
 {
     number sum;
@@ -154,7 +206,10 @@ __device__ __forceinline__ number cell(number &e, number &f, number left, number
     f = __viaddmax_s16x2_relu(f, both(-EXTEND), up);
     return max3(add_fp16(diagonal, s), e, f);
 }
-__device__ __forceinline__ number minus_open(number h, int) { return add_fp16(h, NOTHING); }
+__device__ __forceinline__ number minus_open(number h, int)
+{
+    return add_fp16(h, NOTHING);
+}
 #elif ARITHMETIC_IS == ARITHMETIC_pairs
 constexpr int FLOOR = OPEN;
 constexpr number NOTHING = 0;
@@ -165,7 +220,10 @@ __device__ __forceinline__ number cell(number &e, number &f, number left, number
     return add_max(diagonal, s, max3(e, f, both(FLOOR)));
 }
 /* `one` is 1, which the compiler must not know. Neither half borrows: both are at least OPEN. */
-__device__ __forceinline__ number minus_open(number h, int one) { return (MINUS_IS == MINUS_multiply ? h * (number)one : h) - both(OPEN); }
+__device__ __forceinline__ number minus_open(number h, int one)
+{
+    return (MINUS_IS == MINUS_multiply ? h * (number)one : h) - both(OPEN);
+}
 #else
 constexpr int FLOOR = 0;
 constexpr number NOTHING = -OPEN;
@@ -175,10 +233,14 @@ __device__ __forceinline__ number cell(number &e, number &f, number left, number
     f = add_max(f, -EXTEND, up);
     return add_max_relu(diagonal, s, largest(e, f));
 }
-__device__ __forceinline__ number minus_open(number h, int) { return h - OPEN; }
+__device__ __forceinline__ number minus_open(number h, int)
+{
+    return h - OPEN;
+}
 #endif
 
-/* The letters of the group's pairs at one place, a byte each, as they are in memory. `even`: neighbouring letters are one 16-bit word. */
+/* The letters of the group's pairs at one place, a byte each, as they are in memory. `even`: neighbouring letters are
+ * one 16-bit word. */
 __device__ __forceinline__ unsigned fetch(const signed char *from, int second, bool even)
 {
 #if SWEETSPOT_VARIANT == 2
@@ -191,8 +253,8 @@ __device__ __forceinline__ unsigned fetch(const signed char *from, int second, b
 }
 
 /*
- * What a row and a column make of their letters, and the score of both (s + OPEN). A row behind the end of a and a column outside b meet nothing that
- * equals their letter.
+ * What a row and a column make of their letters, and the score of both (s + OPEN). A row behind the end of a and a
+ * column outside b meet nothing that equals their letter.
  */
 #if SIMILARITY_IS == SIMILARITY_permute
 constexpr unsigned OUTSIDE = 0x0404, BEHIND = EACH == 2 ? 0xcc88 : 0x4444;
@@ -210,7 +272,10 @@ __device__ __forceinline__ unsigned table(unsigned letter)
     asm("shl.b32 %0, %1, %2;" : "=r"(match) : "r"(MATCH + MISMATCH), "r"(8 * letter));
     return (OPEN - MISMATCH) * 0x01010101u + match;
 }
-__device__ __forceinline__ column of_column(unsigned letters) { return {table(letters & 0xff), EACH == 2 ? table(letters >> 8) : 0}; }
+__device__ __forceinline__ column of_column(unsigned letters)
+{
+    return {table(letters & 0xff), EACH == 2 ? table(letters >> 8) : 0};
+}
 __device__ __forceinline__ number similarity(unsigned row, column c)
 {
     unsigned s; /* not __byte_perm(), which leaves no sign to be selected */
@@ -220,8 +285,14 @@ __device__ __forceinline__ number similarity(unsigned row, column c)
 #else
 constexpr unsigned OUTSIDE = 0x7e7e, BEHIND = KEY * (EACH == 2 ? 0x7f007f : 0x7f);
 typedef unsigned column;
-__device__ __forceinline__ unsigned of_row(unsigned letters) { return EACH == 2 ? ((letters & 0xff) | (letters & 0xff00) << 8) * KEY : (letters & 0xff) * KEY; }
-__device__ __forceinline__ column of_column(unsigned letters) { return of_row(letters); }
+__device__ __forceinline__ unsigned of_row(unsigned letters)
+{
+    return EACH == 2 ? ((letters & 0xff) | (letters & 0xff00) << 8) * KEY : (letters & 0xff) * KEY;
+}
+__device__ __forceinline__ column of_column(unsigned letters)
+{
+    return of_row(letters);
+}
 __device__ __forceinline__ number similarity(unsigned row, column c)
 {
     if (EACH == 1) return row == c ? MATCH + OPEN : OPEN - MISMATCH;
@@ -232,13 +303,16 @@ __device__ __forceinline__ number similarity(unsigned row, column c)
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
-smith_waterman(const signed char *__restrict__ a, const signed char *__restrict__ b, int *__restrict__ score, uint2 *above, int count, int length_a, int length_b)
+    smith_waterman(const signed char *__restrict__ a, const signed char *__restrict__ b, int *__restrict__ score,
+                   uint2 *above, int count, int length_a, int length_b)
 {
     const int lane = threadIdx.x % GROUP, group = (blockIdx.x * BLOCK_SIZE + threadIdx.x) / GROUP;
     const bool mine = (long long)group * EACH < count;
-    const int pair = mine ? group * EACH : 0;    /* a group without a pair does the first again: shuffles need all threads */
+    const int pair =
+        mine ? group * EACH : 0; /* a group without a pair does the first again: shuffles need all threads */
     const int second = pair + 1 < count ? 1 : 0; /* a group without a second pair does its first twice */
-    const bool even = (count | reinterpret_cast<unsigned long long>(a) | reinterpret_cast<unsigned long long>(b)) % 2 == 0;
+    const bool even =
+        (count | reinterpret_cast<unsigned long long>(a) | reinterpret_cast<unsigned long long>(b)) % 2 == 0;
     const long long groups = (long long)gridDim.x * (BLOCK_SIZE / GROUP);
     const int one = blockDim.y;
     number best = both(FLOOR);
@@ -256,7 +330,8 @@ smith_waterman(const signed char *__restrict__ a, const signed char *__restrict_
         const bool from_above = first > 0, to_below = first + GROUP * ROWS < length_a;
         const signed char *from = b + pair;
         uint2 *link = above + group;
-        number corner = NOTHING, bottom = NOTHING, bottom_f = 0; /* of the row above, in the column to the left; of this thread's last row */
+        number corner = NOTHING, bottom = NOTHING,
+               bottom_f = 0; /* of the row above, in the column to the left; of this thread's last row */
         unsigned letters = OUTSIDE, next_letters = OUTSIDE;
         uint2 next_words = make_uint2((unsigned)NOTHING, 0);
         if (AHEAD) {
@@ -312,14 +387,16 @@ smith_waterman(const signed char *__restrict__ a, const signed char *__restrict_
 #endif
             bottom = up, bottom_f = f;
 #if SWEETSPOT_VARIANT != 2
-            if (to_below && lane == GROUP - 1 && (GROUP == 1 || step >= GROUP - 1)) link[-(GROUP - 1) * groups] = make_uint2((unsigned)up, (unsigned)f);
+            if (to_below && lane == GROUP - 1 && (GROUP == 1 || step >= GROUP - 1))
+                link[-(GROUP - 1) * groups] = make_uint2((unsigned)up, (unsigned)f);
 #endif
             link += groups;
         }
         if (GROUP > 1) __syncwarp(); /* the first thread reads what the last has written */
     }
 #pragma unroll
-    for (int distance = GROUP / 2; distance > 0; distance /= 2) best = largest(best, __shfl_xor_sync(0xffffffffu, best, distance));
+    for (int distance = GROUP / 2; distance > 0; distance /= 2)
+        best = largest(best, __shfl_xor_sync(0xffffffffu, best, distance));
     if (!mine || lane > 0) return;
 #if ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves
     score[pair] = (int)(best & 0xffff) - FLOOR;

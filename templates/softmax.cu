@@ -1,24 +1,26 @@
 /*
  * softmax.cu: y[i][j] = exp(x[i][j] - m) / sum over k of exp(x[i][k] - m), m the largest of row i.
  *
- * Bound by memory: at best every float is read once and written once. ROW_THREADS threads share a row, ROWS_PER_BLOCK rows a block.
+ * Bound by memory: at best every float is read once and written once. ROW_THREADS threads share a row, ROWS_PER_BLOCK
+ * rows a block.
  *
- *     METHOD registers   a thread keeps its HELD floats of the row in registers between reading and writing. Rows longer than ROW_THREADS * HELD
- *                        are done like `online`
- *     METHOD online      the largest and the sum are found together while reading (Milakov and Gimelshein 2018: when a larger element turns up, the sum so far is
- *                        multiplied by the exponential of the difference), then the row is read again, mostly from the caches
+ *     METHOD registers   a thread keeps its HELD floats of the row in registers between reading and writing. Rows
+ *                        longer than ROW_THREADS * HELD are done like `online`
+ *     METHOD online      the largest and the sum are found together while reading (Milakov and Gimelshein 2018: when a
+ *                        larger element turns up, the sum so far is multiplied by the exponential of the difference),
+ *                        then the row is read again, mostly from the caches
  *
- * Vectors of VECTOR floats where the number of columns and the matrices allow it, else single floats; decided when the kernel runs. exp(x) is
- * exp2(x * log2(e)) by the hardware.
+ * Vectors of VECTOR floats where the number of columns and the matrices allow it, else single floats; decided when the
+ * kernel runs. exp(x) is exp2(x * log2(e)) by the hardware.
  *
  * Launch      softmax (const float *x, float *y, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
  *
- * Parameters (macros; each has a default): ROW_THREADS, a power of two from 32; ROWS_PER_BLOCK; VECTOR 1, 2, 4; METHOD; HELD, a multiple of VECTOR;
- * STORE `plain` or `streaming` (st.global.cs)
+ * Parameters (macros; each has a default): ROW_THREADS, a power of two from 32; ROWS_PER_BLOCK; VECTOR 1, 2, 4; METHOD;
+ * HELD, a multiple of VECTOR; STORE `plain` or `streaming` (st.global.cs)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: no exponentials; 2 arithmetic alone: nothing loaded, and stores behind a condition
- * that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: no exponentials; 2 arithmetic alone:
+ * nothing loaded, and stores behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -52,12 +54,14 @@
 #if METHOD_IS == 0 || STORE_IS == 0
 #error "METHOD must be registers or online, STORE plain or streaming"
 #endif
-static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0, "ROW_THREADS must be a power of two from 32");
+static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0,
+              "ROW_THREADS must be a power of two from 32");
 static_assert(ROW_THREADS * ROWS_PER_BLOCK <= 1024, "ROW_THREADS * ROWS_PER_BLOCK must not exceed 1024");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 static_assert(HELD % VECTOR == 0, "HELD must be a multiple of VECTOR");
 
-namespace {
+namespace
+{
 
 constexpr int WARPS = ROW_THREADS / 32;
 constexpr float LEAST = -3.402823466e38f; /* not infinity: the difference of two infinities is no number */
@@ -84,12 +88,14 @@ __device__ __forceinline__ found join(found a, found b)
     return {largest, a.sum * exponential(a.largest - largest) + b.sum * exponential(b.largest - largest)};
 }
 
-/* Over the ROW_THREADS threads of a row, known to all of them. Contains a barrier of the block where a row has several warps. */
+/* Over the ROW_THREADS threads of a row, known to all of them. Contains a barrier of the block where a row has several
+ * warps. */
 __device__ __forceinline__ found join_row(found mine)
 {
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
-        mine = join(mine, {__shfl_xor_sync(0xffffffffu, mine.largest, distance), __shfl_xor_sync(0xffffffffu, mine.sum, distance)});
+        mine = join(mine, {__shfl_xor_sync(0xffffffffu, mine.largest, distance),
+                           __shfl_xor_sync(0xffffffffu, mine.sum, distance)});
     if constexpr (WARPS > 1) {
         __shared__ found of_warp[ROWS_PER_BLOCK][WARPS];
         const int row = threadIdx.x / ROW_THREADS, lane = threadIdx.x % 32;
@@ -98,7 +104,8 @@ __device__ __forceinline__ found join_row(found mine)
         mine = lane < WARPS ? of_warp[row][lane] : found{LEAST, 0.0f};
 #pragma unroll
         for (int distance = 16; distance > 0; distance /= 2)
-            mine = join(mine, {__shfl_xor_sync(0xffffffffu, mine.largest, distance), __shfl_xor_sync(0xffffffffu, mine.sum, distance)});
+            mine = join(mine, {__shfl_xor_sync(0xffffffffu, mine.largest, distance),
+                               __shfl_xor_sync(0xffffffffu, mine.sum, distance)});
     }
     return mine;
 }
@@ -192,11 +199,13 @@ template <int V> __device__ __forceinline__ void in_registers(const float *x, fl
     for (int i = 0; i < COUNT; ++i)
 #pragma unroll
         for (int v = 0; v < V; ++v) mine.largest = fmaxf(mine.largest, held[i][v]);
-    /* Exponentials relative to the thread's own largest: one more factor, and no second barrier. */
+            /* Exponentials relative to the thread's own largest: one more factor, and no second barrier. */
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
 #pragma unroll
-        for (int v = 0; v < V; ++v) mine.sum += held[i][v] = (i * ROW_THREADS + lane) * V < cols ? exponential(held[i][v] - mine.largest) : 0.0f;
+        for (int v = 0; v < V; ++v)
+            mine.sum += held[i][v] =
+                (i * ROW_THREADS + lane) * V < cols ? exponential(held[i][v] - mine.largest) : 0.0f;
     const found row = join_row(mine);
     const float factor = exponential(mine.largest - row.largest) / row.sum;
 #pragma unroll
@@ -210,7 +219,8 @@ template <int V> __device__ __forceinline__ void in_registers(const float *x, fl
 
 template <int V> __device__ __forceinline__ void softmax_row(const float *x, float *y, int cols, int all_cols)
 {
-    if (METHOD_IS == METHOD_registers && all_cols <= ROW_THREADS * HELD) /* the same for all threads: there are barriers inside */
+    if (METHOD_IS == METHOD_registers &&
+        all_cols <= ROW_THREADS * HELD) /* the same for all threads: there are barriers inside */
         in_registers<V>(x, y, cols);
     else
         online<V>(x, y, cols);
@@ -218,12 +228,14 @@ template <int V> __device__ __forceinline__ void softmax_row(const float *x, flo
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(ROW_THREADS *ROWS_PER_BLOCK) softmax(const float *__restrict__ x, float *__restrict__ y, int rows, int cols)
+extern "C" __global__ void __launch_bounds__(ROW_THREADS *ROWS_PER_BLOCK)
+    softmax(const float *__restrict__ x, float *__restrict__ y, int rows, int cols)
 {
     const int row = blockIdx.x * ROWS_PER_BLOCK + threadIdx.x / ROW_THREADS;
     const long long at = (long long)row * cols;
     const int mine = row < rows ? cols : 0;
-    if (VECTOR > 1 && cols % VECTOR == 0 && (reinterpret_cast<unsigned long long>(x) | reinterpret_cast<unsigned long long>(y)) % (4 * VECTOR) == 0)
+    if (VECTOR > 1 && cols % VECTOR == 0 &&
+        (reinterpret_cast<unsigned long long>(x) | reinterpret_cast<unsigned long long>(y)) % (4 * VECTOR) == 0)
         softmax_row<VECTOR>(x + at, y + at, mine, cols);
     else
         softmax_row<1>(x + at, y + at, mine, cols);

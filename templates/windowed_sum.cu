@@ -1,15 +1,16 @@
 /*
- * windowed_sum.cu: y[i] = the sum of x[j] over |j - i| <= RADIUS, zero outside, to show whether staging in shared memory pays where the L1 cache
- * already does the same job.
+ * windowed_sum.cu: y[i] = the sum of x[j] over |j - i| <= RADIUS, zero outside, to show whether staging in shared
+ * memory pays where the L1 cache already does the same job.
  *
  *     STAGING shared   a block brings its BLOCK_SIZE + 2 * RADIUS elements to shared memory first
  *     STAGING none     every thread reads its 2 * RADIUS + 1 elements from global memory, most of them from the L1
  *
  * Both add in the same order. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n, RADIUS <= BLOCK_SIZE.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load from global memory, their bits collected instead of added
- * (staged: one element goes through shared memory and back), and the store; 2 arithmetic alone: the additions, of a number that is not loaded or of what
- * was put into shared memory without loading, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load from global memory, their
+ * bits collected instead of added (staged: one element goes through shared memory and back), and the store; 2
+ * arithmetic alone: the additions, of a number that is not loaded or of what was put into shared memory without
+ * loading, and a store behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -43,9 +44,13 @@ __device__ __forceinline__ float add(float a, float b)
 #endif
 }
 
-__device__ __forceinline__ float element(const float *x, long long at, long long n) { return at >= 0 && at < n ? __ldg(x + at) : 0.0f; }
+__device__ __forceinline__ float element(const float *x, long long at, long long n)
+{
+    return at >= 0 && at < n ? __ldg(x + at) : 0.0f;
+}
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) windowed_sum(const float *__restrict__ x, float *__restrict__ y, long long n)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    windowed_sum(const float *__restrict__ x, float *__restrict__ y, long long n)
 {
     const int tid = threadIdx.x;
     const long long at = (long long)blockIdx.x * BLOCK_SIZE + tid;

@@ -13,9 +13,16 @@
 static const struct {
     const char *mode, *member, *value;
 } impossible[] = {
-    {"time_zero", "time", "0"},          {"time_negative", "time", "-1e-3"},    {"time_huge", "time", "1e308"},
-    {"time_text", "time", "\"soon\""},   {"error_negative", "error", "-1"},     {"sample_zero", "samples", "[1e-3, 0]"},
-    {"count_real", "count", "2.5"},      {"problem_far", "problem", "1000000"}, {"problem_none", "problem", "null"},
+    {"time_zero", "time", "0"},
+    {"time_tiny", "time", "5e-324"},
+    {"time_negative", "time", "-1e-3"},
+    {"time_huge", "time", "1e308"},
+    {"time_text", "time", "\"soon\""},
+    {"error_negative", "error", "-1"},
+    {"sample_zero", "samples", "[1e-3, 0]"},
+    {"count_real", "count", "2.5"},
+    {"problem_far", "problem", "1000000"},
+    {"problem_none", "problem", "null"},
     {"energy_text", "energy", "[1, 2]"},
 };
 

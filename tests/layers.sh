@@ -142,13 +142,12 @@ while read -r file; do
     echo "$named" | grep -qx "$file" || complain "tests/json_members.txt: $file names no member: remove it"
 done <tests/json_members.txt
 
-# Lines of at most 120 columns. Spaces in tests/spaces were recorded from some templates, and hold the hash of each: of
-# a template with another hash `header` and `status` say that it is not the one that was measured. So these stay as they
-# are until their spaces are recorded again.
-recorded='axpy branch coarsening copy_order smith_waterman softmax windowed_sum'
-templates=$(for file in templates/*.cu templates/*/*.cuh; do
-    case " $recorded " in *" $(basename "$file" .cu) "*) ;; *) echo "$file" ;; esac
-done)
+# Files of templates of at most 500 lines; lines of at most 120 columns.
+templates=$(echo templates/*.cu templates/*/*.cuh)
+# shellcheck disable=SC2086
+long=$(wc -l $templates | awk '$1 > 500 && $2 != "total"')
+[ -z "$long" ] || complain "templates of more than 500 lines, which could be folders of files by role:
+$long"
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
     -path tuner/source/host -prune -o \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
@@ -171,8 +170,8 @@ fi
 # clang-format 14 is that of Debian 12; other versions break lines differently.
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     # shellcheck disable=SC2086
-    unformatted=$(clang-format --dry-run $sources 2>&1 | grep -E ': (warning|error):' | sed 's/: .*//;s/:[0-9]*$//' |
-        sort -u)
+    unformatted=$(clang-format --dry-run $sources $templates 2>&1 | grep -E ': (warning|error):' |
+        sed 's/: .*//;s/:[0-9]*$//' | sort -u)
     [ -z "$unformatted" ] || complain "not formatted (make format):
 $unformatted"
 fi

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
@@ -53,11 +54,45 @@ static char *name_another(const struct frame *f)
     return line;
 }
 
+// A file of which nothing is known, and that nothing names.
+static void send_file(int number, int64_t size)
+{
+    char hash[HASH_TEXT_SIZE], *path = text_format("/nowhere/%d.cubin", number);
+    hash_content("", 0, hash);
+    frame_put_json(&out, FRAME_FILE, 0,
+                   json_pack("{s:s, s:s, s:I}", "path", path, "hash", hash, "size", (json_int_t)size));
+    free(path);
+}
+
+// The agent's answer to the welcome, with more names.
+static char *have_much(const struct frame *f)
+{
+    json_t *ready = json_loads(f->data, 0, NULL), *have = json_array();
+    for (int i = 0; i < atoi(text); i++) json_array_append_new(have, json_sprintf("files/%x", (unsigned)i));
+    json_object_set_new(ready, "have", have);
+    char *changed = json_dumps(ready, JSON_COMPACT);
+    json_decref(ready);
+    return changed;
+}
+
+// The beginning of a frame of this size.
+static void put_header(uint32_t size)
+{
+    unsigned char header[12] = {'s', 'n', FRAME_READY};
+    for (int i = 0; i < 4; i++) header[8 + i] = (unsigned char)(size >> 8 * i);
+    while (frame_pending(&out) && !frame_flush(&out, STDOUT_FILENO)) continue;
+    if (write(STDOUT_FILENO, header, sizeof header) < 0) exit(1);
+}
+
 static void carry(const struct frame *f)
 {
     static int carried;
     char *changed = NULL;
     if (lies("silence") && ++carried > atoi(text)) pause();
+    for (int i = 0; lies("files") && f->type == FRAME_READY && i < atoi(text); i++) send_file(i, 0);
+    if (lies("file") && f->type == FRAME_READY) send_file(0, atoll(text));
+    if (lies("have") && f->type == FRAME_READY) changed = have_much(f);
+    if (lies("frame") && f->type == FRAME_READY) put_header((uint32_t)atoll(text));
     if (lies("never_ready") && f->type == FRAME_READY) return;
     if (lies("path") && f->type == FRAME_OUTPUT) changed = name_another(f);
     if (changed)

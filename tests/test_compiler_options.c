@@ -62,42 +62,6 @@ static void a_mistaken_option_is_refused_with_file_and_line(void **state)
     }
 }
 
-// The file's content counts, wherever the job is run from; a file that ptxas refuses fails its candidates alone.
-static void a_file_of_options_is_read_and_its_content_counts(void **state)
-{
-    (void)state;
-    char *folder = write_job("{ name = \"PTX\"; option = \"--ptxas-options=--options-file=%\"; files = [\"\", "
-                             "\"few.opt\", \"bad.opt\"]; }",
-                             "");
-    e2e_write(folder, "few.opt", "--maxrregcount 24\n");
-    e2e_write(folder, "bad.opt", "--no-such-option\n");
-    struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 6 --cache %s/cache 2>&1", folder, folder);
-    assert_int_equal(r.status, 1);
-    const char *few = strstr(r.out, "X=5,PTX=few.opt"), *none = strstr(r.out, "X=5,PTX=\n");
-    if (!few || !none) fail_msg("%s", r.out);
-    while (few[-1] != '\n') few--;
-    while (none[-1] != '\n') none--;
-    if (atoi(few + 2) > 24 || atoi(none + 2) <= 24) fail_msg("%s", r.out);
-    e2e_expect(r.out, "PTX=bad.opt");
-    e2e_expect(r.out, "Unknown option '-no-such-option'");
-    e2e_done(&r);
-    e2e_write(folder, "bad.opt", "--maxrregcount 32\n"); // it was in no cache
-    e2e_write(folder, "few.opt", "--maxrregcount 40\n"); // it was
-    r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 6 --cache %s/cache 2>&1", folder, folder);
-    if (r.status) fail_msg("%s", r.out);
-    few = strstr(r.out, "X=5,PTX=few.opt");
-    assert_non_null(few);
-    while (few[-1] != '\n') few--;
-    if (atoi(few + 2) <= 24) fail_msg("%s", r.out);
-    e2e_done(&r);
-    r = e2e_run(folder, "rm %s/few.opt; $BIN/sweetspot check %s/job.cfg 2>&1", folder, folder);
-    assert_int_equal(r.status, 2);
-    e2e_expect(r.out, "job.cfg:3: cannot read 'few.opt', a file of 'PTX'");
-    e2e_done(&r);
-    e2e_remove(folder);
-}
-
 // The registers that a configuration of the job takes.
 static int registers_of(const char *out, const char *config)
 {
@@ -158,7 +122,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mistaken_option_is_refused_with_file_and_line),
-        cmocka_unit_test(a_file_of_options_is_read_and_its_content_counts),
         cmocka_unit_test(candidates_are_compiled_with_the_option_unless_the_value_leaves_it_out),
         cmocka_unit_test(the_header_has_the_winners_options_and_no_macro_for_them),
     };

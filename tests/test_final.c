@@ -354,8 +354,9 @@ static void what_no_final_can_find_is_refused(void **state)
     static const struct {
         const char *mode, *reason;
     } spoilt[] = {
-        {"final_time_zero", "'times' of a problem is 0, outside more than 0"},
-        {"final_time_negative", "'times' of a problem is -0.001, outside more than 0"},
+        {"final_time_zero", "'times' of a problem is 0, outside 1e-07 to 1e+19"},
+        {"final_time_tiny", "'times' of a problem is 4.94066e-324, outside 1e-07 to 1e+19"},
+        {"final_time_negative", "'times' of a problem is -0.001, outside 1e-07 to 1e+19"},
         {"final_time_huge", "'times' of a problem is 1e+308"},
         {"final_time_text", "'times' of a problem is not a number"},
         {"final_problem_far", "'problem' of a problem is "},

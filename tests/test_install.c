@@ -69,6 +69,8 @@ static void everything_is_where_others_look_for_it(void **state)
                                         "include/sweetspot/sweetspot_reference.h",
                                         "include/sweetspot/sweetspot_baseline.h",
                                         "share/sweetspot/templates/gemm_simt.cu",
+                                        "share/sweetspot/templates/gemm_simt/ring.cuh",
+                                        "share/sweetspot/templates/device/ptx.cuh",
                                         "share/sweetspot/configs/sgemm.inc",
                                         "share/sweetspot/configs/suite/fp32_129.cfg",
                                         "share/man/man1/sweetspot.1",
@@ -255,7 +257,7 @@ static void a_cmake_project_builds_with_the_header_until_the_template_changes(vo
     r = INSTALLED("cmake", "cmake --build build");
     assert_null(strstr(r.out, "Building C object")); // nothing has changed
     expect_done(&r);
-    r = INSTALLED("cmake", "echo '// changed' >>%s/share/sweetspot/templates/gemm_simt.cu; cmake --build build",
+    r = INSTALLED("cmake", "echo '// changed' >>%s/share/sweetspot/templates/gemm_simt/ring.cuh; cmake --build build",
                   prefix);
     assert_int_not_equal(r.status, 0);
     e2e_expect(r.err, "the template is not the one");

@@ -26,7 +26,6 @@ static void write_jobs(const char *folder)
     e2e_write(folder, "empty.cfg", JOB("parameters = ();\n", PROBLEMS) REFERENCE);
     e2e_write(folder, "none.cfg", JOB("", PROBLEMS));
     e2e_write(folder, "unverified.cfg", JOB("", PROBLEMS) REFERENCE "verification = { enabled = false; };\n");
-    e2e_write(folder, "unsanitized.cfg", JOB("", PROBLEMS) REFERENCE "verification = { sanitize = false; };\n");
     e2e_write(folder, "two.cfg",
               "name = \"two\"; kernel = { template = \"x.cu\"; };\n" PROBLEMS
               "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [512]; };\n"
@@ -79,7 +78,6 @@ static const struct {
     {"", "job.cfg -s MODE=sanitize_racecheck", 0, "racecheck (advice): 1 error, 1 warning: Error: Race", ""},
     {"", "job.cfg -s MODE=sanitize_crash", 0, "memcheck: failed: ", ""},
     {NO_TOOL, "job.cfg -s MODE=sanitize_memcheck", 0, "fake: right\n", ""},
-    {"", "unsanitized.cfg", 0, "note: no sanitizers: the job says verification.sanitize = false", ""},
     {"", "job.cfg -s MODE=count_crash", 0, "note: no counters: ", ""},
     {"", "job.cfg -s MODE=restart", 0, "fake: right\n", ""},
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "plain.cfg", 0, "note: ERR_NVGPUCTRPERM", ""},

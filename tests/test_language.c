@@ -1,4 +1,4 @@
-// What a job file may say of values and macros: decimals, values that are expressions, derived names as macros.
+// What a job file may say of values: decimals.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tests/loaded_job.h"
@@ -136,96 +136,11 @@ static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(v
     free(decimals);
 }
 
-static void values_may_be_expressions_of_sizes_and_the_device(void **state)
-{
-    (void)state;
-    struct error err;
-    char *text = text_replaced(
-             finished_job_text, "{ name = \"BLOCK_M\"; values = [64, 128, 256]; }",
-             "{ name = \"BLOCK_M\"; expressions = (\"2 * device.warp_size\", \"M / 32\", \"device.sm_count\", "
-             "64, \"ALPHA * 100\"); }"),
-         *whole = text_format("%scurrent = { BLOCK_M = 200; UNROLL_K = 0; REDUCTION = \"shared\"; };\n", text);
-    struct job *j = load_text(whole);
-    const struct parameter *p = space_parameter(j->space, 0);
-    static const int64_t expected[] = {64, 128, 132, 200};
-    assert_int_equal(p->count, 4); // 64 twice is one value
-    assert_memory_equal(p->values, expected, sizeof expected);
-    struct device_limits small = device_limits_h200;
-    small.sm_count = 128; // becomes M / 32
-    assert_int_equal(j->current.own.config[0], 3);
-    assert_int_equal(job_build_space(j, &small, &err), 0);
-    assert_int_equal(p->count, 3);
-    assert_int_equal(j->current.own.config[0], 2); // the same value
-    assert_int_equal(space_size(j->space), 3 * 3 * 2);
-    assert_int_equal(job_build_space(j, &device_limits_h200, &err), 0);
-    assert_int_equal(p->count, 4);
-    job_free(j);
-    char *named = text_replaced(whole, "BLOCK_M = 200", "BLOCK_M = 132");
-    j = load_text(named);
-    assert_int_equal(job_build_space(j, &small, &err), -1);
-    assert_contains(err.message, "'current': parameter 'BLOCK_M' does not have the value 132 on this device");
-    assert_contains(err.message, "mini.cfg:");
-    job_free(j);
-    free(named);
-    free(whole);
-    free(text);
-    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ \"BLOCK_M / 2\" ]; }",
-            "a value of 'UNROLL_K' depends on 'BLOCK_M', which differs between configurations");
-    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ \"M / 0\" ]; }", "division by zero");
-    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ 0.5 ]; }", "an expression must be a string or an integer");
-    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ ]; }", "has no values");
-    refused(UNROLL, "{ name = \"UNROLL_K\"; expressions = [ 1 ]; values = [ 1 ]; }",
-            "needs exactly one of 'values', 'unroll', 'range', 'expressions' and 'files'");
-}
-
-static void derived_names_may_be_macros_of_the_template_and_the_header(void **state)
-{
-    (void)state;
-    char *text = text_replaced(finished_job_text, "defines = { ALPHA = 2; };",
-                               "defines = { ALPHA = 2; }; macros = [ \"ROWS\" ];"),
-         *whole = text_replaced(text, "BYTES = \"BLOCK_M * 4 * 64\";",
-                                "BYTES = \"BLOCK_M * 4 * 64\"; ROWS = \"BYTES / 32\";");
-    struct job *j = load_text(whole);
-    char *macros = macros_of(j, FIRST);
-    assert_string_equal(macros, "BLOCK_M=64 UNROLL_K= REDUCTION=shared ALPHA=2 ROWS=512 ");
-    free(macros);
-    job_free(j);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
-    char *err;
-    int status = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL);
-    if (status) fail_msg("status %d: %s", status, err);
-    free(err);
-    char *header = text_read_file(job.header, NULL);
-    assert_contains(header, "#define BLOCK_M 64\n");
-    assert_contains(header, "#define ROWS 512\n");
-    assert_contains(header, "#undef ROWS\n");
-    free(header);
-    char *sized = text_replaced(whole, "\"BYTES / 32\"", "\"TILES\"");
-    struct mistakes mistakes = {0};
-    finished_write(job.job, sized);
-    assert_int_equal(job_load(job.job, &j, &mistakes), -1);
-    assert_contains(mistakes.list[0].text, "'ROWS' cannot be a macro: it depends on the size 'M'");
-    assert_int_equal(mistakes.list[0].line, 2);
-    mistakes_release(&mistakes);
-    free(sized);
-    free(whole);
-    free(text);
-    refused("defines = { ALPHA = 2; };", "macros = [ \"BITES\" ];",
-            "unknown derived name 'BITES'; did you mean 'BYTES'?");
-    refused("defines = { ALPHA = 2; };", "macros = [ \"BYTES\", \"BYTES\" ];", "'BYTES' is listed twice");
-    refused("defines = { ALPHA = 2; };", "macros = [ 1 ];", "'macros' must hold strings");
-    refused("defines = { ALPHA = 2; };", "defines = { BYTES = \"x\"; }; macros = [ \"BYTES\" ];",
-            "macro 'BYTES' is also a macro of all stages");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(values_may_be_expressions_of_sizes_and_the_device, setup, teardown),
-        cmocka_unit_test_setup_teardown(derived_names_may_be_macros_of_the_template_and_the_header, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "tuner/base/child_process.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
 #include "tuner/node/node_identity.h"
@@ -129,6 +130,29 @@ static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
     assert_int_equal(json_get_integer(exit, "status", -1), 0);
     json_decref(exit);
     free(line);
+    finish(&a);
+}
+
+// Else the agent would keep all of it.
+static void a_line_that_is_too_long_is_carried_before_it_ends(void **state)
+{
+    (void)state;
+    enum { SIZE = 32 << 20 };
+    struct agent a = start("--private");
+    json_decref(welcome(&a, "/nowhere", ""));
+    char *bytes = memory_new(SIZE, 1);
+    memset(bytes, 'x', SIZE);
+    begin_worker(&a, 7);
+    frame_put(&a.out, FRAME_INPUT, 7, bytes, SIZE);
+    size_t got = 0;
+    while (got < SIZE - (8 << 20)) got += expect(&a, FRAME_OUTPUT).size;
+    frame_put(&a.out, FRAME_INPUT, 7, "\nshort\n", 7);
+    struct frame f;
+    do f = expect(&a, FRAME_OUTPUT);
+    while ((got += f.size) < SIZE + 7);
+    assert_int_equal(got, SIZE + 7);
+    assert_string_equal(f.data, "short\n");
+    free(bytes);
     finish(&a);
 }
 
@@ -271,6 +295,60 @@ static void what_is_no_hash_is_refused_before_anything_is_written(void **state)
     e2e_remove(folder);
 }
 
+static void a_cache_that_others_could_change_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *make, *message;
+    } cases[] = {
+        {"mkdir there; ln -s there cache", "is a symbolic link"},
+        {"mkdir -m 777 cache", "other users can write to"},
+        {"mkdir -m 770 cache", "other users can write to"},
+        {": >cache", "cannot"},
+        {":", NULL},
+        {"mkdir -m 755 cache", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("node_cache");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "cd %s; umask 0; %s\n$BIN/sweetspot-node --cache cache </dev/null >greeting\n"
+                    "echo status $?; stat -Lc 'mode %%a' cache",
+                    folder, cases[i].make);
+        e2e_expect(r.out, cases[i].message ? "status 3" : "status 0");
+        if (cases[i].message) e2e_expect(r.err, cases[i].message);
+        if (!strcmp(cases[i].make, ":")) e2e_expect(r.out, "mode 700");
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+// The driver sends what is not told, and what is told is used.
+static void only_files_with_the_right_content_are_told(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    char hash[HASH_TEXT_SIZE], *bytes = memory_new(SIZE + 1, 1);
+    memset(bytes, 'x', SIZE);
+    hash_content(bytes, SIZE, hash);
+    struct agent a = start("--private");
+    for (int damaged = 0; damaged < 2; damaged++) {
+        char *name = damaged ? text_copy("cache/files/00/00000000000000000000000000000000.cubin")
+                             : text_format("cache/files/%.2s/%s.cubin", hash, hash),
+             *path = text_format("%s/%s", a.folder, name);
+        assert_int_equal(output_make_folders(path, NULL), 0);
+        e2e_write(a.folder, name, bytes);
+        free(path);
+        free(name);
+    }
+    json_t *ready = welcome(&a, "/nowhere", ""), *have = json_object_get(ready, "have");
+    assert_int_equal(json_array_size(have), 1);
+    e2e_expect(json_string_value(json_array_get(have, 0)), hash);
+    json_decref(ready);
+    free(bytes);
+    finish(&a);
+}
+
 static void who_sees_the_drivers_files_is_told_by_their_content(void **state)
 {
     (void)state;
@@ -330,10 +408,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_lines_arrive_whole_and_beats_go_before_them),
+        cmocka_unit_test(a_line_that_is_too_long_is_carried_before_it_ends),
         cmocka_unit_test(workers_end_with_the_pipe_and_a_cut_frame_is_none),
         cmocka_unit_test(how_a_worker_ended_or_stopped_is_told),
         cmocka_unit_test(files_have_their_name_when_their_content_is_right),
         cmocka_unit_test(what_is_no_hash_is_refused_before_anything_is_written),
+        cmocka_unit_test(a_cache_that_others_could_change_is_refused),
+        cmocka_unit_test(only_files_with_the_right_content_are_told),
         cmocka_unit_test(who_sees_the_drivers_files_is_told_by_their_content),
         cmocka_unit_test(greetings_of_others_are_refused_with_what_they_are),
         cmocka_unit_test(slurms_lists_of_numbers_are_read),

@@ -21,19 +21,17 @@ static const char job_text[] =
     "  { buffer = \"c\"; type = \"i64\"; shape = [\"N\"]; }, { scalar = \"N\"; type = \"i32\"; },\n"
     "  { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
     "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [32]; }; };\n"
-    "compile = { timeout = \"1s\"; workers = %d; };\n"
+    "compile = { timeout = \"1s\"; };\n"
     "search = { strategy = \"exhaustive\"; };\n";
 
 static struct outcome_of_command tune(const char *folder, int compilers, const char *before)
 {
-    char *text = text_format(job_text, compilers);
-    e2e_write(folder, "job.cfg", text);
+    e2e_write(folder, "job.cfg", job_text);
     e2e_write(folder, "x.cu", "// empty\n");
-    free(text);
     return e2e_run(folder,
                    "export FAKE_LOG='%s/log'; %s " FAKE "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q "
-                   "--no-final",
-                   folder, before, folder, folder);
+                   "--no-final --workers %d",
+                   folder, before, folder, folder, compilers);
 }
 
 static void own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone(void **state)

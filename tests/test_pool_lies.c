@@ -123,11 +123,37 @@ static void a_node_with_impossible_cores_is_refused(void **state)
     }
 }
 
+static void a_node_that_sends_too_much_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lie, *message;
+    } cases[] = {
+        {"have 70000", "it says that it has more than 65536 files"},
+        {"file 2000000000", "it sends a file of 2000000000 bytes"},
+        {"files 5000", "it sends files that no answer names"},
+        {"frame 200000000", "what arrives is not of the protocol"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *nodes = text_format("nodes = ( { name = \"only\"; gpus = 1; cores = 1; command = \"$BIN/lying_node %s\"; "
+                                  "private = true; } );\n",
+                                  cases[i].lie),
+             *folder = job_folder(nodes);
+        struct outcome_of_command r = RUN(folder, "tune");
+        if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cases[i].lie, r.status, r.out, r.err);
+        e2e_expect(r.err, "node only is set aside: ");
+        e2e_expect(r.err, cases[i].message);
+        done(&r, folder);
+        free(nodes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_without_a_compiler_ends_with_the_reason),
         cmocka_unit_test(a_node_with_impossible_cores_is_refused),
+        cmocka_unit_test(a_node_that_sends_too_much_is_refused),
         cmocka_unit_test(a_node_cannot_choose_a_file_of_the_drivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

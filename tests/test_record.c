@@ -36,7 +36,7 @@ static const char *const colours[] = {"red", "green", "blue", NULL};
 
 static const struct record_field side_fields[] = {
     {"name", RECORD_MEMBER(struct side, name), .flags = RECORD_REQUIRED},
-    {"length", RECORD_MEMBER(struct side, length), .high = 100, .flags = RECORD_POSITIVE},
+    {"length", RECORD_MEMBER(struct side, length), .low = 0.5, .high = 100},
     {0}};
 static const struct record side_record = {"a side", sizeof(struct side), side_fields, NULL};
 
@@ -139,7 +139,7 @@ static void what_cannot_be_is_refused_with_its_name(void **state)
         {"{\"back\":[]}", "'back' of a box is not an object"},
         {"{\"back\":{}}", "'name' of a side is missing"},
         {"{\"sides\":{}}", "'sides' of a box is not a list"},
-        {"{\"sides\":[{\"name\":\"a\",\"length\":0}]}", "'length' of a side is 0, outside more than 0 to 100"},
+        {"{\"sides\":[{\"name\":\"a\",\"length\":0}]}", "'length' of a side is 0, outside 0.5 to 100"},
         {"{\"sides\":[null]}", "'sides' of a box is not an object"},
         {"{\"weights\":[true]}", "entry 0: 'weights' of a box is not a number"},
         {"{\"notes\":[null]}", "entry 0: 'notes' of a box is not a text"},

@@ -182,6 +182,28 @@ static const struct {
     {"\"key\": \"misses\"", "\"key\": \"time\"", "'time' has the name of another column"},
 };
 
+static void trials_with_impossible_times_count_as_failed_and_are_counted(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("impossible");
+    e2e_write(
+        folder, "space.json",
+        "{\"format\":\"sweetspot-space\",\"version\":1,\"parameters\":[{\"name\":\"X\",\"kind\":\"int\",\"values\":"
+        "[1,2,3,4,5,6]}],\"columns\":[\"X\",\"status\",\"time\"],\"trials\":[[1,\"ok\",1e-3],[2,\"ok\",0],[3,\"ok\","
+        "-1],[4,\"ok\",5e-324],[5,\"ok\",null],[6,\"wrong\",null]]}\n");
+    e2e_write(
+        folder, "cache.json",
+        "{\"kernel_name\":\"k\",\"tune_params_keys\":[\"X\"],\"tune_params\":{\"X\":[1,2,3]},\"cache\":{"
+        "\"1\":{\"X\":1,\"time\":1.0},\"2\":{\"X\":2,\"time\":0.00001},\"3\":{\"X\":3,\"time\":\"InvalidConfig\"}}}");
+    struct outcome_of_command r =
+        e2e_run(folder, "$BIN/sweetspot import %1$s/space.json; $BIN/sweetspot import %1$s/cache.json", folder);
+    e2e_expect(r.err, "space.json: 4 configurations count as failed, because their times are impossible");
+    e2e_expect(r.err, "cache.json: 1 configurations count as failed, because their times are impossible");
+    e2e_expect(r.out, "6: 1 ok, 4 launch_error, 1 wrong");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong(void **state)
 {
     (void)state;
@@ -381,6 +403,7 @@ int main(void)
         cmocka_unit_test(kernel_tuner_caches_are_read_and_failures_are_failures),
         cmocka_unit_test(t4_files_are_read_and_values_are_collected_from_the_configurations),
         cmocka_unit_test(our_own_format_comes_back_as_it_was_written_plain_and_packed),
+        cmocka_unit_test(trials_with_impossible_times_count_as_failed_and_are_counted),
         cmocka_unit_test(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong),
         cmocka_unit_test(a_packed_file_that_is_cut_off_is_an_error),
         cmocka_unit_test(the_shipped_space_is_whole),

@@ -195,7 +195,7 @@ static void what_is_found_decides(void **state)
         {"sanitize_racecheck", "", "", "X=7", "", "  racecheck: 1 error, 1 warning: Error: Race reported"},
         {"sanitize_crash", "", "", "X=7", "", "memcheck: failed"},
         {"sanitize_refused", "", "", "X=7", "", "failed: the worker says launch_error: scripted"},
-        {"sanitize_memcheck", "", "sanitize = false;", "X=7", "", "winner"},
+        {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=none", "", "X=7", "", "winner"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER= CUDA_HOME= PATH=/nowhere", "", "X=7",
          "the winner is not run under compute-sanitizer: there is no compute-sanitizer", "winner"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=/bin/false", "", "X=7", "'/bin/false --version' fails",
@@ -237,7 +237,7 @@ static void a_tool_that_hangs_is_killed_with_its_children_and_left_out(void **st
 {
     (void)state;
     char *folder = e2e_folder("sanitize_hang");
-    write_job(folder, "sanitize_memcheck", "sanitize_timeout = \"1s\";");
+    write_job(folder, "sanitize_memcheck", "");
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
     assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");

@@ -16,7 +16,7 @@ static void write_job(const char *folder, const char *xs, const char *modes, con
     char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = block,
                  .more = "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                         "compile = { timeout = \"1s\"; workers = 2; }; search = { strategy = \"exhaustive\"; };");
+                         "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
     free(parameters);
 }
 
@@ -54,8 +54,9 @@ static const struct {
     {"compile_nonsense", STATUS_COMPILE_ERROR, "not a JSON object"},
     {"registers", STATUS_PRUNED, "255 registers"},
     {"registers_impossible", STATUS_COMPILE_ERROR, "'registers' of a stage is 9.22337e+18"},
+    {"time_tiny", STATUS_CRASHED, "'time' of a problem is 4.94066e-324, outside 1e-07 to 1e+19"},
     {"time_zero", STATUS_CRASHED, "sends invalid messages: its answer to 'trial': 'time' of a problem is 0"},
-    {"time_negative", STATUS_CRASHED, "'time' of a problem is -0.001, outside more than 0 to 1e+19"},
+    {"time_negative", STATUS_CRASHED, "'time' of a problem is -0.001, outside 1e-07 to 1e+19"},
     {"time_huge", STATUS_CRASHED, "'time' of a problem is 1e+308"},
     {"time_text", STATUS_CRASHED, "'time' of a problem is not a number"},
     {"error_negative", STATUS_CRASHED, "'error' of a problem is -1"},

@@ -55,10 +55,7 @@ struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t mo
 void stop_tell(struct stop *s, double objective)
 {
     if (objective < s->best) s->best = objective;
-    if (s->evaluations == s->room) {
-        s->room = 2 * s->room + 256;
-        s->trace = memory_grow(s->trace, s->room, sizeof *s->trace);
-    }
+    s->trace = memory_room(s->trace, &s->room, s->evaluations + 1, sizeof *s->trace);
     s->trace[s->evaluations++] = s->best;
     // The outlook reads the whole trace: it is computed again when there are 2% more evaluations.
     if (s->rules.until <= 0 || s->evaluations < STOP_LEAST || !isfinite(s->best) ||

@@ -130,17 +130,6 @@ int space_add_parameter(struct space *s, const char *name, enum parameter_kind k
     return 0;
 }
 
-int space_set_values(struct space *s, size_t parameter, const int64_t *values, size_t count, struct error *err)
-{
-    struct parameter *p = &s->parameters[parameter];
-    if (check_values(s, p->name, p->kind, values, count, err) < 0) return -1;
-    p->values = memory_grow(p->values, count, sizeof *values);
-    memcpy(p->values, values, count * sizeof *values);
-    p->count = count;
-    forget_index(s);
-    return 0;
-}
-
 // Whether the space gives the name a value.
 static bool has_value(const struct space *s, int slot)
 {

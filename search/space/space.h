@@ -48,8 +48,6 @@ void space_free(struct space *);
 // name.
 int space_add_parameter(struct space *, const char *name, enum parameter_kind kind, const int64_t *values, size_t count,
                         struct error *);
-// Other values for a parameter of the space. Configurations are value indices: those made before mean something else.
-int space_set_values(struct space *, size_t parameter, const int64_t *values, size_t count, struct error *);
 // A name that is the same for all configurations (device limit, problem size). Value array slot is set.
 int space_set_constant(struct space *, const char *name, int64_t value, struct error *);
 // A derived name: an expression over parameters, constants and earlier derived names. It must have a value for every

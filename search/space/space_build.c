@@ -23,7 +23,8 @@ enum { MAX_EDGES = 4 * 1000 * 1000 };
 struct state_table {
     int width;
     int64_t *values; // width entries a state
-    uint32_t count, room;
+    uint32_t count;
+    size_t room; // for values
     struct hash_index index;
 };
 
@@ -89,8 +90,8 @@ static void find_needed(const struct plan *plan, const struct level_plan *lp, co
 
 static void table_init(struct state_table *t, int width)
 {
-    *t = (struct state_table){.width = width, .room = 32};
-    t->values = memory_grow(NULL, (size_t)t->room * (size_t)width, sizeof *t->values);
+    *t = (struct state_table){.width = width};
+    t->values = memory_room(NULL, &t->room, (size_t)width, sizeof *t->values);
 }
 
 static void table_release(struct state_table *t)
@@ -115,10 +116,7 @@ static uint32_t table_intern(struct state_table *t)
     int64_t known = hash_index_find(&t->index, hash, is_fresh, t);
     if (known >= 0) return (uint32_t)known;
     hash_index_add(&t->index, hash, t->count++);
-    if (t->count + 1 > t->room) {
-        t->room *= 2;
-        t->values = memory_grow(t->values, (size_t)t->room * width, sizeof *t->values);
-    }
+    t->values = memory_room(t->values, &t->room, (t->count + 1) * width, sizeof *t->values);
     return t->count - 1;
 }
 

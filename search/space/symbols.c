@@ -53,10 +53,7 @@ int symbols_add(struct symbols *s, const char *name, enum expr_type type, struct
         return error_set(err, "'%s' is not a name: use letters, digits and '_', and do not begin with a digit", name);
     if (string_pool_find(&s->names, name) >= 0) return error_set(err, "the name '%s' is already taken", name);
     size_t slot = string_pool_put(&s->names, name, strlen(name));
-    if (slot == s->room) {
-        s->room = s->room ? 2 * s->room : 16;
-        s->of_name = memory_grow(s->of_name, s->room, sizeof *s->of_name);
-    }
+    s->of_name = memory_room(s->of_name, &s->room, slot + 1, sizeof *s->of_name);
     s->of_name[slot] = (struct symbol){type, false};
     return (int)slot;
 }

@@ -49,10 +49,7 @@ static void encode_history(struct strategy_state *s)
 {
     struct default_search *d = s->own;
     size_t width = d->model.encoding.count;
-    if (s->history.count > d->point_room) {
-        d->point_room = 2 * s->history.count;
-        d->points = memory_grow(d->points, d->point_room * width + 1, sizeof *d->points);
-    }
+    d->points = memory_room(d->points, &d->point_room, s->history.count * width + 1, sizeof *d->points);
     for (; d->point_count < s->history.count; d->point_count++)
         encoding_of(&d->model.encoding, history_config(&s->history, d->point_count),
                     d->points + d->point_count * width);

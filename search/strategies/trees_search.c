@@ -47,10 +47,7 @@ static void trees_init(struct strategy_state *s)
 static void rank(struct strategy_state *s, size_t row)
 {
     struct trees_search *t = s->own;
-    if (t->ranked_count == t->ranked_room) {
-        t->ranked_room = t->ranked_room ? 2 * t->ranked_room : 64;
-        t->ranked = memory_grow(t->ranked, t->ranked_room, sizeof *t->ranked);
-    }
+    t->ranked = memory_room(t->ranked, &t->ranked_room, t->ranked_count + 1, sizeof *t->ranked);
     size_t at = t->ranked_count++;
     double score = history_score(&s->history, row);
     for (; at > 0 && history_score(&s->history, t->ranked[at - 1]) > score; at--) t->ranked[at] = t->ranked[at - 1];

@@ -164,16 +164,9 @@ __device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ri
 #endif
 }
 
+/* The threads that multiply. space: what STREAM_K and FINISH two_pass leave sums in. */
 __device__ __forceinline__ void consume(const problem &p, const ring &r, const target &to, unsigned rank,
-                                        unsigned buffers, unsigned loaded
-#if STREAM_K
-                                        ,
-                                        const workspace &space
-#elif TWO_PASS
-                                        ,
-                                        float *sums
-#endif
-)
+                                        unsigned buffers, unsigned loaded, workspace space)
 {
     const int group = threadIdx.x / 128;
     const int cm = CLUSTER_K > 1 ? 0 : rank % CLUSTER_M, cn = CLUSTER_K > 1 ? 0 : rank / CLUSTER_M;
@@ -253,7 +246,7 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         store_tile(d, t, row, col);
 #elif TWO_PASS
         if (gridDim.y > 1)
-            leave_part(d, sums + part_offset(blockIdx.y, next.tile * CLUSTER + rank, p.tiles * CLUSTER));
+            leave_part(d, space.sums + part_offset(blockIdx.y, next.tile * CLUSTER + rank, p.tiles * CLUSTER));
         else
             store_tile(d, t, row, col);
 #else

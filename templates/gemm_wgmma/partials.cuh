@@ -8,13 +8,16 @@
 namespace
 {
 
-#if STREAM_K
-/* Where a block's sums of a divided tile lie: [block][sum][thread]. */
+/* Where sums wait to be added by another block. */
 struct workspace {
+#if STREAM_K || TWO_PASS
     float *sums;
-    unsigned *counts; /* a consumer's is 1 while its sums are there */
+    unsigned *counts; /* STREAM_K: a consumer's is 1 while its sums are there */
+#endif
 };
 
+#if STREAM_K
+/* Where a block's sums of a divided tile lie: [block][sum][thread]. */
 __device__ __forceinline__ float *partial_sums(const workspace &w, unsigned block)
 {
     return w.sums + (long long)block * (BLOCK_M * BLOCK_N) + threadIdx.x;

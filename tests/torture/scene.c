@@ -68,7 +68,7 @@ void scene_write_job(const struct scene *s)
                     "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
                     "verification = { enabled = false; };\n"
                     "measure = { timeout = \"3s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                    "compile = { timeout = \"3s\"; workers = 2; };\n"
+                    "compile = { timeout = \"3s\"; };\n"
                     "search = { strategy = \"exhaustive\"; };\n",
                     values);
     file_write(s->run, "job.cfg", job);

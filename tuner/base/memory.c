@@ -24,6 +24,13 @@ void *memory_grow(void *old, size_t count, size_t size)
     return or_end(realloc(old, count && size ? count * size : 1));
 }
 
+void *memory_room(void *old, size_t *room, size_t count, size_t size)
+{
+    if (count <= *room) return old;
+    *room = 2 * count + 16;
+    return memory_grow(old, *room, size);
+}
+
 static void *or_fail(void *memory, size_t count, size_t size, struct error *err)
 {
     if (!memory) error_set(err, "out of host memory: %zu elements of %zu bytes", count, size);

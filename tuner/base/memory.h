@@ -12,6 +12,10 @@
 void *memory_new(size_t count, size_t size);
 void *memory_grow(void *old, size_t count, size_t size);
 
+// An array that grows by and by: with room for `count` elements at least, *room being what it has. Doubles, so that
+// adding elements one by one is cheap; `old` where there is room already.
+void *memory_room(void *old, size_t *room, size_t count, size_t size);
+
 // As memory_new and memory_grow, but NULL with a message when memory is exhausted; `old` is then unchanged.
 void *memory_try(size_t count, size_t size, struct error *err);
 void *memory_try_grow(void *old, size_t count, size_t size, struct error *err);

@@ -203,16 +203,15 @@ static const struct {
 
 static int take_number(const struct record_field *f, const char *what, const json_t *value, void *to, struct error *err)
 {
-    bool positive = f->flags & RECORD_POSITIVE, real = f->kind == RECORD_REAL || f->kind == RECORD_NUMBER;
+    bool real = f->kind == RECORD_REAL || f->kind == RECORD_NUMBER;
     double number = json_number_value(value);
     if (real ? !json_is_number(value) : !json_is_integer(value))
         return refuse(f, what, real ? "not a number" : "not an integer", err);
     bool bounded = f->high > f->low;
     double low = bounded ? f->low : limits[f->kind].low, high = bounded ? f->high : limits[f->kind].high;
     int64_t whole = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
-    if (!(number >= low && number <= high) || (positive && !(number > 0)))
-        return error_set(err, "'%s' of %s is %g, outside %s%g to %g", f->name, what, number,
-                         positive ? "more than " : "", positive && low < 0 ? 0 : low, high);
+    if (!(number >= low && number <= high))
+        return error_set(err, "'%s' of %s is %g, outside %g to %g", f->name, what, number, low, high);
     if (f->kind == RECORD_REAL)
         *(double *)to = number;
     else if (f->kind == RECORD_NUMBER)

@@ -48,7 +48,6 @@ enum record_shape {
 enum record_flags {
     RECORD_REQUIRED = 1, // reading fails without it
     RECORD_ALWAYS = 2,   // written if unknown too: "", null, []
-    RECORD_POSITIVE = 4, // a number above 0
     RECORD_HOLES = 8,    // a list of numbers keeps its nulls, as NaN; otherwise they are dropped
     RECORD_SILENT = 16,  // in no JSON: cleared only
     RECORD_NULL = 32,    // written as null if unknown

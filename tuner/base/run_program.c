@@ -1,6 +1,7 @@
 // See run_program.h.
 #include "tuner/base/run_program.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +16,11 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 
-enum { STEP = 50 }; // ms between looks at whether it has ended
+enum {
+    STEP = 50, // ms between looks at whether it has ended
+    CHILDREN_MOST = 1024,
+    ORPHAN_ROUNDS = 100,
+};
 
 // In the new process: joins a new group, so that its children die with it, and it with this worker.
 static void become(const struct program_run *c, int out, pid_t parent)
@@ -51,27 +56,73 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-// Waits until it has ended and its output is read, or until the deadline.
-static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end)
+// Children of this process. A file of the kernel's lists them for each thread; without it there are none.
+static size_t list_children(pid_t *pids)
+{
+    size_t count = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *one; threads && (one = readdir(threads));) {
+        char path[300];
+        int pid;
+        snprintf(path, sizeof path, "/proc/self/task/%s/children", one->d_name);
+        FILE *file = fopen(path, "re");
+        while (file && count < CHILDREN_MOST && fscanf(file, "%d", &pid) == 1) pids[count++] = pid;
+        if (file) fclose(file);
+    }
+    if (threads) closedir(threads);
+    return count;
+}
+
+static bool is_among(pid_t pid, const pid_t *pids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pids[i] == pid) return true;
+    return false;
+}
+
+// Ends what the program has left behind: its group, and what left the group (setsid) and became a child of this
+// process when its parent ended. Each that ends may leave others. `before`: the children that this process had.
+static void end_orphans(pid_t group, const pid_t *before, size_t before_count)
+{
+    pid_t pids[CHILDREN_MOST];
+    size_t orphans = 1;
+    kill(-group, SIGKILL);
+    for (int round = 0; orphans && round < ORPHAN_ROUNDS; round++) {
+        orphans = 0;
+        size_t count = list_children(pids);
+        for (size_t i = 0; i < count; i++) {
+            if (is_among(pids[i], before, before_count)) continue;
+            kill(pids[i], SIGKILL);
+            waitpid(pids[i], NULL, 0);
+            orphans++;
+        }
+    }
+}
+
+// Waits until it has ended, or until the deadline; then ends what it has left behind, and reads the rest of the output.
+static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end,
+                   const pid_t *before, size_t before_count)
 {
     size_t size = 0;
     double told = clock_now();
     bool open = true, ended = false;
-    while (open || !ended) {
+    while (!ended) {
         struct pollfd p = {.fd = open ? from : -1, .events = POLLIN};
         int ready = poll(&p, 1, STEP);
         if (ready > 0) open = read_some(from, end->output, &size);
-        if (!ended) ended = waitpid(pid, &end->status, WNOHANG) == pid;
+        ended = waitpid(pid, &end->status, WNOHANG) == pid;
         if (c->watch && clock_now() - told >= PROGRAM_QUIET) {
             told = clock_now();
             c->watch(c->user);
         }
-        if (clock_now() <= limit) continue;
-        end->late = true;
+        if (ended || clock_now() <= limit) continue;
+        end->late = ended = true;
         kill(-pid, SIGKILL);
-        if (!ended) waitpid(pid, &end->status, 0);
-        break;
+        waitpid(pid, &end->status, 0);
     }
+    end_orphans(pid, before, before_count);
+    for (struct pollfd p = {.fd = from, .events = POLLIN}; open && poll(&p, 1, STEP) > 0;)
+        open = read_some(from, end->output, &size);
     end->output[size] = 0;
 }
 
@@ -81,7 +132,11 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     double start = clock_now();
     *end = (struct program_end){.output = memory_try(PROGRAM_OUTPUT_MOST + 1, 1, err)};
     if (!end->output) return -1;
-    pid_t self = getpid(), pid = -1;
+    pid_t self = getpid(), pid = -1, before[CHILDREN_MOST];
+    size_t before_count = list_children(before);
+    int reaper = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &reaper);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); // so that nothing of the program gets away
     bool piped = !pipe2(pipes, O_CLOEXEC);
     if (piped) pid = fork();
     if (!pid) become(c, pipes[1], self);
@@ -89,13 +144,15 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     if (piped) close(pipes[1]);
     if (pid < 0) {
         if (piped) close(pipes[0]);
+        prctl(PR_SET_CHILD_SUBREAPER, reaper);
         free(end->output);
         end->output = NULL;
         return error_set(err, "cannot start '%s': %s", c->argv[0], strerror(why));
     }
     setpgid(pid, pid); // in both processes: either may come first
     fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-    follow(c, pid, pipes[0], c->deadline > 0 ? start + c->deadline : 1e300, end);
+    follow(c, pid, pipes[0], c->deadline > 0 ? start + c->deadline : 1e300, end, before, before_count);
+    prctl(PR_SET_CHILD_SUBREAPER, reaper);
     close(pipes[0]);
     end->seconds = clock_now() - start;
     return 0;

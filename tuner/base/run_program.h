@@ -27,7 +27,8 @@ struct program_end {
 enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 
 // Runs it with nothing on its standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At the deadline it
-// is killed with all its children. -1 with a message when it cannot be started.
+// is killed. When it has ended, its children are killed, those that left its group (setsid) too. -1 with a message when
+// it cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
 
 #endif

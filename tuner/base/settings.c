@@ -14,17 +14,14 @@
 #define AT(member) offsetof(struct verify_settings, member)
 const struct setting verify_table[] = {
     ROW("enabled", BOOL, SHARED, enabled, 1, 0, 1, "results are held against the reference"),
-    ROW("tolerance", NUMBER, SHARED, tolerance, 1, 1e-6, 1e9, "multiplies the error bound"),
+    ROW("tolerance", NUMBER, FIXED, tolerance, 1, 1e-6, 1e9, "multiplies the error bound"),
     ROW("absolute", NUMBER, SHARED, absolute, 0, 0, 1e300, "allowed error, added to the bound of an operation"),
     ROW("relative", NUMBER, SHARED, relative, 0, 0, 1e9,
         "allowed error as a share of the expected value, added to the bound of an operation"),
     ROW("exact", BOOL, SHARED, exact, 0, 0, 1, "no error at all is allowed"),
     ROW("deterministic", BOOL, SHARED, deterministic, 1, 0, 1, "two runs must agree bit by bit"),
-    ROW("guard_bytes", INTEGER, SHARED, guard_bytes, 4096, 0, 1 << 30,
+    ROW("guard_bytes", INTEGER, FIXED, guard_bytes, 4096, 0, 1 << 30,
         "bytes before and behind every buffer in which stray writes are noticed"),
-    ROW("sanitize", BOOL, JOB, sanitize, 1, 0, 1, "the winner runs under compute-sanitizer, where it is installed"),
-    ROW("sanitize_timeout", DURATION, JOB, sanitize_timeout, 60, 0, INFINITY,
-        "time for one candidate under the sanitizer's tools"),
     {0},
 };
 #undef AT
@@ -44,7 +41,7 @@ const struct setting measure_table[] = {
     ROW("min_samples", INTEGER, SHARED, min_samples, 7, 3, 100000,
         "samples of a candidate that may be near the best; others end after three"),
     ROW("max_samples", INTEGER, SHARED, max_samples, 100, 3, 100000, "most samples of a candidate"),
-    ROW("precision", NUMBER, SHARED, precision, 0.01, 1e-5, 1,
+    ROW("precision", NUMBER, FIXED, precision, 0.01, 1e-5, 1,
         "enough when the 95% interval of the median is this narrow (half of its width, relative)"),
     ROW("max_time", DURATION, SHARED, max_time, 0.5, 0, INFINITY, "most time for the samples of one problem"),
     ROW("graph_below", DURATION, SHARED, graph_below, 20e-6, 0, INFINITY,
@@ -62,7 +59,6 @@ const struct setting final_table[] = {
     ROW("rounds", INTEGER, JOB, final_rounds, 40, 5, FINAL_ROUNDS_MAX, "rounds in which each runs once"),
     ROW("processes", INTEGER, JOB, final_processes, 3, 1, FINAL_PROCESSES_MAX,
         "GPU workers, one after another, that share the rounds"),
-    ROW("nvcc", BOOL, JOB, final_nvcc, 1, 0, 1, "whether nvcc's build of the winner races the measured one afterwards"),
     ROW("tie", NUMBER, JOB, tie, 0.01, 0, 0.5, "a relative difference below this is a tie"),
     {0},
 };

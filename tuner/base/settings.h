@@ -18,9 +18,6 @@ struct verify_settings {
     bool exact;                // no error at all is allowed
     bool deterministic;        // two runs must agree bit by bit
     int64_t guard_bytes;
-    // The driver's alone:
-    bool sanitize;           // the winner runs under compute-sanitizer, where it exists
-    double sanitize_timeout; // s, one candidate under its tools
 };
 
 struct measure_settings {
@@ -38,9 +35,7 @@ struct measure_settings {
     double timeout; // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
     int64_t final_processes; // of the GPU worker, which share the rounds
-    bool final_nvcc;         // race nvcc's build of the winner too
     double tie;              // relative difference that is a tie in the final
-    bool counters;
 };
 
 enum setting_kind {
@@ -54,6 +49,7 @@ enum setting_kind {
 enum setting_place {
     SETTING_SHARED, // in job files and in requests
     SETTING_JOB,    // in job files alone
+    SETTING_FIXED,  // in requests alone: always the default
 };
 
 struct setting {

@@ -31,10 +31,7 @@ size_t string_pool_put(struct string_pool *p, const char *text, size_t length)
     uint32_t hash;
     int64_t known = find(p, text, length, &hash);
     if (known >= 0) return (size_t)known;
-    if (p->count == p->room) {
-        p->room = p->room ? 2 * p->room : 32;
-        p->texts = memory_grow(p->texts, p->room, sizeof *p->texts);
-    }
+    p->texts = memory_room(p->texts, &p->room, p->count + 1, sizeof *p->texts);
     char *copy = arena_new(&p->memory, length + 1);
     memcpy(copy, text, length);
     p->texts[p->count] = copy;

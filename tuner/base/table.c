@@ -47,10 +47,7 @@ void table_free(struct table *t)
 
 void table_cell(struct table *t, const char *format, ...)
 {
-    if (t->cell_count == t->cell_room) {
-        t->cell_room = t->cell_room ? 2 * t->cell_room : 64;
-        t->cells = memory_grow(t->cells, t->cell_room, sizeof *t->cells);
-    }
+    t->cells = memory_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
     va_list args;
     va_start(args, format);
     char *cell = text_format_list(format, args);

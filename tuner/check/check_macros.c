@@ -17,7 +17,7 @@ static bool reads(const struct expr *e, int slot)
 
 static bool map_reads(const struct tensor_map *m, int slot)
 {
-    bool found = reads(m->swizzle, slot) || reads(m->interleave, slot) || reads(m->promotion, slot);
+    bool found = reads(m->swizzle, slot) || reads(m->promotion, slot);
     for (size_t i = 0; i < m->rank; i++)
         found |= reads(m->view[i], slot) || reads(m->stride[i], slot) || reads(m->box[i], slot);
     return found;
@@ -64,27 +64,6 @@ static bool mentioned(const struct job *job, const char *name, int slot)
     return found;
 }
 
-static const char *derived_name(const struct job *job, size_t derived)
-{
-    return symbols_name(job->symbols, job->derived[derived].slot);
-}
-
-// Whether a derived name depends on the name in this slot.
-static bool derived_reads(const struct job *job, size_t derived, int slot)
-{
-    if (reads(job->derived[derived].value, slot)) return true;
-    for (size_t d = 0; d < derived; d++)
-        if (reads(job->derived[derived].value, job->derived[d].slot) && derived_reads(job, d, slot)) return true;
-    return false;
-}
-
-static bool macro_reads(const struct job *job, int slot)
-{
-    bool found = false;
-    for (size_t i = 0; i < job->macro_count; i++) found |= derived_reads(job, job->macros[i], slot);
-    return found;
-}
-
 static void check_use(struct check *c, size_t parameter, bool defined_again)
 {
     const struct job *job = c->job;
@@ -93,7 +72,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     int slot = symbols_find(job->symbols, name);
     struct place at = job_place(job, "parameters[%zu].name", parameter);
     if (job->parameter_options[parameter]) return; // the compiler uses it
-    if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot) || macro_reads(job, slot)) return;
+    if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot)) return;
     if (defined_again) return; // said already
     if (mentioned(job, name, slot))
         check_add(&c->doubts, at,
@@ -117,8 +96,6 @@ bool check_is_macro(const struct job *job, const char *name)
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].define_count; i++)
             if (!strcmp(job->stages[s].defines[i].name, name)) return true;
-    for (size_t i = 0; i < job->macro_count; i++)
-        if (!strcmp(derived_name(job, job->macros[i]), name)) return true;
     return false;
 }
 
@@ -179,14 +156,6 @@ void check_macros(struct check *c)
     }
     for (size_t i = 0; i < job->define_count; i++)
         check_macro(c, job->defines[i].name, job_place(job, "kernel.defines.%s", job->defines[i].name));
-    for (size_t i = 0; i < job->macro_count; i++) {
-        const char *name = derived_name(job, job->macros[i]);
-        struct place at = job_place(job, "kernel.macros");
-        check_macro(c, name, at);
-        if (c->template.file_count && !c->template.missing.line && !c->template.pastes &&
-            !source_scan_uses(&c->template, name))
-            check_add(&c->doubts, at, "the source does not use the macro '%s'", name);
-    }
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].define_count; i++)
             check_macro(c, job->stages[s].defines[i].name,

@@ -43,7 +43,7 @@ void check_samples_choose(struct check_samples *s, const struct job *job, uint64
     uint64_t total = space_size(job->space);
     size_t parameters = space_parameter_count(job->space), next = 0;
     struct random random;
-    random_seed(&random, job->seed);
+    random_seed(&random, JOB_SEED);
     if (count > total) count = total;
     *s = (struct check_samples){0};
     s->index = memory_new(count, sizeof *s->index);

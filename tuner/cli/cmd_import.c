@@ -94,6 +94,7 @@ static int run(void)
     }
     for (size_t i = 0; i < recorded->unknown_count; i++)
         fprintf(stderr, "sweetspot: %s: left out the unknown column '%s'\n", input, recorded->unknown_columns[i]);
+    recorded_warn(recorded, input);
     print_summary(output && output_is_stdout(output) ? stderr : stdout,
                   recorded); // the space and the summary never share stdout
     int status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;

@@ -143,11 +143,11 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
                  const struct candidate_spec *spec)
 {
     struct job *job = source->session.job;
-    struct error err = {""}, no_sanitizer = {"the job says verification.sanitize = false"};
+    struct error err = {""}, no_sanitizer = {""};
     struct judgement judgement;
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (candidate_spec_config(source, spec, config, &err)) return session_complain(EXIT_USAGE, &err);
-    struct sanitizer *sanitizer = job->verify.sanitize ? single_run_sanitizer(single, &no_sanitizer) : NULL;
+    struct sanitizer *sanitizer = single_run_sanitizer(single, &no_sanitizer);
     int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
     if (!sanitizer) judgement.not_sanitized = no_sanitizer;
     if (!failed) show(o, job, single, &judgement);

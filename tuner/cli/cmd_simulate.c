@@ -223,6 +223,7 @@ static int run(void)
     for (size_t i = 0; i < given.paths.count; i++)
         if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = complain(EXIT_USAGE, &err);
     if (status) goto out;
+    for (size_t i = 0; i < given.paths.count; i++) recorded_warn(files[i], given.paths.items[i]);
     o->strategies = chosen;
     o->file_count = given.paths.count;
     o->paths = given.paths.items;

@@ -28,9 +28,7 @@ static struct {
     bool no_counters, no_final, no_nvcc;
     int json;
 } given = {
-    .request = {
-        .options = {
-            .device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .until = -1}}}};
+    .request = {.options = {.device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.until = -1}}}};
 
 static const struct option_spec specs[] = {
     {.name = "JOB",
@@ -50,7 +48,7 @@ static const struct option_spec specs[] = {
     {.name = "target",
      .seconds = &given.request.options.stop.target,
      .shown = "TIME",
-     .help = "stop when a candidate is as fast as this: 330us (the job's, or never)"},
+     .help = "stop when a candidate is as fast as this: 330us (never)"},
     {.name = "until",
      .share = &given.request.options.stop.until,
      .shown = "SHARE",
@@ -82,7 +80,7 @@ static const struct option_spec specs[] = {
     {.name = "strategy-options",
      .string = &given.request.options.strategy_options,
      .shown = "TEXT",
-     .help = "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (the job's)"},
+     .help = "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (their defaults)"},
     {.name = "prior",
      .list = &given.priors,
      .shown = "FILE",
@@ -92,7 +90,7 @@ static const struct option_spec specs[] = {
     {.name = "seed",
      .integer = &given.request.options.seed,
      .shown = "N",
-     .help = "seed of the search and of the data (the job's, or 1)"},
+     .help = "seed of the search and of the data (1)"},
     {.name = "workers",
      .letter = 'j',
      .integer = &given.request.options.workers,

@@ -72,9 +72,7 @@ static void list_one(const struct strategy_class *class, int format)
     }
     if (count && format == FORMAT_TABLE) {
         char *options = show_options(class);
-        printf("\nOn the command line of tune: --strategy %s --strategy-options %s\n"
-               "In a job file: search = { strategy = \"%s\"; options = \"%s\"; };\n",
-               class->name, options, class->name, options);
+        printf("\nOn the command line of tune: --strategy %s --strategy-options %s\n", class->name, options);
         free(options);
     }
 }

@@ -35,7 +35,6 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     struct tune_options o = request->options;
     if (o.time < 0) o.time = job->budget_time;
     if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
-    if (o.stop.target < 0) o.stop.target = job->stop.target;
     if (o.stop.until < 0) o.stop.until = job->stop.until;
     char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
     char *log_path = store_log_path(store_path),

@@ -6,7 +6,7 @@
 
 // The command line's settings for every job that it tunes.
 struct tune_request {
-    // time, evaluations, stop.target, stop.until below 0: the job's own; paths are filled in for each job.
+    // time, evaluations, stop.until below 0: the job's own; paths are filled in for each job.
     struct tune_options options;
     const char *store, *cache; // NULL: out/<job name>.db, and cache beside it
 };

@@ -22,7 +22,7 @@ static bool wanted(const struct run *r)
     const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compile/nvcc.h
     if (given && !strcmp(given, "none")) return false;
     if (r->job->compiler == JOB_NVCC) return false; // there is no other build
-    return !r->pool.replay && r->options->nvcc && r->job->measure.final_nvcc;
+    return !r->pool.replay && r->options->nvcc;
 }
 
 void run_builds_reset(struct run *r)

@@ -92,7 +92,7 @@ static json_t *look_at(struct run *r, const struct task *t)
 size_t run_final_sanitize(struct run *r, const int64_t *trials, size_t count)
 {
     size_t before = r->final_condemned;
-    if (r->pool.replay || !r->job->verify.enabled || !r->job->verify.sanitize || !find_sanitizer(r)) return 0;
+    if (r->pool.replay || !r->job->verify.enabled || !find_sanitizer(r)) return 0;
     for (size_t i = 0; i < count && !interrupt_count() && !r->fatal; i++) {
         struct task *t = find_finalist(r, trials[i]);
         if (!t) continue;

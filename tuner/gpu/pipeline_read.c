@@ -21,7 +21,6 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_launch *s, const 
 {
     struct cuda_tensor t = {.rank = (int)from->box_count,
                             .swizzle = from->swizzle,
-                            .interleave = from->interleave,
                             .promotion = from->promotion,
                             .nan = from->nan,
                             .tf32 = from->tf32};

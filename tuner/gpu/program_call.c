@@ -70,7 +70,7 @@ static void on_fault(int number)
 static void on_alarm(int number)
 {
     (void)number;
-    last_words(limited, "it did not end within its time (baselines[].timeout)");
+    last_words(limited, "it did not end within its time");
 }
 
 static void watch_faults(void)

@@ -96,7 +96,7 @@ int contract_add(json_t *section, const struct expression_folding *f, const stru
     if (sizes) json_object_set_new(section, "supported", sizes);
     json_object_set_new(section, "buffers", buffers);
     if (space_parse(job->space, trial->config, config, err)) return -1;
-    job_options(job, config, false, add_text, options);
+    job_options(job, config, add_text, options);
     for (size_t i = 0; i < job->buffer_count; i++) {
         if (!header_has_address(job, i)) continue;
         json_t *buffer = describe_buffer(f, &job->buffers[i], err);

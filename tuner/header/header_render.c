@@ -397,6 +397,7 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
                          .sizes = json_object_get(first, "sizes"),
                          .lower = header_identifier(job),
                          .upper = header_upper(job),
+                         .fallback = header_fallback_of(sections),
                          .prefixes = json_object(),
                          .all_macros = json_array(),
                          .err = err};

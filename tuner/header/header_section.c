@@ -21,7 +21,7 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
                                "sizes", sizes, "strides", strides, "box", box);
     char *dense = text_copy("1");
     int failed = folding_set(object, "swizzle", f, map->swizzle, "0", err) ||
-                 folding_set(object, "interleave", f, map->interleave, "0", err) ||
+                 folding_set(object, "interleave", f, NULL, "0", err) ||
                  folding_set(object, "promotion", f, map->promotion, "0", err);
     for (size_t i = 0; i < map->rank && !failed; i++) {
         json_t *c = json_object();
@@ -257,7 +257,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
     }
-    job_shared_defines(job, config, add_define, defines);
+    job_shared_defines(job, add_define, defines);
     if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
     if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""), err);
     for (size_t i = 0; i < job->stage_count && !result; i++) {

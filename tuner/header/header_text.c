@@ -8,7 +8,6 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/header/header_section.h"
 
 char *header_prefix(const char *job)
 {
@@ -118,7 +117,7 @@ static void put_list(struct renderer *r, int word)
 {
     const json_t *size;
     size_t i;
-    if (word == FALLBACK) fprintf(r->file, "%d", header_fallback_of(r->sections));
+    if (word == FALLBACK) fprintf(r->file, "%d", r->fallback);
     json_array_foreach(r->sizes, i, size)
     {
         if (word == DECLARED) fprintf(r->file, ", long long size_%s", json_string_value(size));

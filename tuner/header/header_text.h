@@ -16,6 +16,7 @@
 struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
+    int fallback;         // its section (header_fallback_of), or -1
     char *lower, *upper;  // sgemm, SGEMM
     json_t *prefixes;     // of the functions, by stage: {"mini": "sgemm_mini_"}
     const char *repeated; // the prefix of a stage that runs again and again, while its functions are written; else NULL

@@ -32,24 +32,21 @@ static struct macro *macros_of(const struct job_draft *d, int64_t other, size_t 
 static int ask(struct job_draft *d, const char *source, struct worker *w, bool nvcc, int64_t other, const char *folder,
                struct error *err)
 {
-    struct job job = {.symbols = symbols_new(),
-                      .compiler = nvcc ? JOB_NVCC : JOB_NVRTC,
-                      .host_headers = true,
-                      .compile_timeout = SECONDS};
+    struct job job = {.symbols = symbols_new(), .compiler = nvcc ? JOB_NVCC : JOB_NVRTC, .compile_timeout = SECONDS};
     job.space = space_new(job.symbols);
-    job.current.source = text_copy(source);
-    job.current.defines = macros_of(d, other, &job.current.define_count);
-    job.current.stage.entry = text_copy(d->sample.text);
+    job.reference.source = text_copy(source);
+    job.defines = macros_of(d, other, &job.define_count);
+    job.reference.stage.entry = text_copy(d->sample.text);
     signatures_release(&d->signatures);
-    json_t *request = request_compile_current(&job, "sm_90a", folder);
+    json_t *request = request_compile(&job, NULL, "sm_90a", NULL, folder);
     int result = signatures_ask(&d->signatures, w, request, "sm_90a", folder, SECONDS + COMPILE_GRACE, err);
-    for (size_t i = 0; i < job.current.define_count; i++) {
-        free(job.current.defines[i].name);
-        free(job.current.defines[i].value);
+    for (size_t i = 0; i < job.define_count; i++) {
+        free(job.defines[i].name);
+        free(job.defines[i].value);
     }
-    free(job.current.defines);
-    free(job.current.source);
-    free(job.current.stage.entry);
+    free(job.defines);
+    free(job.reference.source);
+    free(job.reference.stage.entry);
     space_free(job.space);
     symbols_free(job.symbols);
     return result;

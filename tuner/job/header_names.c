@@ -174,9 +174,6 @@ char *header_refuse_stage_define(const struct job *job, size_t stage, size_t def
         if (strcmp(space_parameter(job->space, i)->name, name) != 0) continue;
         return job->parameter_options[i] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
     }
-    for (size_t i = 0; i < job->macro_count; i++)
-        if (!strcmp(symbols_name(job->symbols, job->derived[job->macros[i]].slot), name))
-            return text_copy("is also a macro of all stages ('kernel.macros')");
     return header_refuse_macro(job, name);
 }
 

@@ -168,7 +168,6 @@ static void free_current(struct current_kernel *c)
 {
     free(c->own.file);
     free(c->source);
-    free_macros(c->defines, c->define_count);
     free_stage(&c->stage);
 }
 
@@ -196,12 +195,7 @@ void job_free(struct job *job)
     free_strings(job->metrics, job->metric_count);
     free_strings(job->size_names, job->size_count);
     free_macros(job->defines, job->define_count);
-    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) {
-        free(job->parameter_options[i]);
-        for (size_t k = 0; k < job->value_expressions[i].count; k++) expr_free(job->value_expressions[i].list[k]);
-        free(job->value_expressions[i].list);
-    }
-    free(job->macros);
+    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) free(job->parameter_options[i]);
     free(job->constraint_lines);
     for (size_t i = 0; i < job->place_count; i++) {
         free(job->places[i].path);
@@ -241,7 +235,6 @@ void job_free(struct job *job)
     expr_free(job->operations);
     expr_free(job->bytes);
     free(job->strategy);
-    free(job->strategy_options);
     space_free(job->space);
     symbols_free(job->symbols);
     free(job);
@@ -361,20 +354,10 @@ const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE])
     return out;
 }
 
-void job_shared_defines(const struct job *job, const uint16_t *config,
-                        void (*define)(void *user, const char *name, const char *value), void *user)
+void job_shared_defines(const struct job *job, void (*define)(void *user, const char *name, const char *value),
+                        void *user)
 {
     for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);
-    if (!job->macro_count) return;
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    bool good = !space_values(job->space, config, values, NULL); // a valid configuration has a value for each
-    for (size_t i = 0; i < job->macro_count && good; i++) {
-        int slot = job->derived[job->macros[i]].slot;
-        char text[32];
-        snprintf(text, sizeof text, "%" PRId64, values[slot]);
-        define(user, symbols_name(job->symbols, slot), text);
-    }
-    free(values);
 }
 
 void job_defines(const struct job *job, const uint16_t *config,
@@ -395,7 +378,7 @@ void job_defines(const struct job *job, const uint16_t *config,
             snprintf(text, sizeof text, "%" PRId64, value);
         define(user, p->name, text);
     }
-    job_shared_defines(job, config, define, user);
+    job_shared_defines(job, define, user);
 }
 
 const char *job_compute_class(const struct job *job)

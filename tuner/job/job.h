@@ -25,6 +25,7 @@
 #include "tuner/trial/objective.h"
 
 enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the other limits
+enum { JOB_SEED = 1 };       // of search and data, where the command line has none
 
 struct fill {
     enum fill_kind kind;
@@ -71,13 +72,13 @@ struct buffer {
 enum { TENSOR_MAP_RANK_MAX = 5 };
 struct tensor_map {
     size_t rank;
-    struct expr *view[TENSOR_MAP_RANK_MAX];        // elements
-    struct expr *stride[TENSOR_MAP_RANK_MAX];      // elements, of all dimensions but the last; NULL: the buffer's ld (a
-                                                   // matrix), else dense
-    struct expr *box[TENSOR_MAP_RANK_MAX];         // elements
-    struct expr *swizzle, *interleave, *promotion; // bytes; NULL: 0, none
-    bool nan;                                      // what lies outside is read as NaN instead of 0
-    bool tf32;                                     // of f32: TMA rounds to TF32 while it loads
+    struct expr *view[TENSOR_MAP_RANK_MAX];   // elements
+    struct expr *stride[TENSOR_MAP_RANK_MAX]; // elements, of all dimensions but the last; NULL: the buffer's ld (a
+                                              // matrix), else dense
+    struct expr *box[TENSOR_MAP_RANK_MAX];    // elements
+    struct expr *swizzle, *promotion;         // bytes; NULL: 0, none
+    bool nan;                                 // what lies outside is read as NaN instead of 0
+    bool tf32;                                // of f32: TMA rounds to TF32 while it loads
 };
 
 enum argument_view { VIEW_POINTER, VIEW_TEXTURE, VIEW_SURFACE };
@@ -209,9 +210,7 @@ struct named_configuration {
 struct current_kernel {
     struct named_configuration own; // of another kernel only its place in the job file
     char *source;                   // absolute
-    size_t define_count;
-    struct macro *defines;
-    struct stage stage; // without arguments: those of the job's only stage
+    struct stage stage;             // without arguments: those of the job's only stage
 };
 
 // A program of the user's that candidates are compared with: a function that enqueues work (job_baselines.c).
@@ -221,7 +220,6 @@ struct job_baseline {
     char *function, *init; // init: called before, untimed; NULL: none
     size_t option_count;   // for the compiler, where it is a source
     char **options;
-    double timeout;     // s, to be verified and timed
     struct stage stage; // its arguments; without any, those of the job's only stage
 };
 
@@ -263,13 +261,6 @@ struct job {
     char **options;                                // for NVRTC, as given
     struct macro *defines;                         // the same for all configurations
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
-    bool parameter_files[SPACE_MAX_PARAMETERS];    // of such a one: its values are files that the compiler reads
-    struct value_expressions {
-        struct expr **list;
-        size_t count;                          // 0: the values are numbers or texts
-        int line;                              // of the parameter
-    } value_expressions[SPACE_MAX_PARAMETERS]; // by parameter
-    bool host_headers;                         // stand-ins for headers of the host are offered
     enum job_compiler compiler;
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
@@ -280,8 +271,6 @@ struct job {
         int slot;
         struct expr *value;
     } * derived;
-    size_t macro_count; // derived names that are macros of the template: indices of `derived`
-    size_t *macros;
     size_t size_count; // problem sizes
     char **size_names;
     size_t problem_count; // the tuned ones first, then those only verified
@@ -302,11 +291,9 @@ struct job {
     double budget_time;         // s; 0: none
     int64_t budget_evaluations; // 0: none
     struct stop_rules stop;     // other reasons to end
-    char *strategy, *strategy_options;
-    uint64_t seed;
-    double compile_timeout;  // s
-    int64_t compile_memory;  // bytes that a compiler may take
-    int64_t compile_workers; // 0: one per core
+    char *strategy;
+    double compile_timeout; // s
+    int64_t compile_memory; // bytes that a compiler may take
     struct measure_settings measure;
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
@@ -382,7 +369,7 @@ struct tensor_map_shape {
     int rank;
     int64_t size[TENSOR_MAP_RANK_MAX], box[TENSOR_MAP_RANK_MAX]; // elements
     int64_t stride[TENSOR_MAP_RANK_MAX];                         // bytes, of dimension i + 1; rank - 1 of them
-    int64_t swizzle, interleave, promotion;                      // bytes; 0: none
+    int64_t swizzle, promotion;                                  // bytes; 0: none
     bool nan, tf32;
 };
 // The expressions of a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the sizes
@@ -427,20 +414,16 @@ const char *job_compute_class(const struct job *);
 const struct pipe *job_pipe(const struct job *, double *times);
 
 // The compiler's options of a configuration: the job's own, then those that are parameters, but for values that leave
-// them out. NULL: the job's own. Files have their absolute paths, or the names of the job file. (job_options.c)
-void job_options(const struct job *, const uint16_t *config, bool absolute, void (*add)(void *user, const char *option),
-                 void *user);
-// The absolute paths of the files that these options name. (job_options.c)
-void job_option_files(const struct job *, const uint16_t *config, void (*add)(void *user, const char *path),
-                      void *user);
+// them out. NULL: the job's own. (job_options.c)
+void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
 
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
 const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 
-// The macros of a configuration besides its parameters: the job's own defines, then derived names that are macros.
-void job_shared_defines(const struct job *, const uint16_t *config,
-                        void (*define)(void *user, const char *name, const char *value), void *user);
+// The macros of all configurations: the job's own defines.
+void job_shared_defines(const struct job *, void (*define)(void *user, const char *name, const char *value),
+                        void *user);
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
 // then those of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
 void job_defines(const struct job *, const uint16_t *config,

@@ -71,7 +71,6 @@ static void load_baseline(struct reader *r, struct job *job, const struct node *
     b.library = load_library(r, job, n, "baselines[].library");
     b.function = text_copy(function ? function : "");
     if (init) b.init = text_copy(init);
-    b.timeout = reader_duration(r, n, "baselines[].timeout");
     load_library_options(r, n, "baselines[].options", &b.options, &b.option_count);
     b.stage.name = text_copy(b.name);
     b.stage.entry = text_copy(b.function);

@@ -31,7 +31,6 @@ static void check_map(struct reader *r, const struct job *job, const struct node
     }
     if (!m) return;
     check_expression(r, job, group, what, m->swizzle);
-    check_expression(r, job, group, what, m->interleave);
     check_expression(r, job, group, what, m->promotion);
 }
 
@@ -76,7 +75,6 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *gr
 {
     struct current_kernel *c = &job->current;
     const char *entry = reader_string(r, group, "current.entry"), *source = reader_string(r, group, "current.template");
-    const struct node *defines = reader_group(r, group, "current.defines");
     size_t known = job->buffer_count;
     reader_check_group(r, group, "'current'", "current", "kernel");
     if (!node_member(group, "entry")) reader_mistake(r, group, "'current' lacks 'entry', the kernel's name");
@@ -85,8 +83,6 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *gr
         reader_mistake(r, node_member(group, "template"), "cannot read '%s'", source);
     c->stage.entry = text_copy(entry ? entry : "");
     c->stage.name = text_copy(c->stage.entry);
-    for (size_t i = 0; defines && i < node_count(defines); i++)
-        load_define(r, node_at(defines, i), &c->defines, &c->define_count);
     load_launch(r, job, group, &c->stage);
     if (c->stage.overlap) reader_mistake(r, group, "the launch of 'current' cannot overlap: no launch comes before it");
     if (node_member(group, "arguments")) {

@@ -83,7 +83,6 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++)
         if (node_is_string(node_at(options, i))) check_option(r, node_at(options, i), node_string(node_at(options, i)));
     job->compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
-    job->host_headers = reader_bool(r, kernel, "kernel.host_headers") && job->compiler == JOB_NVRTC;
     load_defines(r, job, kernel);
 }
 
@@ -160,7 +159,6 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
                         .line = node_line(n),
                         .weight = reader_number(r, n, "problems[].weight"),
                         .holdout = reader_bool(r, n, "problems[].holdout")};
-    const char *given = reader_string(r, n, "problems[].name");
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *size = node_at(n, i);
         const char *name = node_name(size);
@@ -197,7 +195,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
             reader_mistake(r, node_at(n, i),
                            "the first problem has no size '%s': all problems must have the same sizes", name);
     }
-    p.name = given ? text_copy(given) : problem_label(job, p.sizes);
+    p.name = problem_label(job, p.sizes);
     job->problems = memory_grow(job->problems, job->problem_count + 1, sizeof *job->problems);
     job->problems[job->problem_count++] = p;
     job->tuned_count += tune;
@@ -222,7 +220,7 @@ static void load_table(struct reader *r, const struct node *group, const char *p
     for (const struct setting *s = table; s->name; s++) {
         char *path = text_format("%s.%s", prefix, s->name);
         double value = s->fallback;
-        if (node_member(group, s->name)) switch (s->kind) {
+        if (s->place != SETTING_FIXED && node_member(group, s->name)) switch (s->kind) {
             case SETTING_BOOL:
                 value = reader_bool(r, group, path);
                 break;
@@ -252,12 +250,7 @@ static void load_strategy(struct reader *r, struct job *job, const struct node *
 {
     struct error err;
     job->strategy = text_copy(reader_string(r, search, "search.strategy"));
-    job->strategy_options = text_copy(reader_string(r, search, "search.options"));
-    const struct strategy_class *class = strategy_choose(job->strategy, &err);
-    if (!class)
-        reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
-    else if (strategy_parse_options(class, job->strategy_options, NULL, &err))
-        reader_mistake(r, node_member(search, "options"), "%s", err.message);
+    if (!strategy_choose(job->strategy, &err)) reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
 }
 
 static void load_metrics(struct reader *r, struct job *job, const struct node *counters)
@@ -319,12 +312,10 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     reader_check_group(r, g, "'budget'", "budget", NULL);
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
-    job->stop.target = reader_duration(r, g, "budget.target");
     job->stop.until = reader_number(r, g, "budget.until");
     g = reader_group(r, root, "search");
     reader_check_group(r, g, "'search'", "search", NULL);
     load_strategy(r, job, g);
-    job->seed = (uint64_t)reader_integer(r, g, "search.seed");
 
     load_table(r, reader_group(r, root, "verification"), "verification", verify_table, &job->verify);
     const struct node *v = reader_group(r, root, "verification");
@@ -341,13 +332,11 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
     g = reader_group(r, root, "counters");
     reader_check_group(r, g, "'counters'", "counters", NULL);
-    job->measure.counters = reader_bool(r, g, "counters.enabled");
     if (g) load_metrics(r, job, g);
     g = reader_group(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");
     job->compile_memory = reader_integer(r, g, "compile.memory") << 20;
-    job->compile_workers = reader_integer(r, g, "compile.workers");
 }
 
 // The job's name becomes part of file names and C identifiers.
@@ -407,7 +396,6 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_parameters(r, job, root);
     load_constants(r, job, root);
     load_launches(r, job, root); // defines `shared_bytes`, for constraints
-    load_macros(r, job, root);
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);

@@ -154,17 +154,9 @@ static struct layout load_members(struct reader *r, const struct job *job, const
         char *full = text_format("%s.%s", path, name);
         size_t first = a->member_count;
         struct layout own = load_member(r, job, n, full, a, depth);
-        own.alignment = load_alignment(r, n, "arguments[].members[].align", own.alignment);
         size_t at = round_up(all.size, own.alignment);
-        if (node_member(n, "offset")) {
-            at = (size_t)reader_integer(r, n, "arguments[].members[].offset");
-            if (at % own.alignment)
-                reader_mistake(
-                    r, node_member(n, "offset"),
-                    "'offset' of '%s' is %zu, which is no multiple of its alignment, %zu; a packed struct has "
-                    "align = 1",
-                    full, at, own.alignment);
-        }
+        if (node_member(n, "offset"))
+            at = (size_t)reader_integer(r, n, "arguments[].members[].offset"); // may be packed
         placed[count].name = name;
         placed[count].begin = at;
         placed[count].end = at + own.size;

@@ -60,17 +60,13 @@ char *job_file_of(const struct job *job, const char *name)
 }
 
 // A parameter's option with one of its values; NULL where the value leaves it out. malloc'ed.
-static char *option_with(const struct job *job, size_t parameter, size_t value, bool absolute)
+static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
     const char *option = job->parameter_options[parameter], *place = strchr(option, '%');
     char digits[32];
     const char *text = space_value_text(job->space, parameter, value, digits);
     if (!*text || (space_parameter(job->space, parameter)->kind == PARAMETER_INT && !strcmp(text, "0"))) return NULL;
-    char *path = absolute && job->parameter_files[parameter] ? job_file_of(job, text) : NULL,
-         *whole = place ? text_format("%.*s%s%s", (int)(place - option), option, path ? path : text, place + 1)
-                        : text_copy(option);
-    free(path);
-    return whole;
+    return place ? text_format("%.*s%s%s", (int)(place - option), option, text, place + 1) : text_copy(option);
 }
 
 void load_parameter_option(struct reader *r, struct job *job, const struct node *parameter)
@@ -79,9 +75,6 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
     const struct node *n = node_member(parameter, "option");
     size_t last = space_parameter_count(job->space) - 1;
     const struct parameter *p = space_parameter(job->space, last);
-    if (!option && job->parameter_files[last])
-        reader_mistake(r, parameter,
-                       "'files' of '%s' needs 'option', e.g. option = \"--ptxas-options=--options-file=%%\"", p->name);
     if (!option) return;
     const char *place = strchr(option, '%');
     if (p->kind == PARAMETER_UNROLL) {
@@ -93,11 +86,6 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
         return;
     }
     job->parameter_options[last] = text_copy(option);
-    if (job->parameter_files[last]) { // the names are of files that are there
-        if (!place) reader_mistake(r, n, "the option of '%s' has no '%%' for its file", p->name);
-        check_option(r, n, option);
-        return;
-    }
     for (size_t v = 0; v < p->count; v++) {
         if (!place && (p->kind != PARAMETER_INT || p->values[v] < 0 || p->values[v] > 1)) {
             reader_mistake(r, n,
@@ -106,32 +94,19 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
                            p->name);
             return;
         }
-        char *text = option_with(job, last, v, false);
+        char *text = option_with(job, last, v);
         bool good = !text || check_option(r, n, text);
         free(text);
         if (!good) return;
     }
 }
 
-void job_options(const struct job *job, const uint16_t *config, bool absolute,
-                 void (*add)(void *user, const char *option), void *user)
+void job_options(const struct job *job, const uint16_t *config, void (*add)(void *user, const char *option), void *user)
 {
     for (size_t i = 0; i < job->option_count; i++) add(user, job->options[i]);
     for (size_t i = 0; config && i < space_parameter_count(job->space); i++) {
-        char *option = job->parameter_options[i] ? option_with(job, i, config[i], absolute) : NULL;
+        char *option = job->parameter_options[i] ? option_with(job, i, config[i]) : NULL;
         if (option) add(user, option);
         free(option);
-    }
-}
-
-void job_option_files(const struct job *job, const uint16_t *config, void (*add)(void *user, const char *path),
-                      void *user)
-{
-    for (size_t i = 0; config && i < space_parameter_count(job->space); i++) {
-        char digits[32];
-        const char *name = job->parameter_files[i] ? space_value_text(job->space, i, config[i], digits) : "";
-        char *path = *name ? job_file_of(job, name) : NULL;
-        if (path) add(user, path);
-        free(path);
     }
 }

@@ -71,13 +71,9 @@ char *problem_label(const struct job *, const int64_t *sizes);
 void load_reference(struct reader *, struct job *, const struct node *root);
 // Adds a parameter with its values.
 void load_parameter(struct reader *, struct job *, const struct node *parameter, const char *name);
-// Evaluates the values that are expressions for the limits of the job, and finds those that configurations of the job
-// file name among them. -1 with a message. (job_values.c)
-int job_set_values(struct job *, struct error *);
 // Whether a name is the same for all configurations: a size, a limit of the device or a macro. (job_values.c)
 bool job_name_is_fixed(const struct job *, int slot);
 // kernel.macros, once all derived names are known.
-void load_macros(struct reader *, struct job *, const struct node *root);
 // Refuses an option that the program decides itself. Whether it is good.
 bool check_option(struct reader *, const struct node *, const char *option);
 // The absolute path of a file that the job file names. malloc'ed.

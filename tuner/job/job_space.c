@@ -6,7 +6,6 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
 {
     int bad = -1;
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
-    if (job_set_values(job, err)) return -1;
     if (space_build(job->space, &bad, err)) {
         if (bad >= 0)
             return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path,

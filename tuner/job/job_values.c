@@ -1,8 +1,4 @@
-// The values of a parameter, as a job file gives them: integers, strings, decimals, a range, unroll factors, or
-// expressions of sizes, device limits and macros.
-//
-// Expressions are evaluated with the limits of the device that is tuned, when the space is built. Until then, and where
-// there is no device, the limits are those of an H200. Equal values become one.
+// The values of a parameter, as a job file gives them: integers, strings, decimals, a range or unroll factors.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,71 +114,9 @@ static void load_list(struct reader *r, struct job *job, const struct node *list
     }
 }
 
-// Evaluates the expressions, each value once. -1 with a message.
-static int evaluate(const struct job *job, const struct value_expressions *e, struct value_list *out, struct error *err)
-{
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    int failed = 0;
-    space_constants(job->space, values); // sizes are the first problem's
-    for (size_t i = 0; i < e->count && !failed; i++) {
-        int64_t value;
-        size_t known = 0;
-        failed = expr_eval(e->list[i], values, &value, err);
-        while (!failed && known < out->count && out->values[known] != value) known++;
-        if (!failed && known == out->count) add(out, value);
-    }
-    free(values);
-    return failed;
-}
-
-static void load_expressions(struct reader *r, struct job *job, const struct node *n, const char *name,
-                             struct value_list *out)
-{
-    const struct node *list = reader_sequence(r, n, "parameters[].expressions");
-    size_t number = space_parameter_count(job->space);
-    struct error err;
-    if (number == SPACE_MAX_PARAMETERS) return; // refused where it is added
-    struct value_expressions *e = &job->value_expressions[number];
-    for (size_t i = 0; i < e->count; i++) expr_free(e->list[i]); // of a parameter that was refused
-    e->count = 0;
-    for (size_t i = 0; list && i < node_count(list); i++) {
-        struct expr *one = reader_expression(r, node_at(list, i), job->symbols);
-        size_t count = 0;
-        const int *slots = one ? expr_slots(one, &count) : NULL;
-        if (!one) continue;
-        for (size_t k = 0; k < count; k++)
-            if (!job_name_is_fixed(job, slots[k]))
-                reader_mistake(
-                    r, node_at(list, i),
-                    "a value of '%s' depends on '%s', which differs between configurations: use a constraint", name,
-                    symbols_name(job->symbols, slots[k]));
-        e->list = memory_grow(e->list, e->count + 1, sizeof *e->list);
-        e->list[e->count++] = one;
-    }
-    e->line = node_line(n);
-    if (evaluate(job, e, out, &err)) reader_mistake(r, list, "a value of '%s': %s", name, err.message);
-}
-
-// Names of files, as the job file has them; "" for none.
-static void load_file_names(struct reader *r, struct job *job, const struct node *list, const char *name,
-                            struct value_list *out)
-{
-    for (size_t i = 0; i < node_count(list); i++) {
-        const struct node *n = node_at(list, i);
-        const char *file = node_is_string(n) ? node_string(n) : NULL;
-        char *path = file && *file ? job_file_of(job, file) : NULL;
-        if (!file)
-            reader_mistake(r, n, "'files' of '%s' must hold strings", name);
-        else if (path && access(path, R_OK))
-            reader_mistake(r, n, "cannot read '%s', a file of '%s' (looked for %s)", file, name, path);
-        if (file) add(out, symbols_intern(job->symbols, file));
-        free(path);
-    }
-}
-
 void load_parameter(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
-    static const char *const forms[] = {"values", "unroll", "range", "expressions", "files"};
+    static const char *const forms[] = {"values", "unroll", "range"};
     reader_check_group(r, n, "a parameter", "parameters[]", NULL);
     enum parameter_kind kind = node_member(n, "unroll") ? PARAMETER_UNROLL : PARAMETER_INT;
     struct value_list values = {0};
@@ -194,8 +128,7 @@ void load_parameter(struct reader *r, struct job *job, const struct node *n, con
             given++;
         }
     if (given != 1) {
-        reader_mistake(
-            r, n, "parameter '%s' needs exactly one of 'values', 'unroll', 'range', 'expressions' and 'files'", name);
+        reader_mistake(r, n, "parameter '%s' needs exactly one of 'values', 'unroll' and 'range'", name);
         return;
     }
     if (node_member(n, "range")) {
@@ -203,11 +136,6 @@ void load_parameter(struct reader *r, struct job *job, const struct node *n, con
     } else if (!node_is_sequence(list)) {
         reader_mistake(r, list, "the values of '%s' must be a list", name);
         return;
-    } else if (node_member(n, "expressions")) {
-        load_expressions(r, job, n, name, &values);
-    } else if (node_member(n, "files")) {
-        kind = PARAMETER_STRING;
-        load_file_names(r, job, list, name, &values);
     } else if (kind == PARAMETER_INT && has_decimals(list)) {
         kind = PARAMETER_REAL;
         load_decimals(r, job, list, name, &values);
@@ -217,47 +145,7 @@ void load_parameter(struct reader *r, struct job *job, const struct node *n, con
     struct error err;
     if (space_add_parameter(job->space, name, kind, values.values, values.count, &err))
         reader_mistake(r, n, "%s", err.message);
-    else {
-        job->parameter_files[space_parameter_count(job->space) - 1] = node_member(n, "files") != NULL;
+    else
         load_parameter_option(r, job, n);
-    }
     free(values.values);
-}
-
-// The number of a value that a configuration named before. -1: the parameter has it no longer.
-static int find_again(const struct parameter *p, uint16_t index, const struct value_list *values)
-{
-    for (size_t v = 0; index < p->count && v < values->count; v++)
-        if (values->values[v] == p->values[index]) return (int)v;
-    return -1;
-}
-
-static int set_values(struct job *job, size_t parameter, struct error *err)
-{
-    struct value_list values = {0};
-    const struct parameter *p = space_parameter(job->space, parameter);
-    struct named_configuration *named[] = {&job->fallback, &job->current.own};
-    int found[2] = {0}, failed = evaluate(job, &job->value_expressions[parameter], &values, err);
-    for (size_t i = 0; i < 2 && !failed; i++) {
-        if (!named[i]->given || (named[i] == &job->current.own && job->current.source)) continue;
-        found[i] = find_again(p, named[i]->config[parameter], &values);
-        if (found[i] >= 0) continue;
-        failed = error_set(err, "'%s': parameter '%s' does not have the value %" PRId64 " on this device",
-                           i ? CURRENT_KERNEL : "fallback", p->name, p->values[named[i]->config[parameter]]);
-        job_blame_configuration(job, named[i], err);
-        free(values.values);
-        return failed;
-    }
-    if (!failed) failed = space_set_values(job->space, parameter, values.values, values.count, err);
-    for (size_t i = 0; i < 2 && !failed; i++) named[i]->config[parameter] = (uint16_t)found[i];
-    free(values.values);
-    return failed ? error_prefix(err, "%s:%d", job->path, job->value_expressions[parameter].line) : 0;
-}
-
-int job_set_values(struct job *job, struct error *err)
-{
-    int failed = 0;
-    for (size_t i = 0; i < space_parameter_count(job->space) && !failed; i++)
-        if (job->value_expressions[i].count) failed = set_values(job, i, err);
-    return failed;
 }

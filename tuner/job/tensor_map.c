@@ -36,7 +36,6 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
         const char *name;
         size_t offset;
     } numbers[] = {{"swizzle", offsetof(struct tensor_map, swizzle)},
-                   {"interleave", offsetof(struct tensor_map, interleave)},
                    {"promotion", offsetof(struct tensor_map, promotion)}};
     struct tensor_map *map = memory_new(1, sizeof *map);
     map->rank = load_list(r, job, n, "box", map->box);
@@ -81,7 +80,6 @@ void tensor_map_free(struct tensor_map *map)
         expr_free(map->box[i]);
     }
     expr_free(map->swizzle);
-    expr_free(map->interleave);
     expr_free(map->promotion);
     free(map);
 }
@@ -131,28 +129,21 @@ static int check_shape(const struct tensor_map_shape *s, int64_t element, struct
             return error_set(err, "its box is %" PRId64 " wide in dimension %d from the last; TMA needs 1 to 256",
                              s->box[i], i);
     }
-    int64_t unit = s->interleave == 32 ? 32 : 16;
     for (int i = 0; i + 1 < s->rank; i++)
-        if (s->stride[i] % unit || s->stride[i] < 1 || s->stride[i] >= STRIDE_LIMIT)
+        if (s->stride[i] % 16 || s->stride[i] < 1 || s->stride[i] >= STRIDE_LIMIT)
             return error_set(err,
-                             "its stride must be a multiple of %" PRId64 " bytes below 2^40, but is %" PRId64
+                             "its stride must be a multiple of 16 bytes below 2^40, but is %" PRId64
                              " (in dimension %d from the last)",
-                             unit, s->stride[i], i + 1);
+                             s->stride[i], i + 1);
     int64_t inner = s->box[0] * element;
-    if (!s->interleave && inner % 16)
-        return error_set(err, "a row of its box is %" PRId64 " bytes; TMA needs a multiple of 16", inner);
+    if (inner % 16) return error_set(err, "a row of its box is %" PRId64 " bytes; TMA needs a multiple of 16", inner);
     if (s->swizzle != 0 && s->swizzle != 32 && s->swizzle != 64 && s->swizzle != 128)
         return error_set(err, "its swizzle is %" PRId64 "; TMA has 0, 32, 64 and 128 bytes", s->swizzle);
-    if (s->interleave != 0 && s->interleave != 16 && s->interleave != 32)
-        return error_set(err, "its interleave is %" PRId64 "; TMA has 0, 16 and 32 bytes", s->interleave);
     if (s->promotion != 0 && s->promotion != 64 && s->promotion != 128 && s->promotion != 256)
         return error_set(err, "its promotion is %" PRId64 "; TMA has 0, 64, 128 and 256 bytes", s->promotion);
-    if (!s->interleave && s->swizzle && inner > s->swizzle)
+    if (s->swizzle && inner > s->swizzle)
         return error_set(err, "a row of its box is %" PRId64 " bytes, wider than the swizzle of %" PRId64, inner,
                          s->swizzle);
-    if (s->interleave && s->rank < 3) return error_set(err, "interleave needs three dimensions or more");
-    if (s->interleave == 32 && s->swizzle != 32)
-        return error_set(err, "an interleave of 32 bytes needs a swizzle of 32");
     return 0;
 }
 
@@ -162,7 +153,6 @@ int tensor_map_resolve(const struct job *job, const struct argument *a, const in
     const struct buffer *b = &job->buffers[a->buffer];
     *s = (struct tensor_map_shape){.rank = (int)a->map->rank, .nan = a->map->nan, .tf32 = a->map->tf32};
     if (resolve_shape(b, a->map, values, s, err) || evaluate(a->map->swizzle, 0, values, &s->swizzle, err) ||
-        evaluate(a->map->interleave, 0, values, &s->interleave, err) ||
         evaluate(a->map->promotion, 0, values, &s->promotion, err) ||
         check_shape(s, (int64_t)element_size(b->type), err))
         return error_prefix(err, "tensor map '%s'", b->name);

@@ -439,9 +439,6 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
                                        : t->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                        : t->swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                           : CU_TENSOR_MAP_SWIZZLE_NONE;
-    const CUtensorMapInterleave interleave = t->interleave == 32   ? CU_TENSOR_MAP_INTERLEAVE_32B
-                                             : t->interleave == 16 ? CU_TENSOR_MAP_INTERLEAVE_16B
-                                                                   : CU_TENSOR_MAP_INTERLEAVE_NONE;
     const CUtensorMapL2promotion promotion = t->promotion == 256   ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
                                              : t->promotion == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
                                              : t->promotion == 64  ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B
@@ -457,17 +454,16 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
     }
     CUresult r = driver.cuTensorMapEncodeTiled(
         &map, t->tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : types[t->type], (cuuint32_t)t->rank, (void *)address, size,
-        stride, box, every, interleave, swizzle, promotion,
+        stride, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion,
         t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     memcpy(out, &map, sizeof map);
     if (!r) return 0;
     int kind = cuda_fail(err, r, "the driver refuses the tensor map");
     error_prefix(err,
-                 "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, interleave %d, "
+                 "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, "
                  "address %#llx",
                  t->rank, element_name(t->type), (unsigned long long)t->size[0], t->box[0], t->rank > 1 ? t->box[1] : 1,
-                 (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, t->interleave,
-                 (unsigned long long)address);
+                 (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, (unsigned long long)address);
     return kind;
 }
 

@@ -95,10 +95,10 @@ struct cuda_tensor_map {
 struct cuda_tensor {
     int rank; // 1 to CUDA_TENSOR_RANK
     enum element type;
-    uint64_t size[CUDA_TENSOR_RANK];    // elements, the contiguous dimension first
-    uint64_t stride[CUDA_TENSOR_RANK];  // bytes, of dimension i + 1
-    uint32_t box[CUDA_TENSOR_RANK];     // elements
-    int swizzle, interleave, promotion; // bytes; 0: none
+    uint64_t size[CUDA_TENSOR_RANK];   // elements, the contiguous dimension first
+    uint64_t stride[CUDA_TENSOR_RANK]; // bytes, of dimension i + 1
+    uint32_t box[CUDA_TENSOR_RANK];    // elements
+    int swizzle, promotion;            // bytes; 0: none
     bool nan;
     bool tf32; // of f32: rounded to TF32 by loads
 };

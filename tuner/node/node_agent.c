@@ -27,6 +27,8 @@ enum {
     TOLD_FROM = 1 << 20,     // files from this size on are told at the beginning, so that they are not sent again
     LONGEST_SLEEP = 1000,    // ms
 };
+// Bytes of the files that are told: they are read before, since only those with the right content are told.
+static const int64_t TOLD_MOST = (int64_t)4 << 30;
 static const double look_every = 1; // s between looks for workers that are stopped
 
 struct agent {
@@ -63,29 +65,48 @@ static void tell_trouble(struct agent *a, const char *reason)
     frame_put_json(&a->out, FRAME_TROUBLE, 0, json_pack("{s:s}", "reason", reason));
 }
 
-// The folder is this user's own: in /tmp somebody else could have made it.
+// What is in the folder runs here. In /tmp another user could have made it, as a link to anywhere.
 static int make_cache(const char *path, struct error *err)
 {
     struct stat about;
-    char *below = text_format("%s/x", path);
-    int failed = output_make_folders(below, err);
-    free(below);
-    if (failed) return -1;
-    if (stat(path, &about) || !S_ISDIR(about.st_mode) || access(path, W_OK))
+    if (output_make_folders(path, err)) return -1;
+    if (mkdir(path, 0700) && errno != EEXIST)
+        return error_set(err, "cannot make the node's cache '%s': %s", path, strerror(errno));
+    if (lstat(path, &about)) return error_set(err, "cannot look at the node's cache '%s': %s", path, strerror(errno));
+    if (S_ISLNK(about.st_mode))
+        return error_set(err, "the node's cache '%s' is a symbolic link; name the folder itself", path);
+    if (!S_ISDIR(about.st_mode) || access(path, W_OK))
         return error_set(err, "cannot write to the node's cache '%s'", path);
     if (about.st_uid != getuid()) return error_set(err, "the node's cache '%s' belongs to another user", path);
+    if (about.st_mode & (S_IWGRP | S_IWOTH))
+        return error_set(err, "other users can write to the node's cache '%s'; chmod 700 it, or remove it", path);
     return 0;
 }
 
 // The welcome --------------------------------------------------------------------------------------------------------
 
+// Whether a file below "files/" has the content that its name says.
+static bool is_right(const char *path)
+{
+    char hash[HASH_TEXT_SIZE];
+    int64_t size;
+    const char *name = strrchr(path, '/') + 1;
+    return !node_file_hash(path, hash, &size, NULL) && !strncmp(name, hash, HASH_TEXT_SIZE - 1);
+}
+
 static json_t *told; // nftw has no argument for it
 static size_t told_behind;
+static int64_t told_bytes;
 
 static int tell_file(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
     (void)where;
-    if (kind == FTW_F && about->st_size >= TOLD_FROM) json_array_append_new(told, json_string(path + told_behind));
+    if (kind != FTW_F || about->st_size < TOLD_FROM) return 0;
+    if (json_array_size(told) == NODE_FILES_TOLD || (told_bytes += about->st_size) > TOLD_MOST) return 1;
+    if (is_right(path))
+        json_array_append_new(told, json_string(path + told_behind));
+    else
+        unlink(path); // damaged: it is sent again
     return 0;
 }
 
@@ -94,6 +115,7 @@ static json_t *list_files(const struct agent *a)
     char *files = text_format("%s/files", a->cache);
     told = json_array();
     told_behind = strlen(a->cache) + 1;
+    told_bytes = 0;
     nftw(files, tell_file, 16, FTW_PHYS);
     free(files);
     return told;
@@ -189,6 +211,7 @@ static void send_result(struct agent *a, const char *path)
         return;
     }
     char *name = node_file_name(path, hash), *kept = text_format("%s/%s", a->cache, name);
+    if (!access(kept, R_OK) && !is_right(kept)) unlink(kept);
     if (access(kept, R_OK) && !output_make_folders(kept, NULL) && link(path, kept) && errno != EEXIST)
         tell_trouble(a, "cannot link what was compiled into the node's cache");
     json_object_set_new(a->sent, path, json_string(hash));

@@ -10,10 +10,10 @@
 
 enum {
     HEADER = 12,
-    PIECE = 64 << 10,          // of data in one frame
-    ON_THEIR_WAY = 4 * PIECE,  // bytes that are made ready for the pipe ahead of a beat
-    LONGEST_LINE = 1 << 20,    // of a banner
-    LONGEST_FRAME = 256 << 20, // more than this is no frame
+    PIECE = 64 << 10,         // of data in one frame
+    ON_THEIR_WAY = 4 * PIECE, // bytes that are made ready for the pipe ahead of a beat
+    LONGEST_LINE = 1 << 20,   // of a banner
+    LONGEST_FRAME = 8 << 20,  // what is longer goes in pieces; the longest is the list of files that a node has
 };
 
 struct frame_item {
@@ -40,10 +40,7 @@ int frame_read(struct frame_reader *r, int fd)
     r->size -= r->used;
     r->used = 0;
     for (;;) {
-        if (r->size + PIECE + 1 > r->room) {
-            r->room = 2 * r->room + PIECE + 1;
-            r->bytes = memory_grow(r->bytes, r->room, 1);
-        }
+        r->bytes = memory_room(r->bytes, &r->room, r->size + PIECE + 1, 1);
         ssize_t n = read(fd, r->bytes + r->size, r->room - r->size - 1);
         if (n > 0)
             r->size += (size_t)n;
@@ -108,10 +105,7 @@ static void set_number(char *bytes, size_t number)
 // Room for a frame on its way, with its header; the caller fills in what is returned.
 static char *begin(struct frame_writer *w, enum frame_type type, uint32_t channel, size_t size)
 {
-    if (w->size + HEADER + size > w->room) {
-        w->room = 2 * w->room + HEADER + size;
-        w->bytes = memory_grow(w->bytes, w->room, 1);
-    }
+    w->bytes = memory_room(w->bytes, &w->room, w->size + HEADER + size, 1);
     char *at = w->bytes + w->size;
     memcpy(at, (char[4]){'s', 'n', (char)type, 0}, 4);
     set_number(at + 4, channel);

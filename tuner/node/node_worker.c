@@ -11,6 +11,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
+enum { LONGEST_LINE = 4 << 20 }; // that is looked into; bytes
+
 static const double end_patience = 0.2; // s that a worker has to end after it closed its stdout
 
 // The programs that an agent starts, and nothing else.
@@ -44,7 +46,13 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const json_t *arg
 
 void node_worker_input(struct node_worker *w, const void *data, size_t size)
 {
-    w->input = memory_grow(w->input, w->input_size + size + 1, 1);
+    if (w->input_size + size > w->input_room) {
+        memmove(w->input, w->input + w->input_done, w->input_size - w->input_done);
+        w->input_size -= w->input_done;
+        w->input_done = 0;
+        w->input_room = 2 * (w->input_size + size);
+        w->input = memory_grow(w->input, w->input_room, 1);
+    }
     memcpy(w->input + w->input_size, data, size);
     w->input_size += size;
 }
@@ -65,40 +73,40 @@ int node_worker_poll(const struct node_worker *w, bool reads, struct pollfd *p)
 
 static void write_input(struct node_worker *w)
 {
-    size_t done = 0;
-    while (w->child.to >= 0 && done < w->input_size) {
-        ssize_t n = write(w->child.to, w->input + done, w->input_size - done);
+    while (w->child.to >= 0 && w->input_done < w->input_size) {
+        ssize_t n = write(w->child.to, w->input + w->input_done, w->input_size - w->input_done);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) child_close(&w->child.to);
         if (n < 0) break;
-        done += (size_t)n;
+        w->input_done += (size_t)n;
     }
-    if (done) memmove(w->input, w->input + done, w->input_size - done);
-    w->input_size -= done;
-    if (w->child.to < 0) w->input_size = 0;
+    if (w->child.to < 0 || w->input_done == w->input_size) w->input_size = w->input_done = 0;
     if (w->end_input && !w->input_size) child_close(&w->child.to);
 }
 
-// Whole lines; what was begun waits.
+// Whole lines; what was begun waits. A line that is too long for an answer with files is carried as it comes: whether
+// it is too long altogether is the driver's matter.
 static void carry_lines(struct node_worker *w, struct frame_writer *out, const char *bytes, size_t size,
                         node_line_visitor *visit, void *user)
 {
-    if (w->line_size + size + 1 > w->line_room) {
-        w->line_room = 2 * w->line_room + size + 1;
-        w->line = memory_grow(w->line, w->line_room, 1);
+    for (const char *end; size; bytes += end - bytes) {
+        const char *newline = memchr(bytes, '\n', size);
+        end = newline ? newline + 1 : bytes + size;
+        size_t piece = (size_t)(end - bytes);
+        size -= piece;
+        w->line = memory_room(w->line, &w->line_room, w->line_size + piece + 1, 1);
+        memcpy(w->line + w->line_size, bytes, piece);
+        w->line_size += piece;
+        if (newline && !w->passing) {
+            w->line[w->line_size - 1] = 0;
+            visit(user, w->line);
+            w->line[w->line_size - 1] = '\n';
+        }
+        w->passing = !newline && (w->passing || w->line_size > LONGEST_LINE);
+        if (!newline && !w->passing) continue;
+        frame_put(out, FRAME_OUTPUT, w->channel, w->line, w->line_size);
+        w->line_size = 0;
     }
-    memcpy(w->line + w->line_size, bytes, size);
-    w->line_size += size;
-    char *at = w->line, *end;
-    while ((end = memchr(at, '\n', (size_t)(w->line + w->line_size - at)))) {
-        *end = 0;
-        visit(user, at);
-        *end = '\n';
-        frame_put(out, FRAME_OUTPUT, w->channel, at, (size_t)(end + 1 - at));
-        at = end + 1;
-    }
-    w->line_size -= (size_t)(at - w->line);
-    memmove(w->line, at, w->line_size);
 }
 
 // One of its pipes; closed at its end.
@@ -163,7 +171,7 @@ void node_worker_kill(struct node_worker *w)
     if (w->child.pid && kill(-w->child.pid, SIGKILL)) kill(w->child.pid, SIGKILL);
     child_close_all(&w->child);
     w->dying = true;
-    w->input_size = 0;
+    w->input_size = w->input_done = 0;
 }
 
 void node_worker_release(struct node_worker *w)

@@ -17,9 +17,10 @@ struct node_worker {
     bool dying;       // killed: of no interest any more, but not yet reaped
     double closed_at; // when it closed its stdout; 0: not yet
     char *input;      // for its stdin
-    size_t input_size;
-    char *line; // begun
+    size_t input_size, input_room, input_done; // the first `input_done` bytes are written
+    char *line;                                // begun
     size_t line_size, line_room;
+    bool passing; // the line is too long to be looked into
 };
 
 // Gets a line, without its newline, before it is carried.

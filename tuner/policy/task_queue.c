@@ -16,10 +16,7 @@ void task_queue_release(struct task_queue *q)
 void task_queue_add(struct task_queue *q, struct queued_task *t, enum task_purpose purpose, enum task_known known)
 {
     *t = (struct queued_task){.state = TASK_QUEUED, .purpose = purpose, .known = known};
-    if (q->count == q->room) {
-        q->room = 2 * q->room + 64;
-        q->tasks = memory_grow(q->tasks, q->room, sizeof(struct queued_task *));
-    }
+    q->tasks = memory_room(q->tasks, &q->room, q->count + 1, sizeof(struct queued_task *));
     q->tasks[q->count++] = t;
     q->numbers[purpose][TASK_QUEUED]++;
 }

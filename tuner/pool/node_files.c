@@ -257,11 +257,12 @@ json_t *node_files_place(struct node_link *l, json_t *request)
 }
 
 // Where a file that a node names is here. NULL with a message.
-static char *found(const struct node_link *l, const char *path, struct error *why)
+static char *found(struct node_link *l, const char *path, struct error *why)
 {
     if (!l->shared) {
         const char *here = json_get_string(l->brought, path, NULL);
         if (!here) error_set(why, "it names a file that it did not send: '%.200s'", path);
+        l->unnamed = 0;
         return here ? text_copy(here) : NULL;
     }
     const char *keep = l->settings->keep;
@@ -273,7 +274,7 @@ static char *found(const struct node_link *l, const char *path, struct error *wh
     return text_copy(path);
 }
 
-int node_files_found(const struct node_link *l, json_t *answer, struct error *why)
+int node_files_found(struct node_link *l, json_t *answer, struct error *why)
 {
     for (size_t i = 0; i < sizeof found_members / sizeof *found_members; i++) {
         const json_t *path = json_object_get(answer, found_members[i]);

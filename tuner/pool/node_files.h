@@ -13,7 +13,7 @@ char *node_files_path(struct node_link *, const char *path);
 // Answers name files of the node. Their bytes go to other nodes, so a node must not choose any file of the driver's:
 // one that sends files may name those that it has sent, which get their paths here, and one that sees the driver's
 // files may name those in the compile cache. -1 with a message if the answer names another.
-int node_files_found(const struct node_link *, json_t *answer, struct error *why);
+int node_files_found(struct node_link *, json_t *answer, struct error *why);
 // Whether a node (NULL: the driver's own machine) cannot meet a request of kind "job", and why: a reference's command
 // names programs and data of the driver's machine, which cannot be sent.
 bool node_files_refuse(const struct node_link *, const json_t *job, struct error *why);

@@ -2,6 +2,7 @@
 #include "tuner/pool/node_link.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,10 +31,7 @@ static void log_text(void *link, const char *text)
 
 static void add(struct node_bytes *b, const char *bytes, size_t size)
 {
-    if (b->size + size + 1 > b->room) {
-        b->room = 2 * (b->size + size) + 256;
-        b->bytes = memory_grow(b->bytes, b->room, 1);
-    }
+    b->bytes = memory_room(b->bytes, &b->room, b->size + size + 1, 1);
     if (size) memcpy(b->bytes + b->size, bytes, size);
     b->size += size;
     b->bytes[b->size] = 0;
@@ -52,6 +50,7 @@ int node_link_start(struct node_link *l, char *const argv[], struct error *err)
     l->have = json_object();
     l->trees = json_object();
     l->brought = json_object();
+    l->unnamed = 0;
     l->words = l->banner = (struct child_words){0};
     return 0;
 }
@@ -170,6 +169,10 @@ static void take_ready(struct node_link *l, const json_t *ready)
     size_t i;
     json_t *name;
     l->shared = json_get_bool(ready, "shared", false);
+    if (json_array_size(json_object_get(ready, "have")) > NODE_FILES_TOLD) {
+        node_link_stop(l, true, "it says that it has more than %d files", NODE_FILES_TOLD);
+        return;
+    }
     free(l->cache);
     l->cache = text_copy(json_get_string(ready, "cache", ""));
     json_array_foreach(json_object_get(ready, "have"), i, name)
@@ -207,10 +210,18 @@ static void begin_file(struct node_link *l, const json_t *file)
 {
     struct error err;
     const char *path = json_get_string(file, "path", ""), *hash = json_get_string(file, "hash", "");
+    int64_t size = json_get_integer(file, "size", -1);
+    if (size > NODE_FILE_MOST || ++l->unnamed > NODE_MOST_CORES) { // a compiler has one at a time
+        node_link_stop(l, true,
+                       size > NODE_FILE_MOST ? "it sends a file of %" PRId64 " bytes"
+                                             : "it sends files that no answer names, the last of %" PRId64 " bytes",
+                       size);
+        return;
+    }
     char *name = node_file_name(path, hash), *here = text_format("%s/%s", l->settings->keep, name);
     free(l->arriving);
     l->arriving = text_copy(path);
-    if (node_arrival_begin(&l->arrival, here, hash, json_get_integer(file, "size", -1), &err))
+    if (node_arrival_begin(&l->arrival, here, hash, size, &err))
         node_link_stop(l, true, "%s", err.message);
     else
         end_file(l);
@@ -258,7 +269,7 @@ static void take_frame(struct node_link *l, const struct frame *f)
             end_file(l);
         break;
     case FRAME_TROUBLE:
-        node_link_stop(l, true, "%s", json_get_string(object, "reason", "trouble"));
+        node_link_stop(l, true, "%.500s", json_get_string(object, "reason", "trouble"));
         break;
     default: // a beat
         break;

@@ -53,6 +53,7 @@ struct node_link {
     json_t *have;     // names of files there: name -> true
     json_t *trees;    // sources there: what was to be compiled -> folder
     json_t *brought;  // files of the node that are here: path there -> path here
+    size_t unnamed;   // files that came and that no answer has named since
     struct node_arrival arrival;
     char *arriving;            // its path there
     struct child_words words;  // on stderr, of what stands before the agent

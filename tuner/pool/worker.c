@@ -48,10 +48,7 @@ int64_t worker_send(struct worker *w, json_t *request)
         free(text);
         return id;
     }
-    if (w->output_size + length + 1 > w->output_room) {
-        w->output_room = 2 * (w->output_size + length + 1);
-        w->output = memory_grow(w->output, w->output_room, 1);
-    }
+    w->output = memory_room(w->output, &w->output_room, w->output_size + length + 1, 1);
     memcpy(w->output + w->output_size, text, length);
     w->output_size += length;
     w->output[w->output_size++] = '\n';

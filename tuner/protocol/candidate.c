@@ -16,7 +16,6 @@ static const struct record_field argument_fields[] = {
     {"strides", RECORD_VALUES(struct stage_argument, strides, stride_count), .high = (double)INT64_MAX},
     {"box", RECORD_VALUES(struct stage_argument, box, box_count), .high = UINT32_MAX},
     {"swizzle", MEMBER(swizzle)},
-    {"interleave", MEMBER(interleave)},
     {"promotion", MEMBER(promotion)},
     {"nan", MEMBER(nan)},
     {"tf32", MEMBER(tf32)},

@@ -8,7 +8,7 @@
 //       {"library":"x.so","function":"f","init":"g","args":[ARGUMENT, ..],"sizes":[2048]}: a function of the user's
 //     ARGUMENT = {"buffer":"A"} | {"texture":"A"} | {"surface":"A"} | {"scalar":"i32","value":2048} |
 //       {"scalar":"f32","value":1.0} | {"bytes":"0a000000.."}: a struct or a vector by value |
-//       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,"interleave":0,
+//       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,
 //        "promotion":0,"nan":false,"tf32":false}
 #ifndef SWEETSPOT_CANDIDATE_H
 #define SWEETSPOT_CANDIDATE_H
@@ -23,7 +23,7 @@ struct stage_argument {
     const char *tensor_map; // a buffer's name. The lists are in CUDA's order, the contiguous dimension first
     const int64_t *sizes, *strides, *box; // elements, bytes, elements
     size_t size_count, stride_count, box_count;
-    int swizzle, interleave, promotion;
+    int swizzle, promotion;
     bool nan, tf32; // tf32: rounded while loading
 };
 

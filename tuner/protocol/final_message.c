@@ -30,8 +30,8 @@ const struct record final_request_record = {"a final", sizeof(struct final_reque
 #define MEMBER(member) RECORD_MEMBER(struct final_times, member)
 static const struct record_field times_fields[] = {
     {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
-    {"times", RECORD_VALUES(struct final_times, times, time_count), .high = TRIAL_LONGEST_TIME,
-     .flags = RECORD_HOLES | RECORD_POSITIVE},
+    {"times", RECORD_VALUES(struct final_times, times, time_count), .low = TRIAL_SHORTEST_TIME,
+     .high = TRIAL_LONGEST_TIME, .flags = RECORD_HOLES},
     {"error_max", MEMBER(error_max), .high = 1e300},
     {"error_rms", MEMBER(error_rms), .high = 1e300},
     {0}};

@@ -191,7 +191,7 @@ void recorded_one_problem(struct recorded *r)
 
 bool recorded_is_time(double time)
 {
-    return time > 0 && time <= TRIAL_LONGEST_TIME;
+    return time >= TRIAL_SHORTEST_TIME && time <= TRIAL_LONGEST_TIME;
 }
 
 // Index --------------------------------------------------------------------------------------------

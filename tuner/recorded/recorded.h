@@ -30,7 +30,8 @@
 // a missing status is ok if there is a time), and the metrics' keys (of the first problem). With more than one problem
 // a problem's field has an array with one value per problem, samples an array of arrays. A figure without a column is
 // unknown for all trials. An unknown column is left out and noted in `unknown_columns`. A trial
-// with status ok or slow whose time is absent, a string, not positive or above 1e19 counts as launch_error.
+// with status ok or slow whose time is absent, a string, below 100 ns or above 1e19 counts as launch_error, and in
+// `impossible`.
 //
 // Errors (with the number of the trial, from 0): a file that is truncated or not JSON, an unknown format, no parameters
 // or trials, a parameter without values or with a value twice, a value that is not among its parameter's, a
@@ -100,6 +101,7 @@ struct recorded {
     double *counters;              // trial_count times metric_count, NaN where absent; of the first problem
     uint16_t *configs;             // trial_count times parameter_count value indices
     struct arena memory;
+    size_t impossible;    // trials without a time that could be, although they are said to be valid
     size_t unknown_count; // unknown columns of the file
     char **unknown_columns;
 
@@ -118,6 +120,8 @@ void recorded_add_trials(struct recorded *, size_t count);
 
 // Reads a file. NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
+// Says on stderr how many trials of the file have impossible times, if any.
+void recorded_warn(const struct recorded *, const char *path);
 // Writes our format, compressed if the path ends in ".gz". The file appears whole or not at all.
 int recorded_write(const struct recorded *, const char *path, struct error *);
 

@@ -8,6 +8,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/recorded/recorded_parts.h"
+#include "tuner/trial/trial_field.h"
 
 static const double millisecond = 1e-3;
 
@@ -44,7 +45,8 @@ static bool set_time(struct recorded *r, size_t trial, const json_t *time, const
 {
     struct trial_problem *p = recorded_figures(r, trial, 0);
     double value = json_is_number(time) ? json_number_value(time) : NAN;
-    if (!recorded_is_time(value)) return false;
+    r->impossible += json_is_number(time) && !(value > TRIAL_LONGEST_TIME) && !recorded_is_time(value * unit);
+    if (!(value <= TRIAL_LONGEST_TIME) || !recorded_is_time(value * unit)) return false;
     p->time = value * unit;
     double *kept = arena_new(&r->memory, json_array_size(samples) * sizeof *kept);
     for (size_t i = 0; i < json_array_size(samples); i++)

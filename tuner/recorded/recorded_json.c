@@ -200,6 +200,7 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
     }
     if (!complete && (t->status == STATUS_OK || t->status == STATUS_SLOW)) {
         t->status = STATUS_LAUNCH_ERROR;
+        r->impossible++;
         if (!*t->reason) t->reason = "no time";
     }
     return 0;

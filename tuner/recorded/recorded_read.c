@@ -1,4 +1,5 @@
 // Reading a recorded space: reads the file and recognises its format. See recorded.h.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,15 @@ static void blank_python_numbers(char *text)
         *p = '0';
         p += length - 1;
     }
+}
+
+void recorded_warn(const struct recorded *r, const char *path)
+{
+    if (r->impossible)
+        fprintf(stderr,
+                "sweetspot: %s: %zu configurations count as failed, because their times are impossible (none, below "
+                "100 ns, not a number)\n",
+                path, r->impossible);
 }
 
 struct recorded *recorded_read(const char *path, struct error *err)

@@ -56,8 +56,6 @@ size_t *report_select(const struct result *, size_t limit, size_t best, size_t *
 // At most `limit` of all trials, evenly over the table.
 size_t *report_select_evenly(const struct result *, size_t limit, size_t *count);
 json_t *report_lines(const struct result *);
-// All trials in columns, or evenly spread ones where there are too many for a page.
-json_t *report_trials(const struct result *);
 
 json_t *report_failures(const struct result *); // report_failures.c
 
@@ -66,6 +64,8 @@ json_t *report_failures(const struct result *); // report_failures.c
 int report_points(const struct result *, json_t **points, struct error *);
 int report_machine(const struct result *, json_t **machine, struct error *);
 int report_roofline(const struct result *, int64_t winner, json_t **roofline, struct error *);
+// All trials in columns; evenly spread ones where there are more than fifty times the points.
+json_t *report_trials(const struct result *);
 
 // The newest final (report_final.c).
 struct report_final {

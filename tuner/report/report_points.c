@@ -14,7 +14,7 @@
 #include "tuner/trial/metrics.h"
 #include "tuner/trial/trial_field.h"
 
-enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2 };
+enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2, TRIALS_PER_POINT = 50 };
 
 struct points {
     const struct result *result;
@@ -159,6 +159,26 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     free(c);
     free(chosen);
     return status;
+}
+
+json_t *report_trials(const struct result *r)
+{
+    const struct trial_table *t = &r->table;
+    size_t count, *chosen = report_select_evenly(r, r->options->points * TRIALS_PER_POINT, &count);
+    json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
+    for (size_t k = 0; k < count; k++) {
+        json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
+        json_array_append_new(times, json_brief_or_null(t->times[chosen[k]]));
+        json_array_append_new(status, json_string(status_name((enum trial_status)t->status[chosen[k]])));
+    }
+    for (size_t p = 0; p < t->parameter_count; p++) {
+        json_t *own = json_array();
+        for (size_t k = 0; k < count; k++) json_array_append_new(own, json_integer(trial_value(t, chosen[k], p)));
+        json_array_append_new(values, own);
+    }
+    free(chosen);
+    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "of", (json_int_t)t->count, "trial", ids, "time", times, "status",
+                     status, "values", values);
 }
 
 int report_machine(const struct result *r, json_t **machine, struct error *err)

@@ -6,8 +6,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/report/report_parts.h"
 
-// A page of one job has the figures of 2,000 trials, and the configurations of 100,000.
-enum { LINES_MOST = 2000, LINES_BEST = 500, SAMPLE_SEED = 1, TRIALS_PER_POINT = 50 };
+enum { LINES_MOST = 2000, LINES_BEST = 500, SAMPLE_SEED = 1 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -55,24 +54,4 @@ json_t *report_lines(const struct result *r)
     free(chosen);
     return json_pack("{s:I, s:I, s:i, s:i, s:o}", "shown", (json_int_t)count, "of", (json_int_t)t->timed, "best",
                      LINES_BEST, "seed", SAMPLE_SEED, "rows", rows);
-}
-
-json_t *report_trials(const struct result *r)
-{
-    const struct trial_table *t = &r->table;
-    size_t count, *chosen = report_select_evenly(r, r->options->points * TRIALS_PER_POINT, &count);
-    json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
-    for (size_t k = 0; k < count; k++) {
-        json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
-        json_array_append_new(times, json_brief_or_null(t->times[chosen[k]]));
-        json_array_append_new(status, json_string(status_name((enum trial_status)t->status[chosen[k]])));
-    }
-    for (size_t p = 0; p < t->parameter_count; p++) {
-        json_t *own = json_array();
-        for (size_t k = 0; k < count; k++) json_array_append_new(own, json_integer(trial_value(t, chosen[k], p)));
-        json_array_append_new(values, own);
-    }
-    free(chosen);
-    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "of", (json_int_t)t->count, "trial", ids, "time", times, "status",
-                     status, "values", values);
 }

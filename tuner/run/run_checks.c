@@ -108,11 +108,8 @@ void run_check_note(struct run *r, struct check_candidate *candidate, int64_t tr
 {
     grow(r);
     struct checked_gpu *g = &r->checks.gpus[candidate->gpu];
-    if (trial && g->id_count == g->id_room) {
-        g->id_room = 2 * g->id_room + 64;
-        g->ids = memory_grow(g->ids, g->id_room, sizeof *g->ids);
-    }
     if (trial) {
+        g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
         g->ids[g->id_count++] = trial;
         g->trials++;
         take_reference(r, candidate, trial, objective);

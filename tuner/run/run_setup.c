@@ -36,7 +36,7 @@ static void on_progress(void *user, const char *worker, const char *what, double
 
 static bool counts(const struct run *r)
 {
-    return r->options->counters && r->job->measure.counters;
+    return r->options->counters;
 }
 
 json_t *run_given_devices(const struct run *r)
@@ -223,8 +223,8 @@ static void measure_ceilings(struct run *r)
 
 static const char *strategy_text(const struct run *r)
 {
-    const char *options = r->options->strategy_options ? r->options->strategy_options : r->job->strategy_options;
-    return *options ? options : NULL;
+    const char *options = r->options->strategy_options;
+    return options && *options ? options : NULL;
 }
 
 // Before there is a store.
@@ -278,7 +278,7 @@ static int meet(struct run *r, struct error *err)
 {
     const struct tune_options *o = r->options;
     struct pool_settings settings = {.device = o->device,
-                                     .compilers = o->workers ? o->workers : r->job->compile_workers,
+                                     .compilers = o->workers,
                                      .counters = counts(r),
                                      .nvcc = r->job->compiler == JOB_NVCC,
                                      .nodes = o->pool,
@@ -288,7 +288,7 @@ static int meet(struct run *r, struct error *err)
                                      .say = on_worker_message,
                                      .log = on_worker_text,
                                      .progress = on_progress};
-    r->seed = o->seed >= 0 ? (uint64_t)o->seed : r->job->seed;
+    r->seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, r->seed, err);
     if (!status && r->pool.replay && recording_check(r->job, json_object_get(r->pool.hello, "recorded"), err)) {

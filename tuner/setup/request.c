@@ -13,6 +13,8 @@
 #include "tuner/base/text.h"
 #include "tuner/setup/request_parts.h"
 
+enum { BASELINE_TIMEOUTS = 4 }; // times `measure.timeout`, for a baseline to be verified and timed on all problems
+
 static json_t *number_value(const struct expr *expression, double real, const int64_t *values)
 {
     int64_t value;
@@ -197,8 +199,8 @@ static json_t *describe_program(const struct job *job, size_t number, struct err
         json_object_set_new(each, "stages", json_pack("[o]", call));
     }
     return json_pack("{s:s, s:o, s:f, s:o}", "name", b->name, "detail",
-                     json_sprintf("%s of %s", b->function, slash ? slash + 1 : b->library), "timeout", b->timeout,
-                     "problems", problems);
+                     json_sprintf("%s of %s", b->function, slash ? slash + 1 : b->library), "timeout",
+                     BASELINE_TIMEOUTS * job->measure.timeout, "problems", problems);
 }
 
 static json_t *describe_problem(const struct job *job, size_t p, int64_t memory, int64_t *values, struct error *err)

@@ -101,7 +101,7 @@ static bool has_units(const struct job *job)
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
-    if (job->space && space_size(job->space) && job->source && !strcmp(job->source, job->reference.source)) {
+    if (job->source && !strcmp(job->source, job->reference.source) && job->space && space_size(job->space)) {
         space_get(job->space, 0, first);
         job_defines(job, first, define, defines);
         return;
@@ -149,7 +149,7 @@ int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
                                      .macro_count = json_array_size(macros),
-                                     .host_headers = job->host_headers};
+                                     .host_headers = job->compiler == JOB_NVRTC};
     const char **folders = header_folders(job, folder, &request.include_count),
                **names = memory_new(request.macro_count, sizeof *names);
     for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
@@ -179,21 +179,17 @@ static json_t *describe_compilation(const struct job *job, const char *source, c
     for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
     free(folders);
     free(folder);
-    json_t *files = json_array();
-    job_options(job, config, true, add_text, options);
-    job_option_files(job, config, add_text, files);
+    job_options(job, config, add_text, options);
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
                                 "source", source, "include", include, "options", options, "entries", entries, "defines",
                                 defines, "cache", cache, "deadline", job->compile_timeout);
     if (json_array_size(macros)) json_object_set(request, "macros", macros);
-    if (json_array_size(files)) json_object_set(request, "files", files);
-    json_decref(files);
     json_decref(macros);
     if (job->compiler == JOB_NVCC) {
         json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
         json_object_set_new(request, "alone", json_true());
+        json_object_set_new(request, "host_headers", json_false());
     }
-    if (!job->host_headers) json_object_set_new(request, "host_headers", json_false());
     json_object_set_new(request, "memory", json_integer(job->compile_memory));
     return request;
 }
@@ -220,9 +216,7 @@ json_t *request_compile_current(const struct job *job, const char *arch, const c
 {
     const struct current_kernel *c = &job->current;
     if (!c->source) return request_compile(job, c->own.config, arch, NULL, cache);
-    json_t *defines = json_object();
-    for (size_t i = 0; i < c->define_count; i++) define(defines, c->defines[i].name, c->defines[i].value);
-    return describe_compilation(job, c->source, NULL, defines, json_pack("[s]", c->stage.entry), arch, cache);
+    return describe_compilation(job, c->source, NULL, json_object(), json_pack("[s]", c->stage.entry), arch, cache);
 }
 
 json_t *request_build(const struct job *job, const char *source, char *const *options, size_t option_count,

@@ -44,7 +44,6 @@ static int describe_tensor_map(const struct job *job, const struct argument *a, 
     out->size_count = out->box_count = (size_t)s.rank;
     out->stride_count = (size_t)s.rank - 1;
     out->swizzle = (int)s.swizzle;
-    out->interleave = (int)s.interleave;
     out->promotion = (int)s.promotion;
     out->nan = s.nan;
     out->tf32 = s.tf32;
@@ -167,10 +166,7 @@ struct launches {
 
 static void add_launch(struct launches *l, size_t problem, size_t stage, int64_t run, struct launch_shape shape)
 {
-    if (l->count == l->room) {
-        l->room = 2 * l->room + JOB_MAX_STAGES;
-        l->list = memory_grow(l->list, l->room, sizeof *l->list);
-    }
+    l->list = memory_room(l->list, &l->room, l->count + 1, sizeof *l->list);
     l->list[l->count++] = (struct planned_launch){(int)problem, (int)stage, (int)run, shape};
 }
 

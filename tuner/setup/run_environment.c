@@ -39,20 +39,6 @@ static char *describe_stage(const struct job *job, const struct stage *s)
     return text;
 }
 
-// A file that an option names, by its content.
-static char *describe_file(const struct job *job, size_t parameter, size_t value)
-{
-    char digits[32], hash[HASH_TEXT_SIZE] = "none", *path = NULL;
-    size_t size;
-    const char *name = space_value_text(job->space, parameter, value, digits);
-    if (*name) path = text_join_path(job->directory, name);
-    char *content = path ? text_read_file(path, &size) : NULL;
-    if (content) hash_content(content, size, hash);
-    free(content);
-    free(path);
-    return text_format("%s=%s: %s", space_parameter(job->space, parameter)->name, name, hash);
-}
-
 // The members' names are those of the table in tuner/trial/environment.c. Problems, reference and verification have the
 // same names in the request, which holds everything that the worker can make a difference of.
 json_t *run_environment_facts(const struct job *job, const json_t *request, const struct environment *known,
@@ -67,15 +53,8 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
         if (job->parameter_options[i])
             json_array_append_new(options, text_new(text_format("%s: %s", space_parameter(job->space, i)->name,
                                                                 job->parameter_options[i])));
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        for (size_t v = 0; job->parameter_files[i] && v < space_parameter(job->space, i)->count; v++)
-            json_array_append_new(options, text_new(describe_file(job, i, v)));
     for (size_t i = 0; i < job->define_count; i++)
         json_array_append_new(defines, text_new(text_format("%s=%s", job->defines[i].name, job->defines[i].value)));
-    for (size_t i = 0; i < job->macro_count; i++)
-        json_array_append_new(
-            defines, text_new(text_format("%s=(%s)", symbols_name(job->symbols, job->derived[job->macros[i]].slot),
-                                          expr_text(job->derived[job->macros[i]].value))));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, json_string(space_parameter(job->space, i)->name));
     json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "job", job->name, "source",

@@ -277,7 +277,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
         return z;
     }
     z->symbol_count = list_symbols(problems, (size_t)problem, z->symbols);
-    z->deadline = clock_now() + job->verify.sanitize_timeout;
+    z->deadline = clock_now() + 2 * job->measure.timeout;
     json_t *set_up = make_job(request, (size_t)problem),
            *asked = make_request(config, cubin, problems, (size_t)problem);
     const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);

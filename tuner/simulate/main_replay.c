@@ -256,6 +256,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return EXIT_USAGE;
     }
+    recorded_warn(r, argv[1]);
     const char *delay = getenv("SWEETSPOT_REPLAY_DELAY"), *log_path = getenv("SWEETSPOT_REPLAY_LOG");
     FILE *log = log_path ? fopen(log_path, "a") : NULL;
     char *line = NULL;

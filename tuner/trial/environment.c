@@ -166,10 +166,7 @@ static int collect(struct setting_lines *l, const char *path, const json_t *valu
     if (!setting->matters) return 0;
     char *text = value_text(value);
     if (!text) return error_set(l->err, "'%s' is not UTF-8", path);
-    if (l->count == l->room) {
-        l->room = 2 * l->room + 64;
-        l->line = memory_grow(l->line, l->room, sizeof *l->line);
-    }
+    l->line = memory_room(l->line, &l->room, l->count + 1, sizeof *l->line);
     l->line[l->count++] = text_format("%s %s\n", path, text);
     free(text);
     return 0;

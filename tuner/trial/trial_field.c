@@ -40,15 +40,15 @@ static const struct trial_field fields[] = {
     {"name", "", PROBLEM(name), .kind = FIELD_TEXT, .meaning = "the problem's sizes, or its name in the job"},
     {"tuned", "", PROBLEM(tuned), .kind = FIELD_BOOL, .meaning = "whether it is measured; otherwise only verified"},
     {"time", "s", PROBLEM(time), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "time", .meaning = "median of the samples"},
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "time", .meaning = "median of the samples"},
     {"low", "s", PROBLEM(low), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "low",
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "low",
      .meaning = "lower end of the median's 95% interval"},
     {"high", "s", PROBLEM(high), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "high",
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "high",
      .meaning = "upper end of the median's 95% interval"},
     {"samples", "s", PROBLEM(samples), .count_place = offsetof(struct trial_problem, sample_count),
-     .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "samples",
+     .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "samples",
      .meaning = "some of the measured times"},
     {"samples_taken", "", PROBLEM(samples_taken), .kind = FIELD_COUNT, .flags = FIELD_GPU | FIELD_RECORDED,
      .answer = "count", .meaning = "how many times were measured"},
@@ -132,9 +132,8 @@ static struct record_field as_record(const struct trial_field *f, const char *na
     size_t i = 0;
     if (!checked) return r;
     while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
-    r.low = ranges[i].low;
+    r.low = f->flags & FIELD_MEASURED ? TRIAL_SHORTEST_TIME : ranges[i].low;
     r.high = f->most > 0 ? f->most : r.kind == RECORD_INTEGER ? 0x1p40 : ranges[i].high;
-    if (f->flags & FIELD_POSITIVE) r.flags = RECORD_POSITIVE;
     return r;
 }
 

@@ -9,7 +9,8 @@
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
 
-#define TRIAL_LONGEST_TIME 1e19 // s; Kernel Tuner writes 1e20 for what failed
+#define TRIAL_SHORTEST_TIME 1e-7 // s; a launch of any kernel takes longer
+#define TRIAL_LONGEST_TIME 1e19  // s; Kernel Tuner writes 1e20 for what failed
 
 enum field_level { FIELD_TRIAL, FIELD_PROBLEM, FIELD_STAGE, FIELD_LEVELS };
 
@@ -30,7 +31,7 @@ enum field_flags {
     FIELD_GPU = 4,       // the GPU worker answers it, as `answer`
     FIELD_DERIVED = 8,   // computed from other figures: not stored
     FIELD_JUDGED = 16,   // a later verdict on the trial replaces it
-    FIELD_POSITIVE = 32, // no answer has 0
+    FIELD_MEASURED = 32, // the time of one launch or more: an answer has at least TRIAL_SHORTEST_TIME
 };
 
 struct trial_field {
@@ -64,7 +65,8 @@ json_t *field_json(const struct trial_field *, const void *record);
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
 
 // A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
-// those that it has, unless they are of another kind or cannot be, such as a time of 0 or above TRIAL_LONGEST_TIME.
+// those that it has, unless they are of another kind or cannot be, such as a time below TRIAL_SHORTEST_TIME
+// or above TRIAL_LONGEST_TIME.
 void trial_write_answer(enum field_level, unsigned from, const void *record, json_t *answer);
 void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
 
