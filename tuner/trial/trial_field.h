@@ -65,7 +65,8 @@ json_t *field_json(const struct trial_field *, const void *record);
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
 
 // A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
-// those that it has, unless they are of another kind or cannot be, such as a time above TRIAL_LONGEST_TIME.
+// those that it has, unless they are of another kind or cannot be, such as a time below TRIAL_SHORTEST_TIME
+// or above TRIAL_LONGEST_TIME.
 void trial_write_answer(enum field_level, unsigned from, const void *record, json_t *answer);
 void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
 
