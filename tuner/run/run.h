@@ -184,17 +184,12 @@ void run_fail(struct run *, int exit_status, const struct error *);             
 enum { RUN_RETRIES = 3 };
 size_t run_retry_begin(struct run *);
 
-// tune.c: carries out what the policy wants next, until it wants nothing more.
-void run_follow_policy(struct run *);
-
-// run_final.c: hands the final what it works with, once the run is set up; and holds finals until one decides.
+// run_final.c: hands the final what it works with, once the GPU workers know the job.
 void run_final_open(struct run *);
-void run_final(struct run *);
 
 void run_progress(struct run *, bool now); // run_progress.c: shows the line where it is due, or now
 
 // run_events.c: for `events` of the options; nothing without. docs/events.md has them.
-void run_event(const struct run *, const char *kind, json_t *members); // takes the reference
 void run_event_begin(const struct run *);
 void run_event_baseline(const struct run *, const json_t *baseline, double objective);
 void run_event_ceilings(const struct run *);

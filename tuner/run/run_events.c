@@ -9,7 +9,7 @@
 
 static const double progress_every = 5; // s
 
-void run_event(const struct run *r, const char *kind, json_t *members)
+static void run_event(const struct run *r, const char *kind, json_t *members)
 {
     event_write(r->options->events, kind, r->job->name, members);
 }

@@ -168,7 +168,7 @@ static void wait_for_workers(struct run *r, double until)
 }
 
 // Until the policy is done, the run fails, or a second interrupt ends it.
-void run_follow_policy(struct run *r)
+static void follow_policy(struct run *r)
 {
     enum search_end end = r->policy.end;
     tell_workers(r);
@@ -191,8 +191,48 @@ static void search(struct run *r)
     r->statistics.search_started = clock_now();
     policy_begin(&r->policy, r->statistics.search_started);
     run_watch_phase(r, WATCH_SEARCH);
-    run_follow_policy(r);
-    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) run_follow_policy(r);
+    follow_policy(r);
+    if (r->options->final && !r->fatal && !interrupt_count() && run_retry_begin(r)) follow_policy(r);
+}
+
+enum { FINALS_MOST = 10 }; // tried at most, until candidates pass
+
+// Of the finalists' tasks that there are; in all processes.
+static void race(struct run *r)
+{
+    policy_begin_final(&r->policy);
+    do follow_policy(r);
+    while (final_goes_on(&r->final));
+}
+
+static enum final_outcome race_builds(struct run *r)
+{
+    if (r->fatal || interrupt_count() || !builds_begin(&r->final)) return FINAL_DECIDED;
+    race(r);
+    return builds_finish(&r->final) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
+}
+
+static void decide(struct run *r)
+{
+    enum final_outcome outcome = FINAL_AGAIN;
+    for (int i = 0; i < FINALS_MOST && r->final.open < FINALS_OPEN_MOST && !r->fatal; i++) {
+        if (!final_begin(&r->final)) {
+            if (i) display_message(&r->display, "the final has no winner: no candidate is left");
+            if (i) final_event_outcome(&r->final, FINAL_FAILED, "no candidate is left");
+            break;
+        }
+        race(r);
+        if (!r->final.answer && !r->policy.final_over) return; // interrupted
+        outcome = final_finish(&r->final);
+        if (outcome == FINAL_DECIDED) outcome = race_builds(r);
+        r->final.open += outcome == FINAL_OPEN;
+        if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
+    }
+    if (outcome == FINAL_OPEN && !r->fatal)
+        display_message(&r->display,
+                        "no winner is decided: stop other work on the GPU and run the same command again with "
+                        "--evaluations 1, or raise the job's measure.final.rounds");
+    r->final_failed = outcome != FINAL_DECIDED && isfinite(r->incumbent.objective);
 }
 
 // Takes the reference.
@@ -371,7 +411,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         }
         if (!r->fatal && !interrupt_count() && options->final) {
             run_watch_phase(r, WATCH_FINAL);
-            run_final(r);
+            decide(r);
         }
         json_t *workers = run_watch_document(r);
         if (r->fatal)
