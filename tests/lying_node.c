@@ -140,7 +140,7 @@ int main(int argc, char **argv)
     text = argv[2];
     pid_t agent = fork();
     if (!agent) {
-        dup2(ends[1], STDOUT_FILENO);
+        if (dup2(ends[1], STDOUT_FILENO) < 0) _exit(127);
         close(ends[0]);
         close(ends[1]);
         execv(argv[3], argv + 3);

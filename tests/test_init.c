@@ -118,8 +118,7 @@ static const struct {
     {"names",
      "",
      NULL,
-     {"problems = ( { n = \"? a number\"; argument_4 = \"? a number\"; argument_5 = \"? a number\"; "
-      "argument_6 = \"? a number\"; argument_7 = \"? a number\"; } );",
+     {"problems = ( { n = \"? a number\"; argument_4 = \"? a number\"; argument_5 = \"? a number\"; ",
       "{ scalar = \"n\"; type = \"i32\"; }", "{ buffer = \"x\"; type = \"f32\";",
       "{ buffer = \"argument_3\"; type = \"i32\";", "{ buffer = \"argument_8\"; type = \"f32\";"}},
 };

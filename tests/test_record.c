@@ -40,10 +40,10 @@ static const struct record_field side_fields[] = {
     {0}};
 static const struct record side_record = {"a side", sizeof(struct side), side_fields, NULL};
 
+static const struct record_field front_fields[] = {{"front", RECORD_MEMBER(struct side, length)}, {0}};
 static const struct record *front_record(void)
 {
-    static const struct record_field fields[] = {{"front", RECORD_MEMBER(struct side, length)}, {0}};
-    static const struct record record = {"a front", sizeof(struct side), fields, NULL};
+    static const struct record record = {"a front", sizeof(struct side), front_fields, NULL};
     return &record;
 }
 

@@ -104,7 +104,8 @@ static bool is_fresh(const void *table, size_t state)
 {
     const struct state_table *t = table;
     size_t width = (size_t)t->width;
-    return memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
+    // A state of no values has no array.
+    return !width || memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
 // The number of the state with these values, which lie behind the last one already.

@@ -123,14 +123,14 @@ struct record_named_number {
 #define RECORD_PAIRS(type, member, number)                                                                           \
     .kind = RECORD_KIND_OF(RECORD_OF(type)->member->value), .shape = RECORD_NAMED, .offset = offsetof(type, member), \
     .count = offsetof(type, number)
-#define RECORD_WORDS(type, member, all) .kind = RECORD_WORD, .words = all, .offset = offsetof(type, member)
+#define RECORD_WORDS(type, member, all) .kind = RECORD_WORD, .words = (all), .offset = offsetof(type, member)
 #define RECORD_RECORD(type, member, table) .kind = RECORD_OBJECT, .of = &(table), .offset = offsetof(type, member)
 #define RECORD_RECORDS(type, member, number, table)                                                \
     .kind = RECORD_OBJECT, .shape = RECORD_LIST, .of = &(table), .offset = offsetof(type, member), \
     .count = offsetof(type, number)
 // The row's name is in no JSON. `table` is a record, or a function that returns it.
 #define RECORD_IN_PLACE(type, member, table) .kind = RECORD_PART, .of = &(table), .offset = offsetof(type, member)
-#define RECORD_INCLUDE(type, member, table) .kind = RECORD_PART, .made = table, .offset = offsetof(type, member)
+#define RECORD_INCLUDE(type, member, table) .kind = RECORD_PART, .made = (table), .offset = offsetof(type, member)
 
 // Sets every member to unknown, and what the table does not have to zero.
 void record_clear(const struct record *, void *to);

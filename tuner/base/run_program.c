@@ -62,11 +62,11 @@ static size_t list_children(pid_t *pids)
     size_t count = 0;
     DIR *threads = opendir("/proc/self/task");
     for (struct dirent *one; threads && (one = readdir(threads));) {
-        char path[300];
-        int pid;
+        char path[300], number[32];
         snprintf(path, sizeof path, "/proc/self/task/%s/children", one->d_name);
         FILE *file = fopen(path, "re");
-        while (file && count < CHILDREN_MOST && fscanf(file, "%d", &pid) == 1) pids[count++] = pid;
+        while (file && count < CHILDREN_MOST && fscanf(file, "%31s", number) == 1)
+            pids[count++] = (pid_t)strtol(number, NULL, 10);
         if (file) fclose(file);
     }
     if (threads) closedir(threads);

@@ -312,15 +312,15 @@ static json_t *serve(const json_t *message, const char *version)
     struct arena memory = {NULL};
     struct compile_request request;
     const char *op = json_get_string(message, "op", "");
+    bool compiles = !strcmp(op, "compile") || !strcmp(op, "build");
     json_t *answer;
-    if (record_read(&compile_request_record, message, &request, &memory, &err))
+    if (record_read(&compile_request_record, message, &request, &memory, &err) ||
+        (compiles && memory_limit_set(request.memory, &err)))
         answer = refuse(PROTOCOL_ERROR, err.message);
     else if (!strcmp(op, "hello"))
         answer = hello(&request, version);
-    else if (strcmp(op, "compile") != 0 && strcmp(op, "build") != 0)
+    else if (!compiles)
         answer = refuse(PROTOCOL_ERROR, "unknown op");
-    else if (memory_limit_set(request.memory, &err))
-        answer = refuse(PROTOCOL_ERROR, err.message);
     else if (!strcmp(op, "build"))
         answer = library_build(&request, cuda_home());
     else if (request.units)

@@ -141,7 +141,8 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
         free(at);
         return;
     }
-    fprintf(r->file, "        at = %s_value(s, %" PRId64 ", 16);\n", r->lower, json_get_integer(a, "bytes", 1));
+    fprintf(r->file, "        {\n        unsigned char *at = %s_value(s, %" PRId64 ", 16);\n", r->lower,
+            json_get_integer(a, "bytes", 1));
     json_array_foreach(members, i, member)
     {
         char *function = header_scalar_name(prefix, place, member),
@@ -150,6 +151,7 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
         free(function);
         free(at);
     }
+    fputs("        }\n", r->file);
 }
 
 static void put_argument(struct renderer *r, const json_t *section, size_t i, const json_t *a, const char *prefix,
@@ -210,11 +212,11 @@ void header_fill(struct renderer *r)
     FILE *f = r->file;
     fprintf(f,
             "static inline void %1$s_fill(int section, int stage, const struct %1$s_call *c, long long run, int "
-            "arguments,\n    struct %1$s_step *s)\n{\n    unsigned char *at = s->room;\n",
+            "arguments,\n    struct %1$s_step *s)\n{\n",
             r->lower);
     json_array_foreach(r->sizes, k, size)
         fprintf(f, "    const long long size_%s = c->size[%zu];\n", json_string_value(size), k);
-    fputs("    (void)at;\n    (void)c;\n    (void)run;\n    (void)arguments;\n", f);
+    fputs("    (void)c;\n    (void)run;\n    (void)arguments;\n", f);
     json_array_foreach(r->sizes, k, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fprintf(f, "    switch (section * %s_MOST_STAGES + stage) {\n", r->upper);
     json_array_foreach(r->sections, i, section)
