@@ -532,9 +532,34 @@ static void metrics_are_listed_without_a_gpu(void **state)
     e2e_remove(folder);
 }
 
+// NVRTC names the folder that it stood in before the path of what a template includes.
+static void a_line_of_an_included_file_has_its_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *directory, *file, *text;
+    } cases[] = {
+        {"/proc/sys/kernel/gemm_simt", "mainloop.cuh", "load<TILE_COL_SIZE>(b + j * TILE_COL_SIZE, b_row"},
+        {"/proc/sys/kernel/gemm_simt/../gemm_simt", "mainloop.cuh", "load<TILE_COL_SIZE>(b + "},
+        {"templates/gemm_simt", "mainloop.cuh", "load<TILE_COL_SIZE>(b + "},
+        {"/proc/sys/kernel/gemm_simt", "missing.cuh", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *line = json_pack("{s:s, s:s, s:i}", "directory", cases[i].directory, "file", cases[i].file, "line", 27);
+        char *text = profile_source("templates/gemm_simt.cu", line);
+        if (cases[i].text)
+            e2e_expect(text, cases[i].text);
+        else
+            assert_string_equal(text, "");
+        free(text);
+        json_decref(line);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_of_an_included_file_has_its_text),
         cmocka_unit_test(a_line_table_follows_inlined_calls_outwards),
         cmocka_unit_test(a_damaged_cubin_is_refused_or_read_but_never_a_crash),
         cmocka_unit_test(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4),

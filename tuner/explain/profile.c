@@ -241,13 +241,20 @@ static char *read_line(const char *path, int64_t number)
 
 char *profile_source(const char *source, const json_t *line)
 {
-    const char *file = json_get_string(line, "file", ""), *base = strrchr(source, '/');
+    const char *file = json_get_string(line, "file", ""), *directory = json_get_string(line, "directory", ""),
+               *base = strrchr(source, '/');
     int64_t number = json_get_integer(line, "line", 0);
-    char *folder = text_directory(source), *beside = text_join_path(folder, file), *result = NULL;
-    // The compiler was given the template by name; for anything else it wrote a path, or one relative to the template.
+    char *folder = text_directory(source), *result = NULL,
+         *path = *directory ? text_join_path(directory, file) : text_copy(file);
+    // The compiler was given the template by name, and what it includes by its path from the template, to which NVRTC
+    // adds the folder that it stands in.
     if (*file && !strcmp(base ? base + 1 : source, file)) result = read_line(source, number);
-    if (!result && *file) result = read_line(beside, number);
+    for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
+        char *beside = text_join_path(folder, tail);
+        result = read_line(beside, number);
+        free(beside);
+    }
+    free(path);
     free(folder);
-    free(beside);
     return result ? result : text_copy("");
 }
