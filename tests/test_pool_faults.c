@@ -103,15 +103,15 @@ static void whatever_a_job_names_is_on_the_node_with_the_same_content(void **sta
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("pool_files", cases[i].job, TWO_NODES);
         e2e_write(folder, "prebuilt.so", "machine code\n");
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured\nmkdir $at/2; echo built "
-            ">$at/2/made.so\n" TUNE "--no-final\nstatus=$?\n"
-            "for f in %s; do n=0; for had in $(grep ^$at/1/ $at/measured | sort -u); do\n"
-            "    cmp -s $at/$f $had && n=$((n + 1)); done; echo $f: $n; done\n"
-            "grep -v -e ^$at/1/ -e ^X= $at/measured | grep / | grep -v -e ^/fake && echo of the driver\n"
-            "exit $status",
-            folder, cases[i].files);
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured\nmkdir $at/2; echo built "
+                    ">$at/2/made.so\n" TUNE "--no-final\nstatus=$?\n"
+                    "for f in %s; do n=0; for had in $(grep ^$at/1/ $at/measured | sort -u); do\n"
+                    "    cmp -s $at/$f $had && n=$((n + 1)); done; echo $f: $n; done\n"
+                    "grep -v -e ^$at/1/ -e ^X= $at/measured | grep / | grep -v -e ^/fake && echo of the driver\n"
+                    "exit $status",
+                    folder, cases[i].files);
         expect_all(&r, folder);
         if (strstr(r.out, ": 0")) fail_msg("case %zu: a file is missing:\n%s\n%s", i, r.out, r.err);
         e2e_expect(r.out, "in.npy: 1");

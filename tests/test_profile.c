@@ -538,17 +538,17 @@ static void a_line_of_an_included_file_has_its_text(void **state)
     (void)state;
     static const struct {
         const char *directory, *file, *text;
-    } cases[] = {
+    } lines[] = {
         {"/proc/sys/kernel/gemm_simt", "mainloop.cuh", "load<TILE_COL_SIZE>(b + j * TILE_COL_SIZE, b_row"},
         {"/proc/sys/kernel/gemm_simt/../gemm_simt", "mainloop.cuh", "load<TILE_COL_SIZE>(b + "},
         {"templates/gemm_simt", "mainloop.cuh", "load<TILE_COL_SIZE>(b + "},
         {"/proc/sys/kernel/gemm_simt", "missing.cuh", NULL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *line = json_pack("{s:s, s:s, s:i}", "directory", cases[i].directory, "file", cases[i].file, "line", 27);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        json_t *line = json_pack("{s:s, s:s, s:i}", "directory", lines[i].directory, "file", lines[i].file, "line", 27);
         char *text = profile_source("templates/gemm_simt.cu", line);
-        if (cases[i].text)
-            e2e_expect(text, cases[i].text);
+        if (lines[i].text)
+            e2e_expect(text, lines[i].text);
         else
             assert_string_equal(text, "");
         free(text);
