@@ -46,8 +46,9 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const json_t *arg
 
 void node_worker_input(struct node_worker *w, const void *data, size_t size)
 {
+    if (!size) return;
     if (w->input_size + size > w->input_room) {
-        memmove(w->input, w->input + w->input_done, w->input_size - w->input_done);
+        if (w->input_done) memmove(w->input, w->input + w->input_done, w->input_size - w->input_done);
         w->input_size -= w->input_done;
         w->input_done = 0;
         w->input_room = 2 * (w->input_size + size);
