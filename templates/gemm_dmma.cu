@@ -37,8 +37,8 @@
  * The number of warps is even, and rows of a panel (BLOCK_M; BLOCK_K) divide, or are divided by, those that all threads
  * copy at once (4 per warp). Where rows of A or B do not begin at multiples of 16 bytes they are copied by 8.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: nothing is multiplied but the last
- * sums; 2 arithmetic alone: nothing is copied.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 memory alone: nothing is multiplied but the
+ * last sums; 2 arithmetic alone: nothing is copied.
  *
  * Sources: PTX ISA 9.0, mma.sync for f64 (fragments).
  */
@@ -206,7 +206,7 @@ __device__ __forceinline__ void copy_stage(const problem &p, source &s, unsigned
 
 /* What a lane holds of B and A for MMA_K k's, eight by eight. */
 struct fragments {
-    double b[EIGHTS][TILES_N][4]; /* k 2t: columns 2g, 2g + 1; k 2t + 1: likewise */
+    double b[EIGHTS][TILES_N][4]; /* k 2t: columns 2g, 2g + 1; then the same of k 2t + 1 */
     double a[EIGHTS][TILES_M][2]; /* k's 2t, 2t + 1 */
 };
 

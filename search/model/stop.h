@@ -16,13 +16,13 @@ enum search_end {
     SEARCH_GOES_ON,
     SEARCH_TARGET, // by a rule
     SEARCH_UNTIL,
-    SEARCH_INTERRUPTED, // this and the rest: by whoever runs the search
+    SEARCH_INTERRUPTED, // this and the rest: by the caller
     SEARCH_TIME_UP,
     SEARCH_EVALUATIONS_USED,
     SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
     SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
 };
-const char *search_end_text(enum search_end); // "time is up": for the log and the store; "" where it goes on
+const char *search_end_text(enum search_end); // "time is up": for the log and the store; "" while it continues
 
 struct stop_rules {
     double target; // s; 0: no such rule

@@ -86,7 +86,7 @@ static bool local_search_ask(struct strategy_state *s, uint16_t *config)
             l->base_score = INFINITY;
             l->without_gain = 0;
         }
-        l->started = false; // the search goes on from the next result
+        l->started = false; // the search continues from the next result
         l->current_score = INFINITY;
     }
     const uint16_t *from = isfinite(l->base_score) ? l->base
