@@ -65,7 +65,7 @@ void gpu_checks_ready(struct gpu_checks *c, size_t gpu)
     g->failures = 0;
     g->ratio = NAN;
     gpu_times_forget(&c->times, gpu);
-    policy_check_anew(c->policy, gpu);
+    policy_check_device(c->policy, gpu);
 }
 
 struct check_candidate gpu_checks_candidate(const struct gpu_checks *c, const struct task *t)
@@ -144,7 +144,7 @@ static size_t set_aside(struct gpu_checks *c, size_t gpu, const char *how)
     c->times.gpus[gpu].out = true;
     struct policy_request none = policy_gpu_lost(c->policy, gpu, true);
     free(none.tasks);
-    pool_gpu_set_aside(c->pool, gpu, g->aside);
+    pool_gpu_disable(c->pool, gpu, g->aside);
     free(reason);
     free(name);
     return count;
@@ -155,7 +155,7 @@ static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
     struct checked_gpu *g = &c->gpus[gpu];
     const char *others = compared > 2 ? "the others" : "the first GPU";
     double ratio, limit;
-    enum gpu_verdict verdict = gpu_times_judge(&c->times, gpu, c->job->measure.tie, &ratio, &limit);
+    enum gpu_verdict verdict = gpu_times_decide(&c->times, gpu, c->job->measure.tie, &ratio, &limit);
     if (verdict == GPU_AGAIN) {
         display_log(c->display,
                     "%s takes %.4f times as long as %s for trial %" PRId64 " (at most %.4f): measured again",

@@ -100,7 +100,7 @@ void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none
 void run_tell_known(struct run *, struct task *);
 // Tells the store's trials that were not told: at the start of a live run, and where lockstep ran out of time.
-void run_tell_stored(struct run *);
+void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file beside it.
 int run_put_document(struct run *, const char *kind, json_t *document, struct error *); // takes the reference

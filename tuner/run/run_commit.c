@@ -186,7 +186,7 @@ static int visit(void *user, const struct trial *trial)
     return 0;
 }
 
-void run_tell_stored(struct run *r)
+void run_replay_stored(struct run *r)
 {
     struct error err;
     if (store_each(r->store, false, 0, visit, r, &err) < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);

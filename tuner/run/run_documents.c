@@ -140,7 +140,7 @@ static void add_workers(const struct run *r, json_t *to)
 static void look(struct run *r)
 {
     r->watch.next_look = 0;
-    run_watch_look(&r->watch, clock_now());
+    run_watch_poll(&r->watch, clock_now());
 }
 
 json_t *run_workers_document(struct run *r)
@@ -220,7 +220,7 @@ void run_live_end(struct run *r)
 void run_live_look(struct run *r)
 {
     double now = clock_now();
-    run_watch_look(&r->watch, now);
+    run_watch_poll(&r->watch, now);
     if (r->live.path && now >= r->live.next) write_live(r);
 }
 

@@ -160,9 +160,9 @@ static void take_baselines(struct run *r)
 static void log_ceilings(struct run *r)
 {
     double times;
-    const struct pipe *own = job_pipe(r->job, &times);
-    char *words = own ? work_ceiling_words(r->ceilings, own) : text_copy(""),
-         *memory = work_ceiling_words(r->ceilings, &pipes[PIPE_READ]);
+    const struct execution_unit *own = job_unit(r->job, &times);
+    char *words = own ? work_ceiling_text(r->ceilings, own) : text_copy(""),
+         *memory = work_ceiling_text(r->ceilings, &execution_units[UNIT_READ]);
     display_log(&r->display, "ceilings: %s; %s", *words ? words : "arithmetic unknown",
                 *memory ? memory : "memory unknown");
     free(words);
@@ -246,7 +246,7 @@ static int meet(struct run *r, struct error *err)
                                      .nvcc = r->job->compiler == JOB_NVCC,
                                      .nodes = o->pool,
                                      .keep = o->cache,
-                                     .witness = r->job->source,
+                                     .probe_file = r->job->source,
                                      .user = r,
                                      .say = on_worker_message,
                                      .log = on_worker_text,

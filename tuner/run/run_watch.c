@@ -8,7 +8,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 
-static const double look_every = 1; // s
+static const double poll_every = 1; // s
 
 void run_watch_init(struct run_watch *w, const struct worker_pool *pool, const struct policy *policy)
 {
@@ -117,7 +117,7 @@ void run_watch_compiler(struct run_watch *w, size_t compiler)
     enter(w, &w->compilers, compiler, state_of_compiler(w, compiler), now);
 }
 
-void run_watch_look(struct run_watch *w, double now)
+void run_watch_poll(struct run_watch *w, double now)
 {
     if (now < w->next_look) return;
     account(w, now);
@@ -125,17 +125,17 @@ void run_watch_look(struct run_watch *w, double now)
     grow(&w->compilers, w->pool->compiler_count, now);
     for (size_t i = 0; i < w->gpus.count; i++) enter(w, &w->gpus, i, state_of_gpu(w, i), now);
     for (size_t i = 0; i < w->compilers.count; i++) enter(w, &w->compilers, i, state_of_compiler(w, i), now);
-    w->next_look = now + look_every;
+    w->next_look = now + poll_every;
 }
 
 void run_watch_answered(struct run_watch *w, size_t gpu, double took)
 {
     double now = clock_now(), seen = now - w->policy->gpus[gpu].since;
     if (w->phase != WATCH_SEARCH || state_of_gpu(w, gpu) != USAGE_MEASURING || !isfinite(took)) return;
-    w->shares.unread += seen - took;
+    w->shares.pending_answers += seen - took;
     grow(&w->gpus, w->pool->gpu_count, now);
     enter(w, &w->gpus, gpu, USAGE_MEASURING, now);
-    usage_unread(&w->gpus.list[gpu], seen - took);
+    usage_pending_answers(&w->gpus.list[gpu], seen - took);
 }
 
 void run_watch_measured(struct run_watch *w, size_t gpu, bool failed, const struct trial_answer *answer)
@@ -170,7 +170,7 @@ struct busy_figures run_watch_figures(const struct run_watch *w)
 {
     const struct busy_shares *s = &w->shares;
     return (struct busy_figures){.seconds = s->seconds,
-                                 .gpus = share_of(s->measuring - fmax(0, s->unread), s->gpus),
+                                 .gpus = share_of(s->measuring - fmax(0, s->pending_answers), s->gpus),
                                  .compilers = share_of(s->compiling, s->compilers),
                                  .driver = share_of(s->driver, s->seconds)};
 }

@@ -19,7 +19,7 @@ void search_release(struct search *s)
 {
     strategy_free(s->strategy);
     for (size_t i = 0; i < s->priors.count; i++) prior_free(s->priors.list[i]); // the strategy used them
-    free(s->told.ids);
+    free(s->reported.ids);
     incumbent_release(&s->incumbent);
 }
 
@@ -64,42 +64,42 @@ void search_rank(struct search *s)
     size_t count;
     struct queued_task **waiting = policy_waiting(s->policy, &count);
     const uint16_t **configs = memory_new(count, sizeof *configs);
-    double *promise = memory_new(count, sizeof *promise);
+    double *acquisition = memory_new(count, sizeof *acquisition);
     for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
-    strategy_rank(s->strategy, configs, count, promise);
+    strategy_rank(s->strategy, configs, count, acquisition);
     for (size_t i = 0; i < count; i++) // the header needs the fallback's result
-        waiting[i]->promise = job_is_fallback(s->job, configs[i]) ? INFINITY : promise[i];
-    free(promise);
+        waiting[i]->acquisition = job_is_fallback(s->job, configs[i]) ? INFINITY : acquisition[i];
+    free(acquisition);
     free(configs);
     free(waiting);
 }
 
 // Where a trial's number is, or would be put.
-static int64_t *told_slot(const struct told_trials *told, int64_t trial)
+static int64_t *reported_slot(const struct reported_trials *reported, int64_t trial)
 {
-    size_t at = (size_t)((uint64_t)trial * 0x9e3779b97f4a7c15u >> 20) & (told->room - 1);
-    while (told->ids[at] && told->ids[at] != trial) at = (at + 1) & (told->room - 1);
-    return &told->ids[at];
+    size_t at = (size_t)((uint64_t)trial * 0x9e3779b97f4a7c15u >> 20) & (reported->room - 1);
+    while (reported->ids[at] && reported->ids[at] != trial) at = (at + 1) & (reported->room - 1);
+    return &reported->ids[at];
 }
 
-static void mark_told(struct told_trials *told, int64_t trial)
+static void mark_reported(struct reported_trials *reported, int64_t trial)
 {
-    if (2 * told->count >= told->room) {
-        struct told_trials more = {.count = told->count, .room = told->room ? 2 * told->room : 1024};
+    if (2 * reported->count >= reported->room) {
+        struct reported_trials more = {.count = reported->count, .room = reported->room ? 2 * reported->room : 1024};
         more.ids = memory_new(more.room, sizeof *more.ids);
-        for (size_t i = 0; i < told->room; i++)
-            if (told->ids[i]) *told_slot(&more, told->ids[i]) = told->ids[i];
-        free(told->ids);
-        *told = more;
+        for (size_t i = 0; i < reported->room; i++)
+            if (reported->ids[i]) *reported_slot(&more, reported->ids[i]) = reported->ids[i];
+        free(reported->ids);
+        *reported = more;
     }
-    int64_t *slot = told_slot(told, trial);
-    told->count += !*slot;
+    int64_t *slot = reported_slot(reported, trial);
+    reported->count += !*slot;
     *slot = trial;
 }
 
 bool search_has_told(const struct search *s, int64_t trial)
 {
-    return s->told.room && *told_slot(&s->told, trial);
+    return s->reported.room && *reported_slot(&s->reported, trial);
 }
 
 static void tell(struct search *s, const struct search_result *x)
@@ -108,8 +108,8 @@ static void tell(struct search *s, const struct search_result *x)
     if (s->job->objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
         o.objectives = x->times;
     strategy_tell(s->strategy, &o);
-    policy_told(s->policy,
-                o.outcome == OUTCOME_OK ? incumbent_together(&s->incumbent, s->job, x->objective, x->times) : NAN);
+    policy_reported(s->policy,
+                    o.outcome == OUTCOME_OK ? incumbent_together(&s->incumbent, s->job, x->objective, x->times) : NAN);
 }
 
 bool search_take(struct search *s, const struct search_result *x, size_t *problem)
@@ -119,7 +119,7 @@ bool search_take(struct search *s, const struct search_result *x, size_t *proble
     else if (s->counts[STATUS_CRASHED]) // an earlier run may have had it
         s->counts[STATUS_CRASHED]--;
     s->counts[x->status]++;
-    mark_told(&s->told, x->trial);
+    mark_reported(&s->reported, x->trial);
     return x->status == STATUS_OK &&
            incumbent_take(&s->incumbent, s->job, x->objective, x->times, x->text, x->trial, problem);
 }

@@ -25,7 +25,7 @@ struct prior_list {
 };
 
 // Which of the store's trials the strategy has been told, by their numbers.
-struct told_trials {
+struct reported_trials {
     int64_t *ids; // a hash table; 0: free
     size_t count, room;
 };
@@ -38,7 +38,7 @@ struct search {
     struct strategy *strategy;
     struct start_list starts;
     struct prior_list priors;
-    struct told_trials told;
+    struct reported_trials reported;
     struct incumbent incumbent;
     int64_t counts[STATUS_COUNT]; // of the trials that the strategy has been told
 };

@@ -24,8 +24,8 @@ static const double longest_taking = 5e-3, longest_doing = 10e-3;
 
 // The turns of the loop.
 struct turns {
-    double looked; // when workers were last looked at
-    bool unread;   // what they said was not all taken then
+    double polled;        // when workers were last looked at
+    bool pending_answers; // what they said was not all taken then
 };
 
 static void propose(struct run *r)
@@ -146,8 +146,8 @@ static void take_events(struct run *r, struct turns *turns)
     bool lockstep = r->pool.lockstep;
     double from = clock_now(), now = from;
     do {
-        turns->unread = pool_next(&r->pool, now, &event);
-        if (!turns->unread) break;
+        turns->pending_answers = pool_next(&r->pool, now, &event);
+        if (!turns->pending_answers) break;
         take(r, &event);
         json_decref(event.answer);
         if (lockstep) run_commit_all(r);
@@ -163,21 +163,21 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
         return;
     }
-    double left = turns->unread ? 0 : fmax(0, 1e3 * (until - clock_now()));
+    double left = turns->pending_answers ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_live_look(r); // what can be handed out is: nobody seems idle who is not
     run_watch_waits(&r->watch, true);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_waits(&r->watch, false);
     take_events(r, turns);
     tell_workers(r);
-    turns->looked = clock_now();
+    turns->polled = clock_now();
 }
 
 // Until the policy is done, the run fails, or a second interrupt ends it.
 static void follow_policy(struct run *r)
 {
     enum search_end end = r->policy.end;
-    struct turns turns = {.unread = true};
+    struct turns turns = {.pending_answers = true};
     tell_workers(r);
     while (!r->failure.set && interrupt_count() < 2) {
         if (interrupt_count()) policy_interrupt(&r->policy);
@@ -187,7 +187,7 @@ static void follow_policy(struct run *r)
         if (action.kind != POLICY_WAIT) carry_out(r, &action);
         if (action.kind == POLICY_WAIT)
             wait_for_workers(r, &turns, action.until);
-        else if (!r->pool.lockstep && clock_now() - turns.looked > longest_doing)
+        else if (!r->pool.lockstep && clock_now() - turns.polled > longest_doing)
             wait_for_workers(r, &turns, 0);
         run_progress(r, false);
     }
@@ -217,7 +217,7 @@ static void race(struct run *r)
     while (final_goes_on(&r->final));
 }
 
-static enum final_outcome race_builds(struct run *r)
+static enum final_outcome time_builds(struct run *r)
 {
     if (r->failure.set || interrupt_count() || !builds_begin(&r->final)) return FINAL_DECIDED;
     race(r);
@@ -237,7 +237,7 @@ static bool decide(struct run *r)
         race(r);
         if (!r->final.answer && !r->policy.final_over) return true; // interrupted
         outcome = final_finish(&r->final);
-        if (outcome == FINAL_DECIDED) outcome = race_builds(r);
+        if (outcome == FINAL_DECIDED) outcome = time_builds(r);
         r->final.open += outcome == FINAL_OPEN;
         if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }
@@ -323,12 +323,12 @@ static void search(struct run *r, struct tune_outcome *outcome)
     // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
     int all = r->pool.lockstep ? search_knows_all(&r->search, &err) : 1;
     if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
-    if (all) run_tell_stored(r);
+    if (all) run_replay_stored(r);
     display_log(&r->display, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before",
                 space_size(r->job->space), run_evaluations(r));
     uint64_t before = r->policy.stop.evaluations;
     follow_search(r);
-    if (!all && !r->failure.set) run_tell_stored(r);
+    if (!all && !r->failure.set) run_replay_stored(r);
     if (outcome) tell_outcome(r, before, outcome);
     display_clear(&r->display);
     if (r->failure.set) return;
