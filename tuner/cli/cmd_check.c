@@ -34,7 +34,7 @@ static const struct option_spec specs[] = {
      .letter = 'c',
      .integer = &given.compile,
      .shown = "N",
-     .help = "compile the reference and present kernels and N configurations, all of a smaller space; 0: nothing "
+     .help = "compile the reference and current kernels and N configurations, all of a smaller space; 0: nothing "
              "(the reference and the first)"},
     {.name = "arch",
      .string = &given.arch,
@@ -56,7 +56,7 @@ struct sample {
 static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, bool brief)
 {
     char *text = s->reference ? text_copy("the reference")
-                 : s->present ? text_copy("the present kernel")
+                 : s->present ? text_copy("the current kernel")
                               : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     size_t i;

@@ -58,7 +58,7 @@ static int read_final(struct comparison *c)
     if (!document) {
         char *tune = session_command(c->session, "tune");
         fprintf(stderr,
-                "sweetspot: no final of %s has decided a winner yet; a run ends with a final: %s (it goes on where it "
+                "sweetspot: no final of %s has decided a winner yet; a run ends with a final: %s (it resumes where it "
                 "stopped)\n",
                 c->session->job->name, tune);
         free(tune);
@@ -230,17 +230,18 @@ static int run(void)
 const struct command cmd_compare = {
     .name = "compare",
     .summary = "the winner against the baselines, with confidence intervals",
-    .description = "Compares the winner with the baselines that ran beside it in the newest final: times, ratios with "
+    .description = "Compares the winner with the baselines that ran with it in the newest final: times, ratios with "
                    "their 95% intervals, rates, and errors against a computation in double precision. Of several jobs, "
                    "or a folder of them, one table. Exit status 1 when there is no final yet.",
     .options = specs,
     .run = run,
-    .more = "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned "
-            "kernel is faster. The percentage of the device's measured ceiling is shown where it is known: of memory, "
-            "and of the pipe of the job's arithmetic at the clock that lasts. Entries whose time depends on the "
-            "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
-            "mentioned on standard error.\n\n"
-            "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
-            "a library, fails. Times in csv and json are seconds; `docs/formats.md` describes both.",
+    .more =
+        "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned "
+        "kernel is faster. The percentage of the device's measured ceiling is shown where it is known: of memory, "
+        "and of the execution unit of the job's arithmetic at the sustained clock. Entries whose time depends on the "
+        "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
+        "mentioned on standard error.\n\n"
+        "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
+        "a library, fails. Times in csv and json are seconds; `docs/formats.md` describes both.",
     .see = "tune report status",
 };

@@ -146,7 +146,7 @@ static void check_sanitizer(json_t *all)
     struct error why;
     struct sanitizer *sanitizer = sanitizer_open("", NULL, &why);
     if (sanitizer)
-        add(all, GOOD, "sanitizer", "", "compute-sanitizer %s checks winners and judged kernels",
+        add(all, GOOD, "sanitizer", "", "compute-sanitizer %s checks winners and the kernels of `judge`",
             sanitizer_version(sanitizer));
     else
         add(all, PARTLY, "sanitizer", "Install CUDA's package cuda-sanitizer", "%s: winners get no second opinion",

@@ -187,9 +187,10 @@ const struct command cmd_init = {
     .options = specs,
     .run = run,
     .more =
-        "Tuned are macros that the source does not define, macros with a default behind an `#ifndef`, and the values "
+        "Tuned are macros that the source does not define, macros with a default after an `#ifndef`, and the values "
         "of a template's parameters. The compiler says what the kernel takes. The launch is taken from a `<<<...>>>` "
-        "in the source if all of it can be told. What is not known is left blank: a string that begins with `?` and "
+        "in the source if all of it can be determined. What is not known is left blank: a string that begins with `?` "
+        "and "
         "says what belongs there. `check` lists the blanks, and no command takes the job before they are filled in. "
         "Without a compiler there are more of them. Conditional parts of the source are read as if all of them were "
         "there.",

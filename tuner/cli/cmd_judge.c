@@ -201,7 +201,7 @@ const struct command cmd_judge = {
     .options = specs,
     .run = run,
     .more = "The kernel is compiled, proved and timed as a trial is, run under compute-sanitizer where there is one, "
-            "raced against the baselines on data from a seed that nobody knows, and counted; all ends at the first "
+            "compared with the baselines on data from a secret seed, and counted; all ends at the first "
             "thing that is wrong. The job needs no parameters, but a reference. No database is read or written. A "
             "reference that is a kernel of the job's template stays what it is with `--template`. Without permission "
             "for counters a note says so, and the verdict is the same.",

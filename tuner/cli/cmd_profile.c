@@ -208,18 +208,19 @@ const struct command cmd_profile = {
                    "most, and findings in words.",
     .options = specs,
     .run = run,
-    .more = "The candidate is compiled, verified, timed and counted anew, with the metric set `full` and what the "
+    .more = "The candidate is compiled, verified, timed and counted again, with the metric set `full` and what the "
             "job's `counters.metrics` names besides. The profile and the findings are kept in the job's database with "
             "the trial, where there is one (`docs/findings.md`). Without permission for hardware counters the rest is "
             "printed and the exit status is 3.\n\n"
-            "Printed are, in this order: speed of light, pipes, launch, occupancy, instruction cache, shared memory, "
+            "Printed are, in this order: speed of light, execution units, launch, occupancy, instruction cache, shared "
+            "memory, "
             "global memory, divergence, registers and spills, the balance of the multiprocessors, stalls, the source "
             "lines that cost most, and findings: what was seen, why it costs time, what to try among the job's "
             "parameters, and how much it could gain at most. Percentages of a ceiling are of what this device was "
             "measured to do at most, which the database keeps too. Notes tell of metrics that the chip lacks, of a "
             "kernel that is not reproducible between passes, and of one so short that launching it dominates. A kernel "
             "of seconds is announced with the minutes that counting it takes, since every pass launches it twice.\n\n"
-            "Of a trial that failed, the reason is told. Where nothing was measured yet, parameters that `--trial` "
+            "For a failed trial, the reason is printed. Where nothing was measured yet, parameters that `--trial` "
             "does not name are as in the first valid configuration. With `--against`, the profile says where the "
             "difference of the times lies.\n\n"
             "With `--limits`, all variants are timed and counted at the occupancy of the whole. Where the whole takes "

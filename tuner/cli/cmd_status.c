@@ -304,7 +304,7 @@ const struct command cmd_status = {
     .summary = "how far a job is, and its best so far",
     .description =
         "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
-        "whether a tuner is running and what each of its workers does, and how to go on. Of several jobs, or a folder "
+        "whether a tuner is running and what each of its workers does, and how to resume. Of several jobs, or a folder "
         "of them, a line each. Only reads; can be called while the job is being tuned.",
     .options = specs,
     .run = run,

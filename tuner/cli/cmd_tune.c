@@ -86,7 +86,7 @@ static const struct option_spec specs[] = {
      .list = &given.priors,
      .shown = "FILE",
      .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
-             "may be given (those of the store's other environments and of stores beside it)"},
+             "may be given (those of the store's other environments and of other stores in its folder)"},
     {.name = "no-stores", .flag = &given.request.options.alone, .help = "learn only from what --prior names"},
     {.name = "seed",
      .integer = &given.request.options.seed,
@@ -103,7 +103,7 @@ static const struct option_spec specs[] = {
     {.name = "cache",
      .string = &given.request.cache,
      .shown = "FOLDER",
-     .help = "compile cache (cache beside the store)"},
+     .help = "compile cache (the folder cache next to the store)"},
     {.name = "no-counters", .flag = &given.no_counters, .help = "read no hardware counters"},
     {.name = "no-final", .flag = &given.no_final, .help = "only search, without a final"},
     {.name = "no-nvcc", .flag = &given.no_nvcc, .help = "after the final, do not time nvcc's build of the winner"},
@@ -160,9 +160,9 @@ static int run(void)
 
 const struct command cmd_tune = {
     .name = "tune",
-    .summary = "search for the fastest configuration; goes on where it stopped",
+    .summary = "search for the fastest configuration; resumes where it stopped",
     .description = "Searches for the best configuration: compiles, verifies, times and counts candidates, commits "
-                   "each, and decides the winner in a final against the libraries. Run it again to go on. Ctrl-C "
+                   "each, and decides the winner in a final against the libraries. Run it again to resume. Ctrl-C "
                    "finishes the trial in flight and stops. Several jobs are tuned one after another; each begins with "
                    "the others' winners, and more time goes to those that still gain. Results go to the folder out: "
                    "that of the current folder, or of the nearest folder above the job file that has the job's store.",
@@ -170,7 +170,7 @@ const struct command cmd_tune = {
     .run = run,
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
             "that the store already knows are not measured again. After Ctrl-C the trial in flight is finished and "
-            "kept; a second Ctrl-C stops at once. Either way the command line that goes on is printed.\n\n"
+            "kept; a second Ctrl-C stops at once. Either way the command line that resumes is printed.\n\n"
             "The budget of several jobs is the sum of their own, or `--time`. Half of it is shared equally; the rest "
             "is given slice by slice to the job whose last slice gained most. The finals come after that.\n\n"
             "A recording of another job is refused: one with other parameters, or of a job of another name with other "

@@ -172,7 +172,7 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
     struct suite_job *next;
     while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time &&
            (next = most_promising(jobs, count))) {
-        announce(request, next, "goes on for ", slice);
+        announce(request, next, "continues for ", slice);
         run_slice(jobs, count, (size_t)(next - jobs), request, slice, false);
     }
     for (size_t i = 0; i < count && request->options.final && !interrupt_count(); i++) {

@@ -73,7 +73,7 @@ static void print_disabled(const json_t *report)
     json_array_foreach(json_object_get(last, "gpus"), i, one)
     {
         const char *aside = json_get_string(one, "aside", NULL);
-        if (aside) printf("%-15s%s\n", "set aside", aside);
+        if (aside) printf("%-15s%s\n", "disabled", aside);
     }
 }
 
@@ -118,7 +118,7 @@ void status_print(const json_t *report, const struct session *session)
     if (!holder) {
         char *tune = session_command(session, "tune"), *compare = session_command(session, "compare"),
              *header = session_command(session, "header");
-        printf("%-15s%s\n", "go on with", tune);
+        printf("%-15s%s\n", "resume with", tune);
         if (final) printf("%-15s%s; %s\n", "or", compare, header);
         free(tune);
         free(compare);

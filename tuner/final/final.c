@@ -90,7 +90,7 @@ void final_send(struct final_run *f, size_t gpu)
     }
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-                f->builds.decision ? "race of builds" : "final", request.candidate_count, request.baseline_count,
+                f->builds.decision ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
                 request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
     pool_send_gpu(f->with.pool, gpu, request_write("final", &final_request_record, &request),
                   f->with.job->measure.timeout + FINAL_GRACE);
@@ -245,7 +245,7 @@ static json_t *decide(struct final_run *f, const json_t *list, struct error *ope
     return document;
 }
 
-// kind: "final", "open_final" for one that is not decided, "builds" for the race of builds.
+// kind: "final", "open_final" for one that is not decided, "builds" for the comparison of builds.
 void final_put(struct final_run *f, const char *kind, json_t *decision, const json_t *entries)
 {
     json_t *document = json_pack("{s:f, s:I}", "when", clock_wall(), "seed", (json_int_t)final_seed(f));
@@ -333,7 +333,7 @@ static bool drop_baseline(struct final_run *f, const json_t *answer)
     {
         json_t *problems = json_object_get(each, "problems");
         if (!name || strcmp(json_get_string(each, "name", ""), name) != 0 || !json_array_size(problems)) continue;
-        display_message(f->with.display, "baseline %s: it crashes in the final, which goes on without it: %s", name,
+        display_message(f->with.display, "baseline %s: it crashes in the final, which continues without it: %s", name,
                         reason);
         json_array_clear(problems);
         return true;

@@ -77,8 +77,8 @@ void final_send(struct final_run *, size_t gpu);
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
-// Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
-// answer's entries as a document, with what was decided; dropping the finalists.
+// Parts that the comparison of builds has too. The objective of each round of an entry (caller frees) and their number;
+// the answer's entries as a document, with what was decided; dropping the finalists.
 size_t final_objectives(const struct final_run *, const json_t *entry, double **out);
 void final_put(struct final_run *, const char *kind, json_t *decision, const json_t *entries);
 void final_drop(struct final_run *);

@@ -141,7 +141,7 @@ static json_t *compose(const struct final_run *f, const json_t *entries, const c
         size_t i;
         if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) {
             status = json_get_string(entry, "status", status_name(STATUS_CRASHED));
-            reason = json_get_string(entry, "reason", "it was not raced");
+            reason = json_get_string(entry, "reason", "it was not timed");
         }
         error = fmax(error, json_get_number(entry, "error", NAN));
         json_array_foreach(json_object_get(entry, "problems"), i, problem)
@@ -309,7 +309,7 @@ static void without_race(struct final_run *f, const char *verdict)
 {
     json_t *none = json_array();
     display_message(f->with.display, "nvcc's build of the winner %s: %s",
-                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its race" : "is not raced", f->builds.why.message);
+                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its final" : "is not timed", f->builds.why.message);
     put(f, verdict, f->builds.why.message, NULL, none);
     json_decref(none);
 }

@@ -126,7 +126,7 @@ static void read_metrics(struct run *r)
     }
     if (!counts(r)) return;
     if (!json_get_bool(counters, "available", false))
-        display_message(&r->display, "warning: no hardware counters: %s; tuning goes on without them",
+        display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
                         json_get_string(counters, "reason", "unknown reason"));
     json_array_foreach(json_object_get(r->job_answer, "missing"), i, value)
         display_log(&r->display, "counter not available here: %s", json_string_value(value));
@@ -173,7 +173,7 @@ static void read_baselines(struct run *r)
             incumbent_set_baseline(&r->incumbent, json_get_string(value, "name", "?"), objective);
     }
     if (r->job->current.own.given && !current)
-        display_message(&r->display, "the recording has no times of 'current', the job's present kernel");
+        display_message(&r->display, "the recording has no times of 'current', the job's current kernel");
     json_t *document = json_pack("{s:O?}", "baselines", json_object_get(r->job_answer, "baselines"));
     char *text = json_dumps(document, JSON_COMPACT);
     struct error err;

@@ -88,9 +88,9 @@ void run_collect_starts(struct run *r)
     size_t winners = r->starts.count - before;
     if (before)
         display_log(&r->display, "the search begins with the job's %s",
-                    before > 1               ? "present kernel and its fallback"
+                    before > 1               ? "current kernel and its fallback"
                     : r->job->fallback.given ? "fallback, for its header"
-                                             : "present kernel");
+                                             : "current kernel");
     if (winners) display_log(&r->display, "the search begins with %zu winners of earlier jobs", winners);
     if (r->starts.left_out) display_log(&r->display, "%zu more winners were found and left out", r->starts.left_out);
 }

@@ -85,7 +85,8 @@ void run_rank(struct run *r)
 
 void run_forget(struct run *r, struct task *t)
 {
-    display_log(&r->display, "dropped before it was measured, since others promise more: %s", t->text);
+    display_log(&r->display,
+                "dropped before it was measured, since other candidates have a better acquisition value: %s", t->text);
     strategy_forget(r->strategy, t->config);
     run_drop_task(r, t);
 }

@@ -315,7 +315,7 @@ static int finish(struct run *r)
         if (r->store && r->statistics.new_trials && !store_rescued_copy(r->store))
             fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
                     r->options->store_path);
-        if (r->pool.node_count && r->store) fprintf(stderr, "To go on: %s\n", r->options->again);
+        if (r->pool.node_count && r->store) fprintf(stderr, "To resume: %s\n", r->options->again);
         return r->fatal_status;
     }
     if (interrupt_count()) {
@@ -323,7 +323,7 @@ static int finish(struct run *r)
         if (isfinite(r->incumbent.objective))
             fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->incumbent.objective, shown, sizeof shown),
                     r->incumbent.config);
-        fprintf(stderr, "stopped; everything finished is in %s. To go on: %s\n", r->options->store_path,
+        fprintf(stderr, "stopped; everything finished is in %s. To resume: %s\n", r->options->store_path,
                 r->options->again);
     }
     if (!isfinite(r->incumbent.objective)) {
