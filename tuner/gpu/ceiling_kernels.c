@@ -21,35 +21,35 @@ static const struct {
     enum kernel_form form;
     int length;  // steps of a chain (a multiple of 32), or loops
     double each; // operations of a step or an instruction
-} kernels[PIPE_COUNT] = {
-    [PIPE_FP32] = {"ceiling_fma", FLOATS, STEPS, 2},
-    [PIPE_FP64] = {"ceiling_fp64", DOUBLES, STEPS, 2},
-    [PIPE_INT_MAD] = {"ceiling_int_mad", INTEGERS, STEPS, 2},
-    [PIPE_INT_ADD] = {"ceiling_int_add", INTEGERS, STEPS, 2},
-    [PIPE_DPX] = {"ceiling_dpx", INTEGERS, STEPS, 2},
-    [PIPE_DPX_PAIRS] = {"ceiling_dpx_pairs", INTEGERS, STEPS, 4},
-    [PIPE_READ] = {"ceiling_read", READ, 0, 0},
-    [PIPE_COPY] = {"ceiling_copy", COPY, 0, 0},
-    [PIPE_L2] = {"ceiling_l2", L2, L2_LOOPS, 0},
-    [PIPE_SHARED] = {"ceiling_shared", SHARED, SHARED_LOOPS, 0},
-    [PIPE_MMA_BF16] = {"ceiling_tensor_bf16", MMA, LOOPS, MMA_OPERATIONS(16)},
-    [PIPE_MMA_F16] = {"ceiling_tensor_f16", MMA, LOOPS, MMA_OPERATIONS(16)},
-    [PIPE_MMA_TF32] = {"ceiling_tensor_tf32", MMA, LOOPS, MMA_OPERATIONS(8)},
-    [PIPE_MMA_FP64] = {"ceiling_tensor_fp64", MMA, LOOPS, MMA_OPERATIONS(16)},
-    [PIPE_MMA_S8] = {"ceiling_tensor_int8", MMA, LOOPS, MMA_OPERATIONS(32)},
-    [PIPE_MMA_FP8] = {"ceiling_tensor_fp8", MMA, LOOPS, MMA_OPERATIONS(32)},
-    [PIPE_WGMMA_BF16] = {"ceiling_wgmma_bf16", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(16)},
-    [PIPE_WGMMA_F16] = {"ceiling_wgmma_f16", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(16)},
-    [PIPE_WGMMA_TF32] = {"ceiling_wgmma_tf32", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(8)},
-    [PIPE_WGMMA_S8] = {"ceiling_wgmma_int8", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(32)},
-    [PIPE_WGMMA_FP8] = {"ceiling_wgmma_fp8", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(32)},
+} kernels[UNIT_COUNT] = {
+    [UNIT_FP32] = {"ceiling_fma", FLOATS, STEPS, 2},
+    [UNIT_FP64] = {"ceiling_fp64", DOUBLES, STEPS, 2},
+    [UNIT_INT_MAD] = {"ceiling_int_mad", INTEGERS, STEPS, 2},
+    [UNIT_INT_ADD] = {"ceiling_int_add", INTEGERS, STEPS, 2},
+    [UNIT_DPX] = {"ceiling_dpx", INTEGERS, STEPS, 2},
+    [UNIT_DPX_PAIRS] = {"ceiling_dpx_pairs", INTEGERS, STEPS, 4},
+    [UNIT_READ] = {"ceiling_read", READ, 0, 0},
+    [UNIT_COPY] = {"ceiling_copy", COPY, 0, 0},
+    [UNIT_L2] = {"ceiling_l2", L2, L2_LOOPS, 0},
+    [UNIT_SHARED] = {"ceiling_shared", SHARED, SHARED_LOOPS, 0},
+    [UNIT_MMA_BF16] = {"ceiling_tensor_bf16", MMA, LOOPS, MMA_OPERATIONS(16)},
+    [UNIT_MMA_F16] = {"ceiling_tensor_f16", MMA, LOOPS, MMA_OPERATIONS(16)},
+    [UNIT_MMA_TF32] = {"ceiling_tensor_tf32", MMA, LOOPS, MMA_OPERATIONS(8)},
+    [UNIT_MMA_FP64] = {"ceiling_tensor_fp64", MMA, LOOPS, MMA_OPERATIONS(16)},
+    [UNIT_MMA_S8] = {"ceiling_tensor_int8", MMA, LOOPS, MMA_OPERATIONS(32)},
+    [UNIT_MMA_FP8] = {"ceiling_tensor_fp8", MMA, LOOPS, MMA_OPERATIONS(32)},
+    [UNIT_WGMMA_BF16] = {"ceiling_wgmma_bf16", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(16)},
+    [UNIT_WGMMA_F16] = {"ceiling_wgmma_f16", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(16)},
+    [UNIT_WGMMA_TF32] = {"ceiling_wgmma_tf32", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(8)},
+    [UNIT_WGMMA_S8] = {"ceiling_wgmma_int8", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(32)},
+    [UNIT_WGMMA_FP8] = {"ceiling_wgmma_fp8", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(32)},
 };
 
 struct ceiling_kernels {
     struct cuda *cuda;
     const char *path;
     struct cuda_module *module; // NULL: not loaded yet
-    struct cuda_kernel *kernel[PIPE_COUNT];
+    struct cuda_kernel *kernel[UNIT_COUNT];
     int compute;   // 90 of sm_90a
     unsigned wide; // blocks of BLOCK threads that fill the device
     uint64_t sink; // what kernels pretend to write to
@@ -88,7 +88,7 @@ static int load(struct ceiling_kernels *k, struct error *err)
     return failed;
 }
 
-int ceiling_kernels_launch(struct ceiling_kernels *k, enum pipe_id which, const struct ceiling_memory *m,
+int ceiling_kernels_launch(struct ceiling_kernels *k, enum execution_unit_id which, const struct ceiling_memory *m,
                            double *amount, struct error *err)
 {
     float f32[2] = {0.999f, 0.001f};
@@ -124,7 +124,7 @@ int ceiling_kernels_launch(struct ceiling_kernels *k, enum pipe_id which, const 
         memcpy(args, (void *[]){a, b, &length, &k->sink}, sizeof args);
         *amount = each * CHAINS * length * BLOCK * k->wide;
     } else if (form == MMA) {
-        if (which == PIPE_MMA_FP64 && k->compute < 90) each = 2.0 * 8 * 8 * 4;
+        if (which == UNIT_MMA_FP64 && k->compute < 90) each = 2.0 * 8 * 8 * 4;
         *amount = each * 8 * 16 * length * (BLOCK / 32) * k->wide;
     } else { // two warpgroups a multiprocessor, since their sums take most registers
         block = GROUP;

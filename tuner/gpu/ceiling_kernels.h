@@ -3,7 +3,7 @@
 #ifndef SWEETSPOT_GPU_CEILING_KERNELS_H
 #define SWEETSPOT_GPU_CEILING_KERNELS_H
 
-#include "tuner/base/pipe.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/libraries/cuda.h"
 
 struct ceiling_kernels;
@@ -19,8 +19,8 @@ struct ceiling_memory {
 };
 // Enqueues a launch of the pipe's kernel; only pipes of memory and the L2 use the memory. *amount: the operations of
 // the launch (two for a multiply-add), or its bytes (a copy counts what it reads and what it writes). The kernels of
-// mma.sync and wgmma use the shapes that pipe.c names.
-int ceiling_kernels_launch(struct ceiling_kernels *, enum pipe_id, const struct ceiling_memory *, double *amount,
-                           struct error *err);
+// mma.sync and wgmma use the shapes that execution_unit.c names.
+int ceiling_kernels_launch(struct ceiling_kernels *, enum execution_unit_id, const struct ceiling_memory *,
+                           double *amount, struct error *err);
 
 #endif

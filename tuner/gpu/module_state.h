@@ -42,7 +42,7 @@ void module_state_release(struct module_state *, struct cuda *);
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
 // Waits, and sets `changes` if they are not what they were. (Many variables are constants that the compiler has left
 // there.) *late: they have changed for the first time.
-int module_state_look(struct module_state *, struct cuda *, bool *late, struct error *err);
+int module_state_inspect(struct module_state *, struct cuda *, bool *late, struct error *err);
 
 // What the image alone says, without a device: calls visit(user, name, bytes, constant) for every variable, writable or
 // `__constant__`. -1 with a message when it is not an ELF file or is cut off.

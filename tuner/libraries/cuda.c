@@ -84,7 +84,7 @@ int cuda_attribute(const struct cuda *c, CUdevice_attribute which)
     return value;
 }
 
-static void uuid_words(const CUuuid *uuid, char out[48])
+static void uuid_text(const CUuuid *uuid, char out[48])
 {
     const unsigned char *b = (const unsigned char *)uuid->bytes;
     snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
@@ -103,7 +103,7 @@ static int find_device(struct cuda *c, const char *wanted, struct error *err)
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
         if (driver.cuDeviceGet(&c->device, i) || driver.cuDeviceGetUuid(&uuid, c->device)) continue;
-        uuid_words(&uuid, c->info.uuid);
+        uuid_text(&uuid, c->info.uuid);
         if (by_number ? ordinal == i : !strcmp(wanted, c->info.uuid)) {
             c->info.ordinal = i;
             c->info.device_count = count;
