@@ -735,6 +735,7 @@ static void impossible_answers_to_other_requests_end_the_worker(void **state)
         int status;
         const char *says; // in the log, or on stderr where there is none yet
     } cases[] = {
+        {"hello {\"protocol\":7}", 3, "fake_worker: the worker speaks version 7 of the protocol and this program"},
         {"hello {\"device\":{\"warp_size\":0}}", 3, "the GPU worker says of its device that 'warp_size' is 0"},
         {"job {\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"problem\":0,\"time\":-1}]}]}", 3,
          "its answer to 'job': 'time' of a problem is -1"},
