@@ -49,18 +49,12 @@ static int add_constant(json_t *list, const struct expression_folding *f, const 
 
 static char *texture_words(const struct image_layout *a)
 {
-    char *address = text_copy("");
-    for (int i = a->rank - 1; i >= 0; i--) {
-        char *longer = text_format("%s%s%s", address, *address ? ", " : "", image_address_words[a->address[i]]);
-        free(address);
-        address = longer;
-    }
-    char *text = text_format("memory %s, %d channel%s, filter %s, address %s, %s coordinates, read as %s",
-                             image_memory_words[a->memory], a->channels, a->channels == 1 ? "" : "s",
-                             image_filter_words[a->filter], address, a->normalized ? "normalized" : "texel",
-                             image_read_words[a->read]);
-    free(address);
-    return text;
+    struct text text = {0};
+    text_add(&text, "memory %s, %d channel%s, filter %s, address ", image_memory_words[a->memory], a->channels,
+             a->channels == 1 ? "" : "s", image_filter_words[a->filter]);
+    for (int i = a->rank - 1; i >= 0; i--) text_add(&text, "%s%s", image_address_words[a->address[i]], i ? ", " : "");
+    text_add(&text, ", %s coordinates, read as %s", a->normalized ? "normalized" : "texel", image_read_words[a->read]);
+    return text.text;
 }
 
 static int add_object(json_t *list, const struct expression_folding *f, const struct buffer *b, bool surface,
@@ -131,32 +125,28 @@ int header_places_symbols(json_t *section, const unsigned char *binary, size_t s
 
 void header_comment_places(struct renderer *r, const json_t *section)
 {
+    static const char no_guards[] = ", verified without guards around it";
     const json_t *one, *size;
     size_t i, k;
-    FILE *f = r->file;
     json_array_foreach(json_object_get(section, "constants"), i, one)
     {
         const char *direction = json_get_string(one, "direction", "in");
-        fputs(i ? "" : " *   variables of the module, to be set before a launch (cudaMemcpyToSymbol):\n", f);
-        fprintf(f, " *         %-4s ", json_get_string(one, "type", "?"));
-        header_put_comment(f, json_get_string(one, "name", "?"));
-        fprintf(f, ", %s, ", direction);
-        header_put_comment(f, json_get_string(one, "bytes", "?"));
-        fprintf(f, " bytes%s\n", strcmp(direction, "in") != 0 ? ", verified without guards around it" : "");
+        if (!i) header_comment(r, "   variables of the module, to be set before a launch (cudaMemcpyToSymbol):");
+        header_comment(r, "         %-4s %s, %s, %s bytes%s", json_get_string(one, "type", "?"),
+                       json_get_string(one, "name", "?"), direction, json_get_string(one, "bytes", "?"),
+                       strcmp(direction, "in") != 0 ? no_guards : "");
     }
     json_array_foreach(json_object_get(section, "objects"), i, one)
     {
-        bool surface = !strcmp(json_get_string(one, "kind", ""), "surface");
-        fputs(i ? "" : " *   objects, which the caller makes:\n", f);
-        fprintf(f, " *         %s ", json_get_string(one, "kind", "?"));
-        header_put_comment(f, json_get_string(one, "name", "?"));
-        fprintf(f, ": %s, ", json_get_string(one, "type", "?"));
+        struct text sizes = {0};
+        const char *kind = json_get_string(one, "kind", "?");
         json_array_foreach(json_object_get(one, "size"), k, size)
-        {
-            fputs(k ? " x " : "", f);
-            header_put_comment(f, json_string_value(size));
-        }
-        fprintf(f, ", %s%s\n", json_get_string(one, "about", ""), surface ? ", verified without guards around it" : "");
+            text_add(&sizes, "%s%s", k ? " x " : "", json_string_value(size));
+        if (!i) header_comment(r, "   objects, which the caller makes:");
+        header_comment(r, "         %s %s: %s, %s, %s%s", kind, json_get_string(one, "name", "?"),
+                       json_get_string(one, "type", "?"), sizes.text ? sizes.text : "",
+                       json_get_string(one, "about", ""), !strcmp(kind, "surface") ? no_guards : "");
+        free(sizes.text);
     }
 }
 

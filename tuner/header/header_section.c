@@ -302,6 +302,28 @@ json_t *header_section(const struct job *job, const struct environment *environm
     return section;
 }
 
+size_t header_index(const json_t *list, const char *name)
+{
+    size_t i = 0;
+    while (i < json_array_size(list) && strcmp(json_get_string(json_array_get(list, i), "name", ""), name) != 0) i++;
+    return i;
+}
+
+const json_t *header_find(const json_t *list, const char *name)
+{
+    return json_array_get(list, header_index(list, name));
+}
+
+const json_t *header_find_stage(const json_t *section, const char *name)
+{
+    return header_find(json_object_get(section, "stages"), name);
+}
+
+char *header_stage_prefix(const json_t *section, const json_t *stage)
+{
+    return header_stage_count(section) == 1 ? text_copy("") : text_format("%s_", json_get_string(stage, "name", "?"));
+}
+
 int header_compute(const json_t *section)
 {
     return text_architecture(json_get_string(section, "arch", ""));
@@ -309,17 +331,14 @@ int header_compute(const json_t *section)
 
 json_t *header_loops(const json_t *sections, const char *name)
 {
-    const json_t *section, *stage, *loop;
+    const json_t *section, *loop;
     json_t *names = NULL;
-    size_t i, s, k;
-    json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "stages"), s, stage)
+    size_t i, k;
+    json_array_foreach(sections, i, section)
+        json_array_foreach(json_object_get(header_find_stage(section, name), "repeat"), k, loop)
     {
-        if (strcmp(json_get_string(stage, "name", ""), name) != 0) continue;
-        json_array_foreach(json_object_get(stage, "repeat"), k, loop)
-        {
-            if (!names) names = json_object();
-            json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
-        }
+        if (!names) names = json_object();
+        json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
     }
     return names;
 }
