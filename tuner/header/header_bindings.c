@@ -31,20 +31,16 @@ static json_t *describe(const struct buffer *b)
                      direction_text[b->direction]);
 }
 
-static int add_constant(json_t *list, const struct const_eval *f, const struct buffer *b, struct error *err)
+static json_t *describe_constant(struct const_eval *f, const struct buffer *b)
 {
-    json_t *object = describe(b);
-    json_array_append_new(list, object);
-    if (const_eval_set(object, "rows", f, b->rows, "1", err) || const_eval_set(object, "cols", f, b->cols, "1", err))
-        return error_prefix(err, "constant '%s'", b->name);
-    char *bytes = text_format("%zu * (%s) * (%s)", element_size(b->type), json_get_string(object, "rows", "1"),
-                              json_get_string(object, "cols", "1"));
-    json_object_set_new(object, "bytes", json_string(bytes));
-    json_object_del(object, "rows");
-    json_object_del(object, "cols");
+    json_t *object = describe(b), *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1");
+    json_object_set_new(
+        object, "bytes",
+        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols)));
     if (b->optional) json_object_set_new(object, "optional", json_true());
-    free(bytes);
-    return 0;
+    json_decref(rows);
+    json_decref(cols);
+    return object;
 }
 
 static char *texture_text(const struct image_layout *a)
@@ -57,42 +53,36 @@ static char *texture_text(const struct image_layout *a)
     return text.text;
 }
 
-static int add_object(json_t *list, const struct const_eval *f, const struct buffer *b, bool surface, struct error *err)
+static json_t *describe_object(struct const_eval *f, const struct buffer *b, bool surface)
 {
-    json_t *object = describe(b), *sizes = json_array(), *one = json_object();
+    json_t *object = describe(b);
     const struct image_layout *a = &b->image->about;
     char *about =
         surface ? text_format("memory array, %d channel%s", a->channels, a->channels == 1 ? "" : "s") : texture_text(a);
-    json_array_append_new(list, object);
     json_object_set_new(object, "kind", json_string(surface ? "surface" : "texture"));
     json_object_set_new(object, "about", json_string(about));
-    json_object_set_new(object, "size", sizes);
+    json_object_set_new(object, "size", const_eval_list(f, b->image->size, (size_t)a->rank));
     free(about);
-    int failed = 0;
-    for (int i = 0; i < a->rank && !failed; i++) {
-        failed = const_eval_set(one, "size", f, b->image->size[i], "1", err);
-        json_array_append(sizes, json_object_get(one, "size"));
-    }
-    json_decref(one);
-    return failed ? error_prefix(err, "image '%s'", b->name) : 0;
+    return object;
 }
 
-int header_bindings_add(json_t *section, const struct const_eval *f, struct error *err)
+int header_bindings_add(json_t *section, struct const_eval *f)
 {
     const struct job *job = f->job;
     json_t *constants = json_array(), *objects = json_array();
-    int failed = 0;
-    for (size_t i = 0; i < job->buffer_count && !failed; i++) {
+    for (size_t i = 0; i < job->buffer_count && !f->failed; i++) {
         const struct buffer *b = &job->buffers[i];
-        if (b->symbol) failed = add_constant(constants, f, b, err);
-        if (!failed && sees(job, i, VIEW_TEXTURE)) failed = add_object(objects, f, b, false, err);
-        if (!failed && sees(job, i, VIEW_SURFACE)) failed = add_object(objects, f, b, true, err);
+        if (b->symbol) json_array_append_new(constants, describe_constant(f, b));
+        if (f->failed) error_prefix(f->err, "constant '%s'", b->name);
+        for (int surface = 0; surface < 2 && !f->failed; surface++) {
+            if (!sees(job, i, surface ? VIEW_SURFACE : VIEW_TEXTURE)) continue;
+            json_array_append_new(objects, describe_object(f, b, surface));
+            if (f->failed) error_prefix(f->err, "image '%s'", b->name);
+        }
     }
-    if (json_array_size(constants)) json_object_set(section, "constants", constants);
-    if (json_array_size(objects)) json_object_set(section, "objects", objects);
-    json_decref(constants);
-    json_decref(objects);
-    return failed;
+    const_eval_set_list(section, "constants", constants);
+    const_eval_set_list(section, "objects", objects);
+    return f->failed ? -1 : 0;
 }
 
 // The names of a cubin lie in it one after the other, each ended by a zero.
