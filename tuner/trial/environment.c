@@ -10,6 +10,13 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
+struct environment environment_copy(struct arena *m, const struct environment *e)
+{
+    return (struct environment){arena_copy(m, e->key),      arena_copy(m, e->job),     arena_copy(m, e->source_hash),
+                                arena_copy(m, e->compiler), arena_copy(m, e->device),  arena_copy(m, e->arch),
+                                arena_copy(m, e->driver),   arena_copy(m, e->settings)};
+}
+
 const struct environment_setting environment_settings[] = {
     {"job", true, "the job's name"},
     {"source", true, "hash of the template and the files that it includes"},
