@@ -293,7 +293,8 @@ static int parse_primary(struct parser *p)
     return fail_at(p, p->start, p->kind == TOKEN_END ? "unexpected end" : "expected a value");
 }
 
-const struct expr_operator expr_signs[] = {
+// The operators of one operand; a plus means nothing.
+static const struct expr_operator signs[] = {
     {"-", 0, OP_NEGATE}, {"~", 0, OP_INVERT}, {"!", 0, OP_NOT}, {"+", 0, OP_CONSTANT}, {0}};
 
 // The row for the current token, the last one if there is none.
@@ -307,7 +308,7 @@ static int parse_unary(struct parser *p)
 {
     if (p->failed) return -1;
     size_t column = p->start;
-    const struct expr_operator *sign = find_operator(p, expr_signs);
+    const struct expr_operator *sign = find_operator(p, signs);
     if (!sign->sign) return parse_primary(p);
     if (++p->depth > MAX_DEPTH) return fail_at(p, column, "nested too deeply");
     next_token(p);
@@ -387,7 +388,7 @@ const char *expr_function_name(enum expr_op op)
 
 const char *expr_operator_sign(enum expr_op op)
 {
-    const struct expr_operator *o = expr_arity(op) == 1 ? expr_signs : expr_operators;
+    const struct expr_operator *o = expr_arity(op) == 1 ? signs : expr_operators;
     while (o->sign && o->op != (int)op) o++;
     return o->sign;
 }

@@ -94,8 +94,6 @@ struct expr_scope {
 // value, and what does not depend on one does not fail.
 enum expr_failure expr_evaluate(const struct expr *, int node, const struct expr_scope *, int64_t *result, int *column);
 
-// The operators of one operand. OP_CONSTANT: the sign means nothing. Ends with a NULL.
-extern const struct expr_operator expr_signs[];
 // What an expression calls an operation of one or two operands: a function's name, or an operator's sign.
 const char *expr_function_name(enum expr_op op); // NULL: it is no function
 const char *expr_operator_sign(enum expr_op op); // NULL: it is no operator
