@@ -123,18 +123,14 @@ static const struct option_spec specs[] = {
     OPTION_JOBS(&given.several.named),
     OPTION_STORE(&given.several.store),
     OPTION_RESULTS_DEVICE(&given.several.device, "all of them"),
-    {.name = "fail-below",
-     .real = &given.gate.figure,
-     .low = 0,
-     .high = 1000,
-     .shown = "RATIO",
-     .help = "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
-             "decided (no gate)"},
-    {.name = "lower-bound",
-     .flag = &given.gate.lower,
-     .help = "with --fail-below: use the lower bound of the ratio's interval"},
+    OPTION(real, &given.gate.figure, "fail-below", 0, "RATIO",
+           "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
+           "decided (no gate)",
+           .low = 0, .high = 1000),
+    FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
     OPTION_FORMAT(&given.format),
-    OPTION_END};
+    OPTION_END,
+};
 
 static void hold_gate(struct comparing *all, const struct comparison *c)
 {

@@ -21,12 +21,9 @@ static const struct option_spec specs[] = {
     OPTION_JOBS(&given.several.named),
     OPTION_STORE(&given.several.store),
     OPTION_RESULTS_DEVICE(&given.several.device, "the one used last"),
-    {.name = "output",
-     .letter = 'o',
-     .string = &given.output,
-     .shown = "FILE",
-     .help = "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
-             "jobs need: <job name>.json.gz in it"},
+    OPTION(string, &given.output, "output", 'o', "FILE",
+           "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
+           "jobs need: <job name>.json.gz in it"),
     OPTION_END,
 };
 

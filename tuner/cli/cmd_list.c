@@ -32,18 +32,11 @@ static char *all_names(void)
 }
 
 static const struct option_spec specs[] = {
-    {.name = "KIND", .positional = true, .string = &kind, .choices = names, .help = "what to list", .words = all_names},
-    {.name = "NAME",
-     .positional = true,
-     .optional = true,
-     .string = &name,
-     .help =
-         "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?"},
-    {.name = "chip",
-     .letter = 'c',
-     .string = &chip,
-     .shown = "NAME",
-     .help = "the chip whose counters are listed, e.g. GH100 (the GPU here)"},
+    ARGUMENT(string, &kind, "KIND", "what to list", .choices = names, .words = all_names),
+    ARGUMENT(string, &name, "NAME",
+             "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?",
+             .optional = true),
+    OPTION(string, &chip, "chip", 'c', "NAME", "the chip whose counters are listed, e.g. GH100 (the GPU here)"),
     OPTION_FORMAT(&format),
     OPTION_END,
 };

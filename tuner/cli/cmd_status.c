@@ -185,13 +185,12 @@ static const struct option_spec specs[] = {
     OPTION_STORE(&given.several.store),
     OPTION_RESULTS_DEVICE(&given.several.device, "all of them"),
     OPTION_FORMAT(&given.format),
-    {.name = "watch",
-     .letter = 'w',
-     .flag = &given.watch,
-     .help = "follow the run of one job until it ends, from any machine that sees "
-             "the store's folder"},
-    {.name = "every", .seconds = &given.every, .shown = "TIME", .help = "with --watch: how often, 1s, 5m (2s)"},
-    OPTION_END};
+    FLAG(&given.watch, "watch", 'w',
+         "follow the run of one job until it ends, from any machine that sees "
+         "the store's folder"),
+    OPTION(seconds, &given.every, "every", 0, "TIME", "with --watch: how often, 1s, 5m (2s)"),
+    OPTION_END,
+};
 
 static int show(void *user, const char *path, struct session *session)
 {

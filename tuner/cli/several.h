@@ -22,15 +22,10 @@ struct several {
     json_t *failed; // {"path":"..","exit_status":1} of each job for which something went wrong
 };
 
-#define OPTION_JOBS(target)                                                                                            \
-    {                                                                                                                  \
-        .name = "JOB", .positional = true, .list = (target), .help = "job files (configs/NAME.cfg) or folders of them" \
-    }
-#define OPTION_RESULTS_DEVICE(target, which)                                                              \
-    {                                                                                                     \
-        .name = "device", .letter = 'd', .string = (target), .shown = "NAME",                             \
-        .help = "if a store has results of several devices, the one whose name contains this (" which ")" \
-    }
+#define OPTION_JOBS(target) ARGUMENT(list, target, "JOB", "job files (configs/NAME.cfg) or folders of them")
+#define OPTION_RESULTS_DEVICE(target, which)      \
+    OPTION(string, target, "device", 'd', "NAME", \
+           "if a store has results of several devices, the one whose name contains this (" which ")")
 
 // Finds the job files. EXIT_USAGE with a message when there are none, or --store was given with several. Close it even
 // after a failure.
