@@ -113,8 +113,7 @@ struct comparing {
     struct gate gate;
     size_t below; // problems below the gate
     bool printed;
-    json_t *documents; // of every comparison, for what is printed of all of them
-    struct table *csv;
+    json_t *documents; // of every comparison, for what is printed of all of them; with csv its lines
 };
 
 static struct comparing given = {.gate = {.figure = NAN}};
@@ -144,7 +143,7 @@ static void hold_gate(struct comparing *all, const struct comparison *c)
 static void show(struct comparing *all, const struct comparison *c)
 {
     if (all->format == FORMAT_CSV) {
-        compare_csv_add(all->csv, c);
+        compare_add_rows(all->documents, c);
     } else if (all->format == FORMAT_JSON || all->several.paths.several) {
         json_array_append_new(all->documents, compare_json(c));
     } else {
@@ -177,7 +176,7 @@ static int compare(void *user, const char *path, struct session *session)
 static void print_all(const struct comparing *all)
 {
     if (all->format == FORMAT_CSV)
-        table_print_csv(all->csv, stdout);
+        compare_print_csv(all->documents, stdout);
     else if (all->format == FORMAT_JSON)
         several_print(&all->several, "sweetspot-compare", 1, all->documents);
     else if (json_array_size(all->documents))
@@ -203,12 +202,10 @@ static int compare_all(struct comparing *all)
     int status = several_open(&all->several);
     if (status) return status;
     all->documents = json_array();
-    all->csv = compare_csv();
     status = several_each(&all->several, EVERY_DEVICE, compare, all);
     print_all(all);
     if (!isnan(all->gate.figure) && all->below + count_undecided(all)) status = EXIT_GATE;
     json_decref(all->documents);
-    table_free(all->csv);
     return status;
 }
 
