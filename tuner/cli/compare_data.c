@@ -42,7 +42,7 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
 static json_t *sanitizers_text(const struct comparison *c, int64_t trial)
 {
     json_t *sanitized = session_trial_document(c->session, trial, SANITIZED_DOCUMENT);
-    char *words = sanitized_words(sanitized);
+    char *words = sanitized_text(sanitized);
     json_t *text = words ? json_string(words) : json_null();
     free(words);
     json_decref(sanitized);
@@ -156,7 +156,7 @@ static json_t *json_pipe(const struct comparison *c)
 {
     const struct work_bounds *w = c->work;
     if (!w->pipe) return json_null();
-    char *words = work_ceiling_words(c->ceilings, w->pipe);
+    char *words = work_ceiling_text(c->ceilings, w->pipe);
     json_t *pipe = json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
                              json_real_or_null(w->ceiling), "measured", words);
     free(words);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/pipe.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/options.h"
 
-static const char *architectures(const struct pipe *p)
+static const char *architectures(const struct execution_unit *p)
 {
     enum { EVERY_LATER = 1000 };
     static char text[32];
@@ -22,7 +22,7 @@ static const char *architectures(const struct pipe *p)
 static const int shown[] = {80, 89, 90};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-static json_t *to_json(const struct pipe *p)
+static json_t *to_json(const struct execution_unit *p)
 {
     json_t *peaks = json_object();
     for (size_t i = 0; i < SHOWN; i++) {
@@ -59,9 +59,9 @@ static const struct row_column columns[] = {COLUMN_OF("pipe", "name"),
                                             COLUMN("measured"),
                                             {0}};
 
-int list_pipes(const char *name, int format)
+int list_units(const char *name, int format)
 {
-    const struct pipe *one = name ? pipe_find(name, NULL) : NULL;
+    const struct execution_unit *one = name ? pipe_find(name, NULL) : NULL;
     if (name && !one) {
         const char **names = pipe_names();
         int status = list_unknown("pipe", name, names);
@@ -69,8 +69,8 @@ int list_pipes(const char *name, int format)
         return status;
     }
     json_t *document = json_array();
-    for (int i = 0; i < PIPE_COUNT; i++)
-        if (!one || one == &pipes[i]) json_array_append_new(document, to_json(&pipes[i]));
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (!one || one == &execution_units[i]) json_array_append_new(document, to_json(&execution_units[i]));
     list_print(document, document, columns, format);
     if (format == FORMAT_TABLE)
         printf(
