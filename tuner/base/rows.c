@@ -24,10 +24,13 @@ const json_t *rows_at(const json_t *value, const char *path)
 static char *list_text(const json_t *list)
 {
     struct text all = {0};
-    const json_t *item;
+    json_t *item;
     size_t i;
-    json_array_foreach(list, i, item) text_add(
-        &all, "%s%s", i ? "," : "", json_is_string(item) ? json_string_value(item) : json_get_string(item, "name", ""));
+    json_array_foreach(list, i, item)
+    {
+        const json_t *text = json_is_object(item) ? json_object_iter_value(json_object_iter(item)) : item;
+        text_add(&all, "%s%s", i ? "," : "", json_is_string(text) ? json_string_value(text) : "");
+    }
     return all.text;
 }
 

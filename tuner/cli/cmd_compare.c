@@ -144,7 +144,7 @@ static void show(struct comparing *all, const struct comparison *c)
 {
     if (all->format == FORMAT_CSV) {
         compare_add_rows(all->documents, c);
-    } else if (all->format == FORMAT_JSON || all->job_set.paths.job_set) {
+    } else if (all->format == FORMAT_JSON || all->job_set.many) {
         json_array_append_new(all->documents, compare_json(c));
     } else {
         if (all->printed) putchar('\n');
@@ -153,10 +153,9 @@ static void show(struct comparing *all, const struct comparison *c)
     }
 }
 
-static int compare(void *user, const char *path, struct session *session)
+static int compare(void *user, struct session *session)
 {
     struct comparing *all = user;
-    (void)path;
     struct comparison c = {.session = session};
     int status;
     if (!(status = session_build_space(session)) && !(status = read_final(&c)) && !(status = read_work(&c))) {

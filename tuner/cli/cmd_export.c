@@ -38,12 +38,11 @@ static int write_space(const struct recorded *recorded, const struct session *se
     return 0;
 }
 
-static int export(void *user, const char *job_path, struct session *session)
+static int export(void *user, struct session *session)
 {
     struct exporting *all = user;
     struct error err = {""};
     struct export_left_out left_out = {0};
-    (void)job_path;
     int status = session_build_space(session);
     if (status) return status;
     struct recorded *recorded =
@@ -55,7 +54,7 @@ static int export(void *user, const char *job_path, struct session *session)
     if (left_out.elsewhere)
         fprintf(stderr, "sweetspot: %s: left out %zu trials that are not in the job's search space\n",
                 session->job->name, left_out.elsewhere);
-    char *name = text_format("%s.json.gz", session->job->name), *path = several_file(all->output, name);
+    char *name = text_format("%s.json.gz", session->job->name), *path = job_set_file(all->output, name);
     status = write_space(recorded, session, path);
     free(path);
     free(name);

@@ -365,28 +365,27 @@ static char *header_name(const struct job *job)
 static int look_at_job(void *user, const char *path, struct job *job)
 {
     const struct header_options *o = user;
-    char *name = header_name(job), *file = o->check ? several_file(o->check, name) : NULL;
+    char *name = header_name(job), *file = o->check ? job_set_file(o->check, name) : NULL;
     (void)path;
-    int status = o->hash ? print_hash(job, o->job_set.paths.job_set) : check_header(job, file);
+    int status = o->hash ? print_hash(job, o->job_set.many) : check_header(job, file);
     free(file);
     free(name);
     job_free(job);
     return status;
 }
 
-static int write_results(void *user, const char *job_path, struct session *session)
+static int write_results(void *user, struct session *session)
 {
     const struct header_options *o = user;
     char *folder = results_folder(session->job), *include = text_format("%s/include", folder), *path, *name;
     int status;
-    (void)job_path;
     if (o->cubin) {
         name = text_format("%s.cubin", session->job->name);
-        path = several_file(o->cubin, name);
+        path = job_set_file(o->cubin, name);
         status = write_cubin(session, path);
     } else {
         name = header_name(session->job);
-        path = o->output ? several_file(o->output, name) : text_format("%s/%s", include, name);
+        path = o->output ? job_set_file(o->output, name) : text_format("%s/%s", include, name);
         status = write_header(o, session, path);
     }
     free(path);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
@@ -12,7 +11,6 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set_tune.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
 #include "tuner/cli/tune_request.h"
 #include "tuner/pool/node_spec.h"
 #include "tuner/watch/events.h"
@@ -23,7 +21,8 @@ static const char *const formats[] = {"table", "json", NULL};
 static const char first_device[] = "0";
 
 static struct {
-    struct option_list paths, priors, pools;
+    struct job_set jobs;
+    struct option_list priors, pools;
     struct pool_request pool;
     struct tune_request request;
     bool no_counters, no_final, no_nvcc;
@@ -32,7 +31,7 @@ static struct {
     .request = {.options = {.device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.until = -1}}}};
 
 static const struct option_spec specs[] = {
-    ARGUMENT(list, &given.paths, "JOB",
+    ARGUMENT(list, &given.jobs.named, "JOB",
              "job file (configs/NAME.cfg); several, or folders of them, are tuned within one budget"),
     OPTION(seconds, &given.request.options.time, "time", 't', "TIME",
            "how long to search: 90s, 8h, 1h30m (the job's budget)"),
@@ -63,7 +62,7 @@ static const struct option_spec specs[] = {
     OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
     OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers at once (one per core)", .low = 1,
            .high = 1024),
-    OPTION_STORE(&given.request.store),
+    OPTION_STORE(&given.jobs.store),
     OPTION(string, &given.request.cache, "cache", 0, "FOLDER", "compile cache (cache beside the store)"),
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters"),
     FLAG(&given.no_final, "no-final", 0, "only search, without a final"),
@@ -104,14 +103,14 @@ static int run(void)
     o->counters = !given.no_counters;
     o->final = !given.no_final;
     o->nvcc = !given.no_nvcc;
-    struct stat about;
-    char *path = session_job_path(given.paths.items[0]);
-    bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
-    free(path);
+    given.request.store = given.jobs.store;
     char *again = options_command_line();
     o->again = again;
-    int status = given.paths.count > 1 || folder ? job_set_tune(&given.paths, &given.request)
-                                                 : tune_path(given.paths.items[0], &given.request, NULL);
+    int status = job_set_open(&given.jobs);
+    if (!status)
+        status = given.jobs.many ? job_set_tune(&given.jobs, &given.request)
+                                 : tune_path(given.jobs.named.items[0], &given.request, NULL);
+    job_set_close(&given.jobs);
     free(again);
     return status;
 }
