@@ -19,20 +19,12 @@ static struct {
     bool force;
 } given;
 
-static const struct option_spec specs[] = {
-    {.name = "SOURCE", .positional = true, .string = &given.path, .help = "CUDA C++ source with the kernel"},
-    {.name = "kernel",
-     .letter = 'k',
-     .string = &given.kernel,
-     .shown = "NAME",
-     .help = "the kernel to tune (the only one of the source)"},
-    {.name = "output",
-     .letter = 'o',
-     .string = &given.output,
-     .shown = "FILE",
-     .help = "the job file to write; -: standard output (SOURCE with .cfg for its ending)"},
-    {.name = "force", .flag = &given.force, .help = "replace a job file that is there"},
-    OPTION_END,
+static const struct option_spec specs[] = {ARGUMENT(string, &given.path, "SOURCE", "CUDA C++ source with the kernel"),
+OPTION(string, &given.kernel, "kernel", 'k', "NAME", "the kernel to tune (the only one of the source)"),
+OPTION(string, &given.output, "output", 'o', "FILE",
+           "the job file to write; -: standard output (SOURCE with .cfg for its ending)"),
+FLAG(&given.force, "force", 0, "replace a job file that is there"),
+OPTION_END,
 };
 
 static const char *last_part(const char *name)

@@ -34,38 +34,22 @@ struct profiling {
 
 static struct profiling given = {.o = {.device = "0", .problem = 1}};
 
-static const struct option_spec specs[] = {
-    OPTION_JOB(&given.o.job),
-    {.name = "trial",
-     .letter = 't',
-     .string = &given.o.trial,
-     .shown = "WHICH",
-     .help = "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
-             "(best)"},
-    {.name = "against",
-     .letter = 'a',
-     .string = &given.o.against,
-     .shown = "WHICH",
-     .help = "compare with another one, named in the same way"},
-    {.name = "problem",
-     .letter = 'p',
-     .integer = &given.o.problem,
-     .low = 1,
-     .high = JOB_MAX_PROBLEMS,
-     .shown = "N",
-     .help = "which of the job's problems (1)"},
-    {.name = "device", .letter = 'd', .string = &given.o.device, .shown = "N", .help = "the GPU (0)"},
-    {.name = "no-counters",
-     .flag = &given.o.no_counters,
-     .help = "read no hardware counters: only times, launch and occupancy"},
-    {.name = "limits",
-     .flag = &given.o.limits,
-     .help = "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
-             "and its arithmetic alone, at the same occupancy"},
-    OPTION_STORE(&given.o.store),
-    {.name = "cache", .string = &given.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-    OPTION_FORMAT(&given.o.format),
-    OPTION_END,
+static const struct option_spec specs[] = {OPTION_JOB(&given.o.job),
+OPTION(string, &given.o.trial, "trial", 't', "WHICH",
+           "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
+           "(best)"),
+OPTION(string, &given.o.against, "against", 'a', "WHICH", "compare with another one, named in the same way"),
+OPTION(integer, &given.o.problem, "problem", 'p', "N", "which of the job's problems (1)", .low = 1,
+           .high = JOB_MAX_PROBLEMS),
+OPTION_GPU(&given.o.device),
+FLAG(&given.o.no_counters, "no-counters", 0, "read no hardware counters: only times, launch and occupancy"),
+FLAG(&given.o.limits, "limits", 0,
+         "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
+         "and its arithmetic alone, at the same occupancy"),
+OPTION_STORE(&given.o.store),
+OPTION_CACHE(&given.o.cache),
+OPTION_FORMAT(&given.o.format),
+OPTION_END,
 };
 
 static int make_profile(struct profiling *p, const struct candidate_spec *s, json_t *ceilings, json_t **out)
