@@ -28,13 +28,14 @@ static struct {
     int64_t compile;
 } given = {.arch = "sm_90a", .compile = -1};
 
-static const struct option_spec specs[] = {OPTION_JOB(&given.path),
-OPTION(integer, &given.compile, "compile", 'c', "N",
-           "compile the reference and present kernels and N configurations, all of a smaller space; 0: nothing "
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.path),
+    OPTION(integer, &given.compile, "compile", 'c', "N",
+           "compile the reference and current kernels and N configurations, all of a smaller space; 0: nothing "
            "(the reference and the first)"),
-OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
-OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
-OPTION_END,
+    OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
+    OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
+    OPTION_END,
 };
 
 enum { MAX_WORKERS = 64 };
