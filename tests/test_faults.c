@@ -90,6 +90,25 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
     }
 }
 
+// Two workers are killed, each with two children.
+static void what_a_killed_worker_leaves_behind_ends_with_it(void **state)
+{
+    (void)state;
+    static const char *const pools[] = {"", "--pool local:0"};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        char *folder = job_folder("orphans");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=trial:orphan:2\n" TUNE " %s\n"
+                    "echo \"status $?, $(wc -l <$FAKE_LOG.orphans) left\"; "
+                    "for p in $(cat $FAKE_LOG.orphans); do kill -0 $p && echo $p; done; echo over",
+                    folder, pools[i]);
+        e2e_expect(r.out, "status 0, 4 left\nover\n");
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
 // It writes to its stderr as fast as it can: its time ends as that of a silent one, and the log fills no disk.
 static void a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log(void **state)
 {
@@ -303,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
+        cmocka_unit_test(what_a_killed_worker_leaves_behind_ends_with_it),
         cmocka_unit_test(a_line_without_end_is_cut_off),
         cmocka_unit_test(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log),
         cmocka_unit_test(a_worker_that_stays_stopped_while_a_run_begins_is_replaced),

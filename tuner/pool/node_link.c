@@ -39,7 +39,7 @@ static void add(struct node_bytes *b, const char *bytes, size_t size)
 
 int node_link_start(struct node_link *l, char *const argv[], struct error *err)
 {
-    if (child_start(&l->child, argv, NULL, err)) return -1;
+    if (child_start(&l->child, argv, NULL, false, err)) return -1;
     l->state = LINK_GREETING;
     l->started = l->heard = l->beaten = l->served = clock_now();
     l->refused = false;

@@ -29,7 +29,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
     w->input_size = w->input_looked = w->output_size = 0;
     w->words = (struct child_words){0};
     w->killed = w->lost = false;
-    if (!w->link) return child_start(&w->child, argv, NULL, err);
+    if (!w->link) return child_start(&w->child, argv, NULL, true, err);
     w->channel = node_link_open(w->link, argv, err);
     return w->channel ? 0 : -1;
 }
