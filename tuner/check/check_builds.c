@@ -20,7 +20,7 @@ static int build(struct check *c, struct worker *w, json_t *request, const char 
         char *first = compile_first_error(json_get_string(answer, "reason", "no reason given"), source);
         size_t length = strlen(first);
         if (length && first[length - 1] == '\n') first[length - 1] = 0;
-        check_add(&c->mistakes, job_place(c->job, "%s", setting), "'%s' cannot be built:\n%s", source, first);
+        check_add(&c->mistakes, job_location(c->job, "%s", setting), "'%s' cannot be built:\n%s", source, first);
         free(first);
     }
     json_decref(answer);

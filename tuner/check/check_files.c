@@ -24,7 +24,7 @@ static char *shape_text(const struct npy *npy)
 }
 
 // Values of a buffer from a file, for every problem.
-static void check_values(struct check *c, struct place at, const char *path, const struct buffer *b)
+static void check_values(struct check *c, struct location at, const char *path, const struct buffer *b)
 {
     const struct job *job = c->job;
     struct npy npy;
@@ -70,12 +70,12 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
 {
     char *list = check_stage_path(c->job, stage, "arguments");
     for (size_t i = 0; i < s->argument_count; i++) {
-        struct place at = job_place(c->job, "%s[%zu].fill", list, i);
+        struct location at = job_location(c->job, "%s[%zu].fill", list, i);
         const struct argument *a = &s->arguments[i];
         const struct buffer *b = a->buffer >= 0 ? &c->job->buffers[a->buffer] : NULL;
         char *path = text_format("%s[%zu].fill", list, i);
         bool here = false; // a buffer is declared once
-        for (size_t k = 0; k < c->job->place_count && !here; k++) here = !strcmp(c->job->places[k].path, path);
+        for (size_t k = 0; k < c->job->location_count && !here; k++) here = !strcmp(c->job->locations[k].path, path);
         if (b && here && b->fill.kind == FILL_NPY && b->fill.path) check_values(c, at, b->fill.path, b);
         free(path);
     }
@@ -83,8 +83,8 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
 }
 
 // The functions of one library that the job names. What is a source is built later (the compiler says what it lacks).
-static void check_functions(struct check *c, const char *library, struct place at, size_t count,
-                            const char *const *functions, const struct place *places)
+static void check_functions(struct check *c, const char *library, struct location at, size_t count,
+                            const char *const *functions, const struct location *locations)
 {
     struct shared_library l;
     if (shared_library_is_source(library)) return;
@@ -92,7 +92,7 @@ static void check_functions(struct check *c, const char *library, struct place a
     if (wrong) check_add(&c->mistakes, at, "'%s' %s", library, wrong);
     for (size_t i = 0; i < count && !wrong; i++) {
         char *lack = functions[i] ? shared_library_lacks(&l, library, functions[i]) : NULL;
-        if (lack) check_add(&c->mistakes, places[i], "%s", lack);
+        if (lack) check_add(&c->mistakes, locations[i], "%s", lack);
         free(lack);
     }
     shared_library_release(&l);
@@ -103,9 +103,10 @@ static void check_library(struct check *c)
     const struct job *job = c->job;
     const struct reference *r = &job->reference;
     const char *const functions[] = {r->function, r->generate, r->verify};
-    const struct place places[] = {job_place(job, "reference.function"), job_place(job, "reference.generate"),
-                                   job_place(job, "reference.verify")};
-    check_functions(c, r->library, job_place(job, "reference.library"), 3, functions, places);
+    const struct location locations[] = {job_location(job, "reference.function"),
+                                         job_location(job, "reference.generate"),
+                                         job_location(job, "reference.verify")};
+    check_functions(c, r->library, job_location(job, "reference.library"), 3, functions, locations);
 }
 
 static void check_baselines(struct check *c)
@@ -113,9 +114,9 @@ static void check_baselines(struct check *c)
     for (size_t i = 0; i < c->job->baseline_count; i++) {
         const struct job_baseline *b = &c->job->baselines[i];
         const char *const functions[] = {b->function, b->init};
-        const struct place places[] = {job_place(c->job, "baselines[%zu].function", i),
-                                       job_place(c->job, "baselines[%zu].init", i)};
-        check_functions(c, b->library, job_place(c->job, "baselines[%zu].library", i), 2, functions, places);
+        const struct location locations[] = {job_location(c->job, "baselines[%zu].function", i),
+                                             job_location(c->job, "baselines[%zu].init", i)};
+        check_functions(c, b->library, job_location(c->job, "baselines[%zu].library", i), 2, functions, locations);
     }
 }
 
@@ -133,7 +134,7 @@ static void check_command(struct check *c)
     for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++) plain &= strcmp(word, builtin[i]) != 0;
     if (plain && !strchr(word, '/')) found = program_on_path(word);
     if (plain && (strchr(word, '/') ? access(path, X_OK) != 0 : !found))
-        check_add(&c->mistakes, job_place(job, "reference.command"), "there is no program '%s'%s", word,
+        check_add(&c->mistakes, job_location(job, "reference.command"), "there is no program '%s'%s", word,
                   strchr(word, '/') ? "" : " on the PATH");
     free(found);
     free(word);
@@ -145,7 +146,7 @@ static void check_constant_fills(struct check *c)
     for (size_t i = 0; i < c->job->buffer_count && c->job->buffers[i].symbol; i++) {
         const struct buffer *b = &c->job->buffers[i];
         if (b->fill.kind == FILL_NPY && b->fill.path)
-            check_values(c, job_place(c->job, "constants[%zu].fill", i), b->fill.path, b);
+            check_values(c, job_location(c->job, "constants[%zu].fill", i), b->fill.path, b);
     }
 }
 
@@ -158,15 +159,15 @@ void check_files(struct check *c)
     for (size_t i = 0; i < r->file_count; i++)
         for (size_t b = 0; b < job->buffer_count; b++)
             if (!strcmp(job->buffers[b].name, r->files[i].buffer))
-                check_values(c, job_place(job, "reference.files.%s", r->files[i].buffer), r->files[i].path,
+                check_values(c, job_location(job, "reference.files.%s", r->files[i].buffer), r->files[i].path,
                              &job->buffers[b]);
     for (size_t b = 0; b < job->buffer_count && r->kind == REFERENCE_NPY; b++) {
         const struct buffer *buffer = &job->buffers[b];
         bool output = buffer->direction == DIRECTION_OUT || buffer->direction == DIRECTION_INOUT, given = false;
         for (size_t i = 0; i < r->file_count; i++) given |= !strcmp(buffer->name, r->files[i].buffer);
         if (output && !given)
-            check_add(&c->mistakes, job_place(job, "reference.files"), "no file has the expected values of buffer '%s'",
-                      buffer->name);
+            check_add(&c->mistakes, job_location(job, "reference.files"),
+                      "no file has the expected values of buffer '%s'", buffer->name);
     }
     if (r->kind == REFERENCE_LIBRARY) check_library(c);
     if (r->kind == REFERENCE_COMMAND) check_command(c);

@@ -88,7 +88,7 @@ void note_configuration(struct reader *r, const struct node *group, struct named
 }
 
 // Why it is not a valid configuration.
-static int blame_constraint(const struct job *job, const uint16_t *config, const char *what, struct error *err)
+static int explain_constraint(const struct job *job, const uint16_t *config, const char *what, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     const char *broken = NULL;
@@ -108,10 +108,10 @@ static int blame_constraint(const struct job *job, const uint16_t *config, const
 int job_check_configuration(const struct job *job, const struct named_configuration *c, const char *what,
                             struct error *err)
 {
-    return space_index(job->space, c->config) < 0 ? blame_constraint(job, c->config, what, err) : 0;
+    return space_index(job->space, c->config) < 0 ? explain_constraint(job, c->config, what, err) : 0;
 }
 
-int job_blame_configuration(const struct job *job, const struct named_configuration *c, struct error *err)
+int job_explain_configuration(const struct job *job, const struct named_configuration *c, struct error *err)
 {
     return error_prefix(err, "%s:%d", c->file ? c->file : job->path, c->line);
 }

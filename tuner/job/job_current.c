@@ -111,5 +111,5 @@ int job_check_current(const struct job *job, struct error *err)
 {
     const struct current_kernel *c = &job->current;
     if (!c->own.given || c->source || !job_check_configuration(job, &c->own, "'current'", err)) return 0;
-    return job_blame_configuration(job, &c->own, err);
+    return job_explain_configuration(job, &c->own, err);
 }

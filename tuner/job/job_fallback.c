@@ -55,7 +55,7 @@ int job_check_fallback(const struct job *job, struct error *err)
     if (!job->fallback.given) return 0;
     int failed = job_check_configuration(job, &job->fallback, "'fallback'", err);
     for (size_t s = 0; s < job->stage_count && !failed; s++) failed = check_shared(job, s, err);
-    return failed ? job_blame_configuration(job, &job->fallback, err) : 0;
+    return failed ? job_explain_configuration(job, &job->fallback, err) : 0;
 }
 
 bool job_is_fallback(const struct job *job, const uint16_t *config)

@@ -11,7 +11,7 @@ int job_check_current(const struct job *, struct error *);
 // Checks a configuration that the job file names, which is called `what` in messages. The second adds file and line to
 // the message and returns -1.
 int job_check_configuration(const struct job *, const struct named_configuration *, const char *what, struct error *);
-int job_blame_configuration(const struct job *, const struct named_configuration *, struct error *);
+int job_explain_configuration(const struct job *, const struct named_configuration *, struct error *);
 // Sets or resets the constants device.*.
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
