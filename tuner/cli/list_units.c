@@ -1,4 +1,4 @@
-// `sweetspot list pipes [NAME]`: the pipes that a job's work can be measured against. See list.h.
+// `sweetspot list units [NAME]`: the execution units that work can be measured against. See list.h.
 #include "tuner/cli/list.h"
 
 #include <stdlib.h>

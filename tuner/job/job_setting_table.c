@@ -241,7 +241,7 @@ const struct job_setting job_setting_table[] = {
     {"work.flops", KIND_EXPRESSION, .unset = "no TFLOP/s are shown", .meaning = "arithmetic operations"},
     {"work.bytes", KIND_EXPRESSION, .unset = "no GB/s are shown", .meaning = "bytes read and written"},
     {"work.pipe", KIND_STRING, .unset = "what the operation can count on",
-     .meaning = "what does the arithmetic: one of `sweetspot list pipes`"},
+     .meaning = "what does the arithmetic: one of `sweetspot list units`"},
     {"work.operations", KIND_EXPRESSION, .unset = "`work.flops`",
      .meaning = "operations of the pipe, where they are not `flops`"},
 
