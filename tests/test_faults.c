@@ -57,11 +57,11 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         const char *fault;
         const char *log; // what the log says of it
     } cases[] = {
-        {"trial:kill:1", "it is tried again, once"},
+        {"trial:kill:1", "it is tried again"},
         {"trial:stop:1", "was stopped from outside"},
         {"compile:kill:1", "killed by signal 9"},
-        {"answered:exit:1", "it is tried again, once"}, // the next request waits, and was not begun
-        {"answered:mute:1", "it is tried again, once"},
+        {"answered:exit:1", "it is tried again"}, // the next request waits, and was not begun
+        {"answered:mute:1", "it is tried again"},
         {"count:kill:1", "killed by signal 9"},
         {"final:kill:1", "killed by signal 9"},
         {"hello:kill:1", NULL},
@@ -70,6 +70,11 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         {"helper:kill:1", NULL},
         {"start:exit:2", NULL},
         {"trial:quiet:1", NULL},
+        // Several in a row.
+        {"compile:kill:4", "killed by signal 9"},
+        {"helper:kill:3", NULL},
+        {"job:kill:5", NULL},
+        {"final:kill:3", "killed by signal 9"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("outside");
