@@ -390,7 +390,7 @@ $(BIN)/torture: $(call objects,$(TORTURE_SOURCES)) $(LIBRARY)
 
 .PHONY: torture
 torture: setup
-	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/torture $(TORTURE_LAYERS)
+	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/lying_node $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
 # A long search over sane and hostile candidates mixed, in which nothing may grow or slow down. SOAK_DRY=1: with

@@ -103,6 +103,7 @@ static void carry(const struct frame *f)
     static int carried;
     char *changed = NULL;
     if (lies("silence") && ++carried > atoi(text)) pause();
+    if (lies("tamper") && ++carried > atoi(text)) put_header(UINT32_MAX >> carried % 4);
     for (int i = 0; lies("files") && f->type == FRAME_READY && i < atoi(text); i++) send_file(i, 0);
     if (lies("file") && f->type == FRAME_READY) send_file(0, atoll(text));
     if (lies("have") && f->type == FRAME_READY) changed = have_much(f);
