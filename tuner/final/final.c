@@ -79,7 +79,7 @@ void final_send(struct final_run *f, size_t gpu)
     }
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-                f->builds.on ? "race of builds" : "final", request.candidate_count, request.baseline_count,
+                f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
                 request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
     pool_send_gpu(f->with.pool, gpu, request_write("final", &final_request_record, &request),
                   f->with.job->measure.timeout + FINAL_GRACE);
@@ -285,8 +285,8 @@ static bool drop_baseline(struct final_run *f, const struct answer_head *head)
     for (size_t i = 0; i < job->baseline_count; i++) {
         const struct baseline_answer *b = &job->baselines[i];
         if (strcmp(b->name, head->baseline) != 0 || !b->problem_count || f->dropped[i]) continue;
-        display_message(f->with.display, "baseline %s: it crashes in the final, which goes on without it: %s", b->name,
-                        head->reason);
+        display_message(f->with.display, "baseline %s: it crashes in the final, which continues without it: %s",
+                        b->name, head->reason);
         return f->dropped[i] = true;
     }
     return false;

@@ -49,7 +49,7 @@ struct final_run {
     int open;                    // finals that did not say who wins: the next takes four times the rounds for each
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
-    bool again;      // its worker was ended from outside, and it had its second chance
+    int ended;       // how often its worker was ended from outside
     struct {         // the candidate that took the final's worker with it; trial 0: unknown, or none
         int64_t trial;
         enum trial_status status;
@@ -83,7 +83,8 @@ struct final_entries {
     size_t count;
 };
 
-// final_entries.c: parts that the race of builds has too. A contender has the objective of each round of an entry.
+// final_entries.c: parts that the comparison of builds has too. A contender has the objective of each round of an
+// entry.
 struct contender final_contender(const struct final_run *, const struct final_entry_answer *, bool candidate);
 void final_contenders_free(struct contender *, size_t count);                  // with their objectives, and the list
 uint64_t final_seed(const struct final_run *);                                 // other data than the search's

@@ -19,7 +19,7 @@ static const double same_within = 0.01; // of NVRTC's time
 
 static bool wanted(const struct final_run *f)
 {
-    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compile/nvcc.h
+    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
     if (given && !strcmp(given, "none")) return false;
     if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
     return !f->with.pool->replay && f->with.nvcc;
@@ -104,7 +104,7 @@ static struct final_entry_answer compose(struct final_run *f, const char *compil
                 e = &f->answer->entries[i];
         if (!e || !final_passed(e)) {
             all.status = e ? e->status : STATUS_CRASHED;
-            all.reason = e ? e->reason : "it was not raced";
+            all.reason = e ? e->reason : "it was not timed";
         }
         const struct final_times *times = e ? final_entry_times(e, p) : NULL;
         if (e) all.error = fmax(all.error, e->error);
@@ -249,7 +249,7 @@ static void without_race(struct final_run *f, const char *verdict)
 {
     struct final_entry_document none;
     display_message(f->with.display, "nvcc's build of the winner %s: %s",
-                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its race" : "is not raced", f->builds.why.message);
+                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its final" : "is not timed", f->builds.why.message);
     put(f, verdict, f->builds.why.message, NULL, &(struct final_entries){&none, 0});
 }
 

@@ -195,7 +195,7 @@ static void write_live(struct run *r)
     json_t *document = live_document(r);
     if (live_status_write(live->path, document, &err) && !live->failed) {
         live->failed = true;
-        display_log(&r->display, "%s: the run goes on, but 'status' elsewhere cannot follow it", err.message);
+        display_log(&r->display, "%s: the run continues, but 'status' elsewhere cannot follow it", err.message);
     }
     json_decref(document);
     double now = clock_now();

@@ -102,7 +102,7 @@ static void report_counters(struct run *r)
     if (!r->options->counters) return;
     record_read(&hello_record, r->pool.hello, &hello, &memory, NULL);
     if (!hello.counters || !hello.counters->available)
-        display_message(&r->display, "warning: no hardware counters: %s; tuning goes on without them",
+        display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
                         hello.counters && *hello.counters->reason ? hello.counters->reason : "unknown reason");
     for (size_t i = 0; i < r->job_answer.missing_count; i++)
         display_log(&r->display, "counter not available here: %s", r->job_answer.missing[i]);
@@ -153,7 +153,7 @@ static void take_baselines(struct run *r)
         take_baseline(r, &answer->baselines[i]);
     }
     if (r->job->current.own.given && !current)
-        display_message(&r->display, "the recording has no times of 'current', the job's present kernel");
+        display_message(&r->display, "the recording has no times of 'current', the job's current kernel");
     if (run_put_document(r, "baselines", record_write(&baselines_record, answer), &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
 }
@@ -284,9 +284,9 @@ static void collect_starts(struct run *r)
     if (search_collect_starts(&r->search, r->options, &err)) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (starts->named)
         display_log(&r->display, "the search begins with the job's %s",
-                    starts->named > 1        ? "present kernel and its fallback"
+                    starts->named > 1        ? "current kernel and its fallback"
                     : r->job->fallback.given ? "fallback, for its header"
-                                             : "present kernel");
+                                             : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
     if (starts->left_out) display_log(&r->display, "%zu more winners were found and left out", starts->left_out);

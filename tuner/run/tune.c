@@ -39,7 +39,8 @@ static void propose(struct run *r)
 
 static void forget(struct run *r, struct task *t)
 {
-    display_log(&r->display, "dropped before it was measured, since others promise more: %s", t->text);
+    display_log(&r->display,
+                "dropped before it was measured, since other candidates have a better acquisition value: %s", t->text);
     strategy_forget(r->search.strategy, t->config);
     task_drop(&r->policy, t);
 }
@@ -258,7 +259,7 @@ static int finish(struct run *r, bool decided)
         if (r->store && r->statistics.new_trials && !store_rescued_copy(r->store))
             fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
                     r->options->store_path);
-        if (r->pool.node_count && r->store) fprintf(stderr, "To go on: %s\n", r->options->again);
+        if (r->pool.node_count && r->store) fprintf(stderr, "To resume: %s\n", r->options->again);
         return r->failure.exit_status;
     }
     if (interrupt_count()) {
@@ -266,7 +267,7 @@ static int finish(struct run *r, bool decided)
         if (isfinite(r->search.incumbent.objective))
             fprintf(stderr, "best so far %s: %s\n",
                     text_show_duration(r->search.incumbent.objective, shown, sizeof shown), r->search.incumbent.config);
-        fprintf(stderr, "stopped; everything finished is in %s. To go on: %s\n", r->options->store_path,
+        fprintf(stderr, "stopped; everything finished is in %s. To resume: %s\n", r->options->store_path,
                 r->options->again);
     }
     if (!isfinite(r->search.incumbent.objective)) {

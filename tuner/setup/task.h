@@ -19,7 +19,7 @@ struct task {
     uint16_t config[SPACE_MAX_PARAMETERS];
     char *text;    // canonical
     int64_t trial; // id in the store once committed
-    bool by_nvcc;  // a build of nvcc's, in the race of builds
+    bool by_nvcc;  // a build of nvcc's, in the comparison of builds
     struct compiled compiled;
     json_t *problems; // of the trial request
     struct planned_launch *launches;
