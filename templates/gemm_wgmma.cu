@@ -154,13 +154,53 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const unsigned barriers = base + (USED > SPLIT ? USED : SPLIT);
     const ring r = {base, base + STAGES * A_BYTES, barriers, barriers + 8 * STAGES};
     const unsigned loaded = barriers + 16 * STAGES; /* barriers of the store buffers */
-    const problem p = problem_begin(m, n, k, rank);
+    const int per_product = (k + BLOCK_K - 1) / BLOCK_K;
+    problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M),
+                 (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
+    p.tiles = p.alone = p.tiles_m * p.tiles_n;
+    p.steps = PRODUCTS * per_product;
+#if TWO_PASS
+    {
+        /* the first `more` have one step more */
+        const int parts = gridDim.y, part = blockIdx.y, each = (unsigned)p.steps / (unsigned)parts,
+                  more = p.steps - each * parts;
+        p.first = INTERLEAVE ? part : part * each + min(part, more);
+        p.steps = each + (part < more);
+    }
+#endif
+    if (CLUSTER_K > 1) {
+        const int share = (p.steps + SPLIT_K - 1) / SPLIT_K;
+        p.first = min((int)rank * share, p.steps);
+        p.steps = min(share, p.steps - p.first);
+    }
+    if (STREAM_K && p.steps > 0) {
+        const int clusters = gridDim.x / CLUSTER, full = p.tiles / clusters;
+        if (p.tiles % clusters) p.alone = max(0, full - (STREAM_K == 2)) * clusters;
+    }
 #if MAP_C
     const target t = {c, ldc, m, n, alpha, beta, &map_c};
 #else
     const target t = {c, ldc, m, n, alpha, beta, nullptr};
 #endif
-    begin_barriers(r, loaded);
+    if (threadIdx.x == 128 * WARPGROUPS) {
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(r.full + 8 * s, 1);
+            barrier_init(r.empty + 8 * s, RELEASES);
+        }
+        if (STORE_IS == STORE_tma)
+            for (int i = 0; i < WARPGROUPS * STORE_BUFFERS; i++) barrier_init(loaded + 8 * i, 1);
+        barriers_initialised();
+    }
+    /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it
+     * need not wait for the others. */
+    if (CLUSTER_M * CLUSTER_N > 1)
+        cluster_sync();
+    else if (threadIdx.x < 128 * WARPGROUPS)
+        asm volatile("bar.sync 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
+    else if (threadIdx.x < 128 * WARPGROUPS + 32) {
+        __syncwarp();
+        asm volatile("bar.arrive 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
+    }
     if (threadIdx.x >= 128 * WARPGROUPS) {
         if (PRODUCER_REGISTERS)
             asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS ? PRODUCER_REGISTERS : 24));

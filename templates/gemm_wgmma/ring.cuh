@@ -53,30 +53,6 @@ struct ring {
     unsigned a, b, full, empty; /* shared addresses */
 };
 
-/* Initialises the barriers, those of the store buffers from `loaded` on too, before anyone uses them. */
-__device__ __forceinline__ void begin_barriers(const ring &r, unsigned loaded)
-{
-    if (threadIdx.x == 128 * WARPGROUPS) {
-        for (int s = 0; s < STAGES; s++) {
-            barrier_init(r.full + 8 * s, 1);
-            barrier_init(r.empty + 8 * s, RELEASES);
-        }
-        if (STORE_IS == STORE_tma)
-            for (int i = 0; i < WARPGROUPS * STORE_BUFFERS; i++) barrier_init(loaded + 8 * i, 1);
-        barriers_initialised();
-    }
-    /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it
-     * need not wait for the others. */
-    if (CLUSTER_M * CLUSTER_N > 1)
-        cluster_sync();
-    else if (threadIdx.x < 128 * WARPGROUPS)
-        asm volatile("bar.sync 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
-    else if (threadIdx.x < 128 * WARPGROUPS + 32) {
-        __syncwarp();
-        asm volatile("bar.arrive 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
-    }
-}
-
 /* Tells those who send to this block that it has read a stage. */
 __device__ __forceinline__ void release(const ring &r, int s, unsigned rank)
 {

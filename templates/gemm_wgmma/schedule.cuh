@@ -12,35 +12,6 @@ struct problem {
     int alone; /* tiles that a cluster computes from the first step to the last; the others are divided (STREAM_K) */
 };
 
-/* The product, and what this block does of it. */
-__device__ __forceinline__ problem problem_begin(int m, int n, int k, unsigned rank)
-{
-    const int per_product = (k + BLOCK_K - 1) / BLOCK_K;
-    problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M),
-                 (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
-    p.tiles = p.alone = p.tiles_m * p.tiles_n;
-    p.steps = PRODUCTS * per_product;
-#if TWO_PASS
-    {
-        /* the first `more` have one step more */
-        const int parts = gridDim.y, part = blockIdx.y, each = (unsigned)p.steps / (unsigned)parts,
-                  more = p.steps - each * parts;
-        p.first = INTERLEAVE ? part : part * each + min(part, more);
-        p.steps = each + (part < more);
-    }
-#endif
-    if (CLUSTER_K > 1) {
-        const int share = (p.steps + SPLIT_K - 1) / SPLIT_K;
-        p.first = min((int)rank * share, p.steps);
-        p.steps = min(share, p.steps - p.first);
-    }
-    if (STREAM_K && p.steps > 0) {
-        const int clusters = gridDim.x / CLUSTER, full = p.tiles / clusters;
-        if (p.tiles % clusters) p.alone = max(0, full - (STREAM_K == 2)) * clusters;
-    }
-    return p;
-}
-
 /* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, hence one division
  * but at the lower edge. */
 __device__ __forceinline__ void place(const problem &p, int tile, int &row, int &col)
