@@ -70,7 +70,7 @@ const struct environment_setting environment_settings[] = {
     {"reference.path", true, "the shared library that computes the reference"},
     {"reference.function", true, "the function in that library"},
     {"reference.generate", true, "the function in that library that makes the inputs"},
-    {"reference.verify", true, "the function in that library that judges outputs"},
+    {"reference.verify", true, "the function in that library that verifies outputs"},
     {"reference.hash", true, "hash of a library or of its source, or of a command and the files that it names"},
     {"reference.command", true, "the command that computes the reference"},
     {"reference.folder", false, "a path: the job file's own folder"},
