@@ -1,6 +1,7 @@
 // sweetspot check on jobs with one mistake each: the message, with the line of the job file, and the exit status. Those
 // that need the compiler (NVRTC, no GPU) are few, because each takes a third of a second.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 static const char job[] = "name = \"t\";\n"
                           "kernel = {\n"
@@ -111,9 +112,8 @@ static void run(const struct wrong *cases, size_t count)
 }
 #define RUN(cases) run(cases, sizeof cases / sizeof *cases)
 
-static void what_kernels_take_is_compared_with_the_job(void **state)
+TEST(what_kernels_take_is_compared_with_the_job)
 {
-    (void)state;
     static const struct wrong cases[] = {
         CASE("sound", NULL, NULL, "", 0, NULL),
         CASE("a misspelt kernel and a misspelt reference", "s/\"scale\"/\"scael\"/; s/\"plain\"/\"plian\"/", NULL, "",
@@ -161,9 +161,8 @@ static void what_kernels_take_is_compared_with_the_job(void **state)
 #define TEXTURE "18s/$/, { texture = \"t\"; type = \"f32\"; shape = [ \"N\" ]; }/; "
 #define CONSTANT(text) "12s/$/ constants = ( " text " );/; "
 
-static void constants_and_textures_are_compared_with_the_source(void **state)
+TEST(constants_and_textures_are_compared_with_the_source)
 {
-    (void)state;
     static const struct wrong cases[] = {
         CASE("sound",
              TEXTURE CONSTANT("{ name = \"coef\"; type = \"f32\"; shape = [ 3 ]; }, "
@@ -203,9 +202,8 @@ static void constants_and_textures_are_compared_with_the_source(void **state)
     RUN(cases);
 }
 
-static void compile_errors_are_whole_and_explained(void **state)
+TEST(compile_errors_are_whole_and_explained)
 {
-    (void)state;
     static const struct wrong cases[] = {
         CASE("a host header", NULL, "1i #include <iostream>", "", 1, "compile_error  BLOCK=32,UNROLL=1",
              "k.cu:1: catastrophic error: cannot open source file \"iostream\"",
@@ -232,9 +230,8 @@ static void compile_errors_are_whole_and_explained(void **state)
     RUN(cases);
 }
 
-static void parameters_that_change_nothing_are_named(void **state)
+TEST(parameters_that_change_nothing_are_named)
 {
-    (void)state;
     static const struct wrong cases[] = {
         QUICK("a parameter that is nowhere",
               "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, "
@@ -271,9 +268,8 @@ static void parameters_that_change_nothing_are_named(void **state)
     RUN(cases);
 }
 
-static void launches_that_do_not_fit_are_counted(void **state)
+TEST(launches_that_do_not_fit_are_counted)
 {
-    (void)state;
     static const struct wrong cases[] = {
         QUICK("no block fits", "14s/\"BLOCK\"/\"BLOCK * 64\"/", NULL, 2,
               "job.cfg:14: no configuration can be launched on sm_90, e.g. BLOCK=32,UNROLL=1: problem N=1000: block "
@@ -297,9 +293,8 @@ static void launches_that_do_not_fit_are_counted(void **state)
     RUN(cases);
 }
 
-static void files_of_values_and_libraries_are_read(void **state)
+TEST(files_of_values_and_libraries_are_read)
 {
-    (void)state;
     static const struct wrong cases[] = {
         QUICK("a function of the library", LIBRARY_OF("axpy_reference"), NULL, 0, NULL),
         QUICK("a library that is a text", "21,22d; 20s/$/ library = \"sound.cfg\"; function = \"f\";/", NULL, 2,
@@ -339,9 +334,8 @@ static void files_of_values_and_libraries_are_read(void **state)
     RUN(cases);
 }
 
-static void words_of_other_tuners_are_translated(void **state)
+TEST(words_of_other_tuners_are_translated)
 {
-    (void)state;
     static const struct wrong cases[] = {
         CASE("restrictions", "s/^constraints/restrictions/", NULL, "", 2,
              "job.cfg:11: unknown setting 'restrictions' in the job file: it is 'constraints' here"),
@@ -363,9 +357,8 @@ static void words_of_other_tuners_are_translated(void **state)
     RUN(cases);
 }
 
-static void samples_are_different_configurations(void **state)
+TEST(samples_are_different_configurations)
 {
-    (void)state;
     char *folder = e2e_folder("samples");
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "k.cu", kernel);
@@ -376,9 +369,8 @@ static void samples_are_different_configurations(void **state)
     e2e_remove(folder);
 }
 
-static void without_a_compiler_the_rest_is_checked(void **state)
+TEST(without_a_compiler_the_rest_is_checked)
 {
-    (void)state;
     char *folder = e2e_folder("none");
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "k.cu", kernel);
@@ -406,9 +398,8 @@ static void without_a_compiler_the_rest_is_checked(void **state)
          " n_)/; s/^{/{ int n = 1000;/",                                                                 \
          "", status, __VA_ARGS__)
 
-static void what_is_passed_by_value_is_compared_with_the_job(void **state)
+TEST(what_is_passed_by_value_is_compared_with_the_job)
 {
-    (void)state;
 #define PARAMS "{ scalar = \"p\"; members = ( { name = \"n\"; type = \"i32\"; value = \"N\"; }, "
     static const struct wrong cases[] = {
         PASSED("a struct", PARAMS "{ name = \"scale\"; type = \"f64\"; value = 0.5; } ); }", "struct params", 0,
@@ -455,19 +446,4 @@ static void what_is_passed_by_value_is_compared_with_the_job(void **state)
     RUN(cases);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_kernels_take_is_compared_with_the_job),
-        cmocka_unit_test(constants_and_textures_are_compared_with_the_source),
-        cmocka_unit_test(what_is_passed_by_value_is_compared_with_the_job),
-        cmocka_unit_test(compile_errors_are_whole_and_explained),
-        cmocka_unit_test(parameters_that_change_nothing_are_named),
-        cmocka_unit_test(launches_that_do_not_fit_are_counted),
-        cmocka_unit_test(files_of_values_and_libraries_are_read),
-        cmocka_unit_test(words_of_other_tuners_are_translated),
-        cmocka_unit_test(without_a_compiler_the_rest_is_checked),
-        cmocka_unit_test(samples_are_different_configurations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
