@@ -250,5 +250,5 @@ void header_launch(struct renderer *r)
     put_variables(r);
     header_fill(r);
     put_launch(r);
-    header_put(r, "#undef NAME_IN\n#undef NAME_OUT\n#undef NAME_ADDRESS\n#endif\n\n");
+    header_put(r, "#undef NAME_EITHER\n#undef NAME_IN\n#undef NAME_OUT\n#undef NAME_ADDRESS\n#endif\n\n");
 }
