@@ -42,7 +42,8 @@
       "time that the device idles before each launch that is timed alone") \
     x(NUMBER, SHARED, slow_factor, "slow_factor", 3, 1, 1e9, \
       "a candidate this many times slower than the best ends after one launch") \
-    x(NUMBER, SHARED, early_stop, "race", 1.1, 1, 1e9, "a candidate that is certainly this many times slower ends early") \
+    x(NUMBER, SHARED, early_stop, "race", 1.1, 1, 1e9, \
+      "a candidate that is certainly this many times slower ends early") \
     x(DURATION, JOB, timeout, "timeout", 30, 0, INFINITY, "a candidate that takes longer in all counts as hung")
 #define FINAL_SETTINGS(x) \
     x(INTEGER, JOB, final_candidates, "candidates", 5, 1, FINAL_CANDIDATES_MAX, "candidates that take part") \
