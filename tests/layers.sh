@@ -134,7 +134,7 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
 # Files of tests/json_members.txt still name some; it may only shrink.
 names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
 named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
-    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|/(run_events|run_watch|final_events)\.c$' |
+    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|/(run_events|run_documents|final_events)\.c$' |
     grep -vE '^tuner/base/json|/(cache|trial_field)\.c$')
 for file in $named; do
     grep -qx "$file" tests/json_members.txt || complain "$file names members of JSON objects: use a record (record.h)"

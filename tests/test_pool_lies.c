@@ -70,7 +70,7 @@ static void a_node_cannot_choose_a_file_of_the_drivers(void **state)
                         "ln -s $at $at/cache/folder; mkfifo $at/cache/pipe\n"
                         "tune; status=$?; echo taken: $(grep -rlx secret $at/1 | wc -l); exit $status");
         if (r.status) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
-        e2e_expect(r.err, "node liar is set aside: ");
+        e2e_expect(r.err, "node liar is disabled: ");
         e2e_expect(r.err, cases[i].message);
         e2e_expect(r.out, "taken: 0");
         e2e_expect(r.out, "winner: trial");
@@ -142,7 +142,7 @@ static void a_node_that_sends_too_much_is_refused(void **state)
              *folder = job_folder(nodes);
         struct outcome_of_command r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=500ms; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cases[i].lie, r.status, r.out, r.err);
-        e2e_expect(r.err, "node only is set aside: ");
+        e2e_expect(r.err, "node only is disabled: ");
         e2e_expect(r.err, cases[i].message);
         done(&r, folder);
         free(nodes);

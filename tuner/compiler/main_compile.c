@@ -292,9 +292,11 @@ static json_t *hello(const struct compile_request *request, const char *version)
 {
     struct error err;
     struct nvcc nvcc = {0};
-    if (strcmp(request->compiler, PROTOCOL_NVCC) != 0) return json_pack("{s:s}", "compiler", version);
-    json_t *answer = nvcc_find(&nvcc, cuda_home(), &err) ? refuse(PROTOCOL_ERROR, err.message)
-                                                         : json_pack("{s:s}", "compiler", nvcc.version);
+    if (strcmp(request->compiler, PROTOCOL_NVCC) != 0)
+        return json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", version);
+    json_t *answer = nvcc_find(&nvcc, cuda_home(), &err)
+                         ? refuse(PROTOCOL_ERROR, err.message)
+                         : json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", nvcc.version);
     nvcc_release(&nvcc);
     return answer;
 }

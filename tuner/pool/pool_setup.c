@@ -12,6 +12,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/pool/pool_nodes.h"
+#include "tuner/protocol/message.h"
 
 // "0,2": one GPU worker each.
 static int read_device_list(struct worker_pool *p, struct error *err)
@@ -85,6 +86,15 @@ static int read_limits(const json_t *device, struct device_limits *l, struct err
 }
 
 // What the first workers say of themselves. One that dies meanwhile is started again.
+// The greeting of a program of this build; any other is released, and NULL.
+static json_t *same_build(json_t *hello, const char *program, struct error *err)
+{
+    if (!hello || !greeting_check(hello, err)) return hello;
+    error_prefix(err, "%s", program);
+    json_decref(hello);
+    return NULL;
+}
+
 static json_t *greet_compiler(struct worker_pool *p, struct error *err)
 {
     struct worker *w = &p->compilers[p->first_compiler].worker;
@@ -93,7 +103,8 @@ static json_t *greet_compiler(struct worker_pool *p, struct error *err)
     for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
          i += pool_start_weight(worker_ended_from_outside(w))) {
         if (!worker_running(w) && pool_start_compiler(p, p->first_compiler, err)) return NULL;
-        hello = pool_ask_compiler(p, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err);
+        hello =
+            same_build(pool_ask_compiler(p, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err), p->compile_program, err);
     }
     if (hello && p->settings.nvcc && !json_get_string(hello, "compiler", NULL)) {
         error_set(err, "the job is compiled by nvcc: %s",
@@ -112,7 +123,8 @@ static json_t *greet_gpu(struct worker_pool *p, struct error *err)
     for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
          i += pool_start_weight(worker_ended_from_outside(w))) {
         if (!worker_running(w) && pool_start_gpu(p, p->first_gpu, err)) return NULL;
-        hello = worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err);
+        hello =
+            same_build(worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err), p->gpu_program, err);
     }
     return hello;
 }
