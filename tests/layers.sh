@@ -52,7 +52,7 @@ header: base kernels trial store job final
 check: base protocol kernels job source pool setup
 init: base search kernels job source pool setup check
 report: base search trial store job setup header final
-cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
+cli: base search kernels trial store recorded job init pool setup policy run watch final explain simulate header report check
 '
 # These pairs still include each other.
 open=
