@@ -7,7 +7,7 @@ static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_ADD_COUNTER] =
         "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
     [STATEMENT_ADD_VERDICT] = "INSERT INTO verdicts (trial, status, reason, written) VALUES (?,?,?,?)",
-    [STATEMENT_VERDICTS] = "SELECT count(*) FROM verdicts WHERE trial = ?",
+    [STATEMENT_VERDICTS] = "SELECT 1 FROM verdicts WHERE trial = ? LIMIT 1",
     [STATEMENT_SET_COUNTED] = "UPDATE trials SET counted = 1 WHERE id = ?",
     [STATEMENT_COUNTERS] =
         "SELECT problem, stage, key, value FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
