@@ -45,7 +45,7 @@ struct final_run {
     int open;        // finals that did not say who wins: the next takes four times the rounds for each
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
-    bool again;      // its worker was ended from outside, and it had its second chance
+    int ended;       // how often its worker was ended from outside
     struct {         // the candidate that took the final's worker with it; trial 0: unknown, or none
         int64_t trial;
         enum trial_status status;

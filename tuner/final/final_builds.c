@@ -19,7 +19,7 @@ static const double same_within = 0.01; // of NVRTC's time
 
 static bool wanted(const struct final_run *f)
 {
-    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compile/nvcc.h
+    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
     if (given && !strcmp(given, "none")) return false;
     if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
     return !f->with.pool->replay && f->with.nvcc;

@@ -17,7 +17,7 @@ void final_reset(struct final_run *f)
     f->answer = f->before = NULL;
     f->process = f->current = 0;
     f->blamed.trial = 0;
-    f->again = false;
+    f->ended = 0;
 }
 
 void final_move(struct final_run *f)

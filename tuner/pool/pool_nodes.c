@@ -245,7 +245,8 @@ bool pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
 void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
 {
     struct pool_node *n = p->nodes[node];
-    n->compilers = ++n->greetings < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
+    n->compilers =
+        (n->greetings += pool_start_weight(false)) < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
     if (n->compilers == COMPILERS_REFUSED) pool_say(p, "node %s does not compile: %s", n->spec.name, why);
 }
 

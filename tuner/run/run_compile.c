@@ -97,7 +97,7 @@ void run_take_compiler_loss(struct run *r, const struct pool_event *event)
         policy_compiler_gone(&r->policy, &task_of(r, event->worker)->queued);
         return;
     }
-    if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued)) return;
+    if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued, false)) return;
     run_watch_compiled(&r->watch, event->worker, true);
     char *reason =
         event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);

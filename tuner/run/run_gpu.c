@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -121,8 +122,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     r->watch.gpus.list[event->worker].restarts++;
     if (!was_over && r->policy.final_over && event->node) {
         final_move(&r->final);
-    } else if (!was_over && r->policy.final_over && event->outside && !r->final.again) {
-        r->final.again = true;
+    } else if (!was_over && r->policy.final_over && event->outside && r->final.ended++ < ENDED_MOST) {
         policy_continue_final(&r->policy);
     } else if (!was_over && r->policy.final_over) {
         r->final.blamed.trial = event->trial;
@@ -131,8 +131,8 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     }
     for (size_t i = 0; i < blamed.task_count; i++) {
         struct task *t = (struct task *)blamed.tasks[i];
-        if (event->outside && policy_try_again(&r->policy, &t->queued)) {
-            display_log(&r->display, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
+        if (event->outside && policy_try_again(&r->policy, &t->queued, event->begun)) {
+            display_log(&r->display, "that may not be the candidate's fault: it is tried again: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
             run_watch_measured(&r->watch, event->worker, true, NULL);
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
