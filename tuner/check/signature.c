@@ -190,8 +190,7 @@ static void read_kernels(const char *ptx, struct signatures *all)
     static const char mark[] = ".entry ";
     for (const char *p = strstr(ptx, mark); p; p = strstr(p, mark)) {
         p += sizeof mark - 1;
-        all->kernels = memory_grow(all->kernels, all->kernel_count + 1, sizeof *all->kernels);
-        all->kernels[all->kernel_count++] = text_format("%.*s", (int)strcspn(p, "(\n "), p);
+        memory_add(all->kernels, all->kernel_count) = text_format("%.*s", (int)strcspn(p, "(\n "), p);
     }
 }
 
@@ -207,8 +206,7 @@ static void read_variable(const char *line, bool constant, struct signatures *al
     size_t length = name ? strcspn(name, "[") : 0;
     for (char *at = name ? name + length : NULL; at && *at == '[';) bytes *= strtoul(at + 1, &at, 10), at += *at == ']';
     if (bytes && length && *name != '.' && *name != '$' && strncmp(name, PROBE, strlen(PROBE)) != 0) {
-        all->variables = memory_grow(all->variables, all->variable_count + 1, sizeof *all->variables);
-        all->variables[all->variable_count++] = (struct source_variable){
+        memory_add(all->variables, all->variable_count) = (struct source_variable){
             text_format("%.*s", (int)length, name), bytes, constant, memchr(line, '=', strcspn(line, "\n")) != NULL};
     }
     free(text);

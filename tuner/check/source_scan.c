@@ -58,8 +58,7 @@ static void add_macro(struct scanner *s, const struct cuda_token *t)
         if (s->guards[i]) text_add(&guards, "%s ", s->guards[i]);
     }
     m.guards = guards.text;
-    scan->macros = memory_grow(scan->macros, scan->macro_count + 1, sizeof *scan->macros);
-    scan->macros[scan->macro_count++] = m;
+    memory_add(scan->macros, scan->macro_count) = m;
 }
 
 static void scan_path(struct scanner *s, const char *path);
@@ -195,8 +194,7 @@ static void follow_head(struct scanner *s, struct head *h, const struct cuda_tok
         for (size_t i = 0; attributes[i]; i++) attribute |= is(&h->last, attributes[i]);
         if (!attribute) {
             struct source_scan *scan = s->scan;
-            scan->kernels = memory_grow(scan->kernels, scan->kernel_count + 1, sizeof *scan->kernels);
-            scan->kernels[scan->kernel_count++] =
+            memory_add(scan->kernels, scan->kernel_count) =
                 (struct source_kernel){.at = word_of(s, &h->last), .is_template = is_template};
             h->open = false;
             return;
@@ -230,9 +228,7 @@ static void follow_declaration(struct scanner *s, struct declaration *d, const s
     } else {
         struct source_scan *scan = s->scan;
         if (d->state == NAME_SEEN && ends && !guarded(s, &d->name)) {
-            scan->declarations =
-                memory_grow(scan->declarations, scan->declaration_count + 1, sizeof *scan->declarations);
-            scan->declarations[scan->declaration_count++] = word_of(s, &d->name);
+            memory_add(scan->declarations, scan->declaration_count) = word_of(s, &d->name);
         }
         d->state = NO_DECLARATION;
     }
@@ -265,8 +261,7 @@ static void scan_path(struct scanner *s, const char *path)
         if (!strcmp(s->scan->files[i], path)) return;
     char *text = text_read_file(path, NULL);
     if (!text) return;
-    s->scan->files = memory_grow(s->scan->files, s->scan->file_count + 1, sizeof *s->scan->files);
-    s->file = s->scan->files[s->scan->file_count++] = text_copy(path);
+    s->file = memory_add(s->scan->files, s->scan->file_count) = text_copy(path);
     scan_tokens(s, text);
     free(text);
 }
