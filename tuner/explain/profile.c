@@ -204,9 +204,8 @@ json_t *profile_roofline(const json_t *profile)
     double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN),
            flat = profile_arithmetic_ceiling(profile, profile_main_stage(profile));
     double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
-    return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second",
-                     json_real_or_null(rate), "roof", json_real_or_null(roof), "reached",
-                     json_real_or_null(rate / roof));
+    return json_pack("{s:f, s:f, s:f, s:f}", "operations_per_byte", intensity, "flops_per_second", rate, "roof", roof,
+                     "reached", rate / roof);
 }
 
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)

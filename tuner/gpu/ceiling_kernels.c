@@ -58,14 +58,13 @@ struct ceiling_kernels {
 int ceiling_kernels_open(struct ceiling_kernels **out, struct cuda *cuda, const char *path, struct error *err)
 {
     struct ceiling_kernels *k = memory_try(1, sizeof *k, err);
-    struct cuda_info info;
     *out = k;
     if (!k) return -1;
-    cuda_info(cuda, &info);
+    const struct cuda_info *info = cuda_info(cuda);
     k->cuda = cuda;
     k->path = path;
-    k->compute = text_architecture(info.arch);
-    k->wide = (unsigned)info.sm_count * 8;
+    k->compute = text_architecture(info->arch);
+    k->wide = (unsigned)info->sm_count * 8;
     return 0;
 }
 

@@ -45,10 +45,9 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
                  const struct measure_settings *settings, struct error *err)
 {
     struct measure *m = memory_try(1, sizeof *m, err);
-    struct cuda_info info;
     *out = NULL;
     if (!m) return -1;
-    cuda_info(cuda, &info);
+    const struct cuda_info *info = cuda_info(cuda);
     m->cuda = cuda;
     m->samples = memory_try(settings->max_samples > 0 ? (size_t)settings->max_samples : 1, sizeof *m->samples, err);
     if (!m->samples) {
@@ -58,8 +57,8 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
     m->support = support;
     m->nvml = nvml;
     m->settings = *settings;
-    m->l2_bytes = (size_t)info.l2_bytes;
-    m->memory_bytes = (size_t)info.memory_bytes;
+    m->l2_bytes = (size_t)info->l2_bytes;
+    m->memory_bytes = (size_t)info->memory_bytes;
     for (int i = 0; i < 2 * MEASURE_BATCH; i++) {
         int failed = cuda_event_create(cuda, &m->event[i], err);
         if (failed) {
