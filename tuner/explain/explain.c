@@ -1,16 +1,11 @@
 // See explain.h.
 #include "tuner/explain/explain.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/work_bounds.h"
 #include "tuner/trial/trial_field.h"

@@ -2,10 +2,6 @@
 // (findings_context.c).
 #include "tuner/explain/findings.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tuner/explain/findings_rules.h"
 #include "tuner/explain/profile.h"
 

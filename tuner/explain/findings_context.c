@@ -2,11 +2,8 @@
 #include "tuner/explain/findings_context.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/setup/request.h"
 

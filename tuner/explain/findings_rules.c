@@ -3,11 +3,7 @@
 // unknown: comparisons with NaN are false.
 #include "tuner/explain/findings_rules.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/setup/wave_model.h"
 

@@ -1,12 +1,7 @@
 // See judgement.h.
 #include "tuner/explain/judgement.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/explain/findings.h"
 
 static json_t *interval_or_null(const struct interval *i)

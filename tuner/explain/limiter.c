@@ -1,9 +1,7 @@
 // See limiter.h.
 #include "tuner/explain/limiter.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"

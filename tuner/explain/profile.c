@@ -1,13 +1,6 @@
 // See profile.h. Derives figures from a profile's numbers; profile_print.c prints them.
 #include "tuner/explain/profile.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/setup/work_bounds.h"
 
 double profile_number(const json_t *stage, const char *key)

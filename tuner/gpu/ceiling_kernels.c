@@ -1,12 +1,8 @@
 // See ceiling_kernels.h.
 #include "tuner/gpu/ceiling_kernels.h"
 
+#include "tuner/base/base.h"
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 enum { BLOCK = 256, WIDE_BLOCK = 512, GROUP = 128, CHAINS = 16, EACH = 8 * WIDE_BLOCK, SINK_BYTES = 16 };
 enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };

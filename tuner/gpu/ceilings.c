@@ -2,11 +2,9 @@
 // that lasts.
 #include "tuner/gpu/ceilings.h"
 
-#include <math.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 
 enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200 };
 static const double lasting_part = 0.1; // s

@@ -1,13 +1,8 @@
 // See gpu_counting.h.
 #include "tuner/gpu/gpu_counting.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"

@@ -3,14 +3,10 @@
 #include "tuner/gpu/gpu_profile.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/counting/linetable.h"
 #include "tuner/counting/sass.h"
 #include "tuner/gpu/pipeline.h"

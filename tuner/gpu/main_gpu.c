@@ -8,12 +8,10 @@
 //
 // Answers go to what was standard output at the start. Standard output itself becomes standard error, because a
 // kernel's printf, or a reference library's, would otherwise end up between the answers.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kernels/parallel.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"

@@ -3,13 +3,9 @@
 // reading shows the clock under this load, and its fifty-odd microseconds cost nothing.
 #include "tuner/gpu/measure.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
-#include "tuner/base/memory.h"
 #include "tuner/gpu/early_stop.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.

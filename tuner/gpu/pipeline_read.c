@@ -1,12 +1,7 @@
 // See pipeline_read.h.
 #include "tuner/gpu/pipeline_read.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 // -1: it is missing. A zero size is refused at launch.
 static void read_triple(const int64_t from[3], unsigned out[3])

@@ -1,10 +1,7 @@
 // See plausibility.h.
 #include "tuner/gpu/plausibility.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/gpu/ceilings.h"
 
 static void read_sheet(struct workload *w)

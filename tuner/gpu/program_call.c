@@ -3,16 +3,12 @@
 #include "tuner/gpu/program_call.h"
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "kernels/sweetspot_baseline.h"
+#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/libraries/library.h"
 

@@ -2,11 +2,7 @@
 // delay the worker's start by some milliseconds.
 #include "tuner/gpu/support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 
 enum { BLOCK = 256, PARTIALS = 1024 };
 

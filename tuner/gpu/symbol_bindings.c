@@ -1,13 +1,8 @@
 // See symbol_bindings.h.
 #include "tuner/gpu/symbol_bindings.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/symbol_name.h"
-#include "tuner/base/text.h"
 
 // CUDA_REFUSED where there is none, or several.
 static int find_variable(const struct module_state *all, const char *name, struct module_variable **found,

@@ -4,14 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/gpu/integrity.h"
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/reference_library.h"

@@ -2,11 +2,7 @@
 #include "tuner/libraries/cuda.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/libraries/cuda_driver.h"
 
 struct cuda_driver driver;

@@ -9,12 +9,8 @@
 #ifndef SWEETSPOT_CUDA_H
 #define SWEETSPOT_CUDA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernels/element.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 enum { CUDA_FAILED = -1, CUDA_MEMORY = -2, CUDA_REFUSED = -3, CUDA_CRASHED = -4 };
 // Sets the message: error_set's arguments.

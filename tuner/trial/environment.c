@@ -2,13 +2,6 @@
 #include "tuner/trial/environment.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 const struct environment_setting environment_settings[] = {
     {"job", true, "the job's name"},

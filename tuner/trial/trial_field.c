@@ -1,8 +1,7 @@
 // The table of a trial's figures, and what follows from a field's kind. See trial_field.h.
 #include "tuner/trial/trial_field.h"
 
-#include <math.h>
-#include <string.h>
+#include "tuner/base/base.h"
 
 #define TRIAL(member) .level = FIELD_TRIAL, .place = offsetof(struct trial, member)
 #define PROBLEM(member) .level = FIELD_PROBLEM, .place = offsetof(struct trial_problem, member)
