@@ -1,10 +1,7 @@
 // See arena.h.
 #include "tuner/base/arena.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 
 struct arena_block {
     struct arena_block *next;

@@ -1,18 +1,12 @@
 // See text.h.
-#include "tuner/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/memory.h"
 
 static void out_of_memory(void)
 {
