@@ -1,4 +1,6 @@
 // See error.h.
+#include "tuner/base/error.h"
+
 #include "tuner/base/base.h"
 
 int error_set(struct error *err, const char *format, ...)

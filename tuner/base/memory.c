@@ -1,4 +1,6 @@
 // See memory.h.
+#include "tuner/base/memory.h"
+
 #include "tuner/base/base.h"
 
 static void *or_end(void *memory)

@@ -1,4 +1,5 @@
 // See text.h.
+#include "tuner/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>

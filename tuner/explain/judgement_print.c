@@ -1,5 +1,4 @@
 // A judgement for people: see judgement.h.
-
 #include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/table.h"
