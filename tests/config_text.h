@@ -3,7 +3,7 @@
 #define SWEETSPOT_TESTS_CONFIG_TEXT_H
 
 #include "search/space/space.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 static inline void config_text(const struct space *space, const uint16_t *config, char *out, size_t size)
 {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/test.h"
+#include "tests/testing.h"
 #include "tuner/base/json.h"
 
 struct outcome_of_command {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/test.h"
+#include "tests/testing.h"
 #include "tuner/base/json.h"
 #include "tuner/cli/commands.h"
 #include "tuner/source/source.h"

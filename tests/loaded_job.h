@@ -2,7 +2,7 @@
 #ifndef SWEETSPOT_TESTS_LOADED_JOB_H
 #define SWEETSPOT_TESTS_LOADED_JOB_H
 
-#include "tests/test.h"
+#include "tests/testing.h"
 #include "tuner/job/job.h"
 
 // With its space. The caller frees it with job_free.

@@ -3,8 +3,10 @@
 #ifndef SWEETSPOT_TESTS_OPERATION_PROBLEM_H
 #define SWEETSPOT_TESTS_OPERATION_PROBLEM_H
 
+#include <math.h>
+
 #include "kernels/operation.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 static inline double noise(uint64_t *state) // uniform in [-1, 1)
 {

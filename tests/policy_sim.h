@@ -4,7 +4,7 @@
 #define SWEETSPOT_POLICY_SIM_H
 
 #include "search/space/random.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 #include "tuner/policy/simulation.h"
 
 enum { MOST_TASKS = 4000 };

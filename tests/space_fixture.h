@@ -3,7 +3,7 @@
 #define SWEETSPOT_TESTS_SPACE_FIXTURE_H
 
 #include "search/space/space.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 struct fixture {
     struct symbols *symbols;

@@ -2,7 +2,7 @@
 // (search/model/kernel_set.c).
 #include "search/space/expr_node.h"
 #include "search/space/fn.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 static const int64_t values[] = {
     EXPR_VALUE_MIN, EXPR_VALUE_MIN + 1, -(1ll << 32), -64, -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 8, 62, 63, 64,
@@ -139,4 +139,4 @@ TEST(distances_are_ratios_doubled_for_another_alignment)
     assert_true(fn_distance(NULL, NULL, 0) == 1);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

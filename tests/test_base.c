@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "search/space/random.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 #include "tuner/base/gzip.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
@@ -188,4 +188,4 @@ TEST(an_architecture_is_read_to_its_number_and_anything_else_to_none)
             fail_msg("'%s': %d", cases[i].text, text_architecture(cases[i].text));
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

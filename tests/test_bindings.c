@@ -401,4 +401,4 @@ TEST(symbols_have_the_names_of_their_variables)
     assert_false(symbol_is("_ZN2ns4coefE", "coef"));
 }
 
-RUN_TESTS(compile, clean)
+TEST_MAIN(compile, clean)

@@ -1,7 +1,7 @@
 // A problem's memory (tuner/gpu/buffers.c) on a device that is host memory (tests/fuzz/fake_cuda.h), as far as the host
 // fills it: relations hold in both sets of data and in any layout, and padding stays what it is.
 #include "tests/fuzz/fake_cuda.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 #include "tuner/gpu/buffers.h"
 
 static json_t *list_of(const char *text)
@@ -128,4 +128,4 @@ TEST(an_output_never_starts_as_the_nan_that_arithmetic_makes)
     assert_true(count > 16);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -1,7 +1,7 @@
 // Types of elements (kernels/element.c): every f16, bf16 and FP8 comes back, and what lies between two is rounded to
 // the nearer one, of two equally near to the even one.
 #include "kernels/element.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 static uint16_t store16(enum element type, double value)
 {
@@ -192,4 +192,4 @@ TEST(integers_out_of_range_become_the_nearest)
     assert_true(element_load_integer(ELEMENT_F32, &(float){NAN}) == 0);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,8 @@
 // Configurations as points (search/model/encoding.c): what order, ratio, alignment and equality become.
 #include "tests/space_fixture.h"
 
+#include <math.h>
+
 #include "search/model/encoding.h"
 
 static struct encoding encode(const struct fixture *f)
@@ -136,4 +138,4 @@ TEST(distances_add_squares_and_count_what_differs)
     close_space(&f);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -116,4 +116,4 @@ TEST(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference)
     }
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

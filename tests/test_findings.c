@@ -188,4 +188,4 @@ TEST(proposals_point_the_right_way_in_a_space_that_was_measured)
     job_free(job);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

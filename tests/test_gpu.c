@@ -449,5 +449,5 @@ int main(void)
 {
     cmocka_set_test_filter(getenv("TEST_FILTER")); // e.g. 'counters*'
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(test_list, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

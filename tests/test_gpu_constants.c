@@ -274,4 +274,4 @@ TEST(a_job_with_all_of_them_passes_counters_and_the_final)
     e2e_done(&r);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -106,4 +106,4 @@ TEST(an_option_is_tuned_like_any_parameter)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

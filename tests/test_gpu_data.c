@@ -232,4 +232,4 @@ TEST(relations_hold_on_the_device)
          "", kernels, NULL);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

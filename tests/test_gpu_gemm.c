@@ -289,5 +289,5 @@ TEST(parts_of_a_sum_that_a_second_launch_adds_are_right)
 int main(void)
 {
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(test_list, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -204,4 +204,4 @@ TEST(a_fallback_is_verified_and_written)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -476,5 +476,5 @@ TEST(every_case_has_a_verdict_and_there_are_enough)
 int main(void)
 {
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*verdict*"; all without
-    return cmocka_run_group_tests(test_list, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

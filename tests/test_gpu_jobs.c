@@ -48,5 +48,5 @@ TEST(random_candidates_are_right_at_odd_sizes)
 int main(void)
 {
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(test_list, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

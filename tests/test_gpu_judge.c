@@ -197,4 +197,4 @@ TEST(a_finalist_with_a_hidden_mistake_does_not_win)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -200,4 +200,4 @@ TEST(decimals_reach_the_kernel)
     e2e_done(&r);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

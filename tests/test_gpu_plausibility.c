@@ -107,4 +107,4 @@ TEST(no_right_candidate_of_any_job_is_faster_than_its_least_time)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

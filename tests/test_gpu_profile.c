@@ -275,5 +275,5 @@ TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
 int main(void)
 {
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(test_list, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

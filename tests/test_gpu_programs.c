@@ -185,5 +185,5 @@ TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
 int main(void)
 {
     unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
-    return cmocka_run_group_tests(test_list, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -8,4 +8,4 @@ TEST(the_tutorial_ends_with_a_program_that_launches_the_winner)
     tutorial_follow("docs/tutorial.md", true);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

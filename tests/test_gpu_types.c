@@ -59,4 +59,4 @@ TEST(every_integer_type_is_right_and_one_element_off_by_one_is_wrong)
     }
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -190,4 +190,4 @@ TEST(trials_have_the_power_that_the_board_took)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

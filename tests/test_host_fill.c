@@ -1,6 +1,6 @@
 // Fills that the host computes (kernels/host_fill.c): what each promises, for two seeds, and what does not fit.
 #include "kernels/host_fill.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 static struct operand operand_of(enum element type, int64_t rows, int64_t cols, int64_t ld)
 {
@@ -125,4 +125,4 @@ TEST(what_does_not_fit_is_refused_with_the_reason)
     }
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

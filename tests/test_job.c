@@ -134,7 +134,7 @@ static const struct {
     {8, "arguments = ( { tensor_map = \"r\"; buffer = \"r\"; } );", 8, "an argument must be"},
     {10, "work = { flops = \"N\"; pipe = \"wgma bf16\"; };", 10,
      "unknown execution unit 'wgma bf16'; did you mean 'wgmma bf16'?"},
-    {10, "work = { flops = \"N\"; pipe = \"l2\"; };", 10, "the pipe 'l2' does no arithmetic"},
+    {10, "work = { flops = \"N\"; pipe = \"l2\"; };", 10, "the execution unit 'l2' does no arithmetic"},
     {10, "work = { flops = \"N\"; operations = \"2*N\"; };", 10, "'operations' needs a 'pipe'"},
     {10, "work = { flops = \"N\"; pipe = \"memory\"; operations = \"2*N\"; };", 10, "'operations' needs a 'pipe'"},
     {10, "work = { flop = \"N\"; };", 10, "did you mean 'flops'?"},

@@ -253,4 +253,4 @@ TEST(no_two_judgements_use_the_same_data)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,6 @@
 // The statistics of measured times (tuner/base/stats.c) and the decisions when to stop sampling (tuner/gpu/sampler.c),
 // on made-up clocks.
-#include "tests/test.h"
+#include "tests/testing.h"
 #include "tuner/base/stats.h"
 #include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/sampler.h"
@@ -344,4 +344,4 @@ TEST(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name)
     }
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 // A mistake in a job file is a sed script on tests/golden/job.cfg. A mistake on the command line is run in a folder
 // with that job, its recorded results (space.json), a store with them (job.db) and some files that are wrong.
 #include "tests/golden.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 #include <dirent.h>
 
@@ -261,4 +261,4 @@ TEST(no_golden_file_of_messages_is_left_over)
     closedir(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "kernels/npy.h"
-#include "tests/test.h"
+#include "tests/testing.h"
 
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 
@@ -235,4 +235,4 @@ TEST(bytes_are_the_bits_of_fp8)
     }
 }
 
-RUN_TESTS(set_up, tear_down)
+TEST_MAIN(set_up, tear_down)

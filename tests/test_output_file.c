@@ -1,6 +1,7 @@
 // Where results are written: files that appear whole, standard output, pipes, devices; and readers that have seen
 // enough.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 static char *folder;
 
@@ -129,4 +130,4 @@ TEST(a_file_appears_whole_and_a_link_stays_a_link)
     e2e_done(&r);
 }
 
-RUN_TESTS(setup, teardown)
+TEST_MAIN(setup, teardown)

@@ -162,4 +162,4 @@ TEST(the_ceilings_compile_for_every_architecture_that_has_other_instructions)
     }
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -3,6 +3,7 @@
 #include "tests/operation_problem.h"
 
 #include "kernels/least.h"
+#include "tuner/base/text.h"
 #include "tuner/gpu/peaks.h"
 
 static const struct operand_data random_data = {1, true, true};
@@ -348,4 +349,4 @@ TEST(real_times_pass_and_impossible_ones_do_not)
     assert_true(peaks_refuse(bytes / 180e12, least, why.message, &reason));
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

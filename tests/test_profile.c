@@ -537,4 +537,4 @@ TEST(a_line_of_an_included_file_has_its_text)
     }
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 // Structs as JSON objects by tables: everything comes back, the unknown is left out, and what cannot be is refused.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include "tuner/base/record.h"
 
@@ -156,4 +157,4 @@ TEST(what_cannot_be_is_refused_with_its_name)
     }
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

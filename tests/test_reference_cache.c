@@ -142,4 +142,4 @@ TEST(a_long_loop_says_how_far_it_is)
     assert_true(reported.last > 0.7);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -281,4 +281,4 @@ TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -183,4 +183,4 @@ TEST(watching_redraws_in_place_and_fits_the_terminal)
     unsetenv("TIMED_TRIAL");
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

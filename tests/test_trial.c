@@ -135,4 +135,4 @@ TEST(a_figure_that_the_worker_answers_is_stored_and_shown)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

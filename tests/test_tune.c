@@ -417,7 +417,7 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
                                           "sleep 1; kill -INT $first; wait $first; echo status $?",
                                           measured, folder, folder);
     e2e_expect(r.out, "status 130");
-    char *again = text_format("To go on: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder);
+    char *again = text_format("To resume: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder);
     e2e_expect(r.err, again);
     free(again);
     e2e_done(&r);

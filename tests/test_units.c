@@ -171,7 +171,7 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
         struct job *job = job_of(folder, cases[i].work);
         if (work_is_doubtful(job, 0, cases[i].time, ceilings, &warning) != cases[i].doubted)
             fail_msg("case %zu: %s", i, warning.message);
-        if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the pipe '"));
+        if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the execution unit '"));
         job_free(job);
     }
     json_decref(ceilings);
@@ -287,4 +287,4 @@ TEST(recorded_ceilings_come_through_replay_and_export)
     e2e_remove(folder);
 }
 
-RUN_TESTS(NULL, NULL)
+TEST_MAIN(NULL, NULL)

@@ -32,18 +32,11 @@ static char *all_names(void)
 }
 
 static const struct option_spec specs[] = {
-    {.name = "KIND", .positional = true, .string = &kind, .choices = names, .help = "what to list", .words = all_names},
-    {.name = "NAME",
-     .positional = true,
-     .optional = true,
-     .string = &name,
-     .help =
-         "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?"},
-    {.name = "chip",
-     .letter = 'c',
-     .string = &chip,
-     .shown = "NAME",
-     .help = "the chip whose counters are listed, e.g. GH100 (the GPU here)"},
+    ARGUMENT(string, &kind, "KIND", "what to list", .choices = names, .words = all_names),
+    ARGUMENT(string, &name, "NAME",
+             "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?",
+             .optional = true),
+    OPTION(string, &chip, "chip", 'c', "NAME", "the chip whose counters are listed, e.g. GH100 (the GPU here)"),
     OPTION_FORMAT(&format),
     OPTION_END,
 };
@@ -75,8 +68,7 @@ const struct command cmd_list = {
             "CUPTI, but no GPU where `--chip` names the chip.\n\n"
             "`fields`: the fields of a trial; each one's unit and meaning.\n\n"
             "`units`: the execution units that a job's work can be measured against (`work.pipe`); each one's unit of "
-            "work, "
-            "architectures, data-sheet peak, and how its ceiling is measured.\n\n"
+            "work, architectures, data-sheet peak, and how its ceiling is measured.\n\n"
             "`settings`: the settings of a job file; each one's type, default, range and meaning. NAME is a setting, a "
             "group, or the last part of a name. `docs/job-file.md` has an example of each.",
     .see = "profile check",

@@ -392,7 +392,9 @@ static void print_culprits(FILE *out, const json_t *stage, const char *source)
         if (count) fprintf(out, "\n%s\n", kinds[k].title);
         for (size_t i = 0; i < count; i++) {
             char *text = profile_source(source, blamed[i].line);
-            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; its excess is %.1f%% of the kernel's total  %.110s\n",
+            fprintf(out,
+                    "  %s:%" PRId64
+                    "  %.2f times %s; what is above the ideal is %.1f%% of the kernel's total  %.110s\n",
                     json_get_string(blamed[i].line, "file", "?"), json_get_integer(blamed[i].line, "line", 0),
                     blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
             free(text);

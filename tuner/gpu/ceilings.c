@@ -85,7 +85,8 @@ static int read_pipes(const json_t *request, int compute, bool wanted[UNIT_COUNT
     json_array_foreach((json_t *)(uintptr_t)names, i, name)
     {
         const struct execution_unit *p = pipe_find(json_is_string(name) ? json_string_value(name) : "", NULL);
-        if (!p) return error_set(err, "unknown pipe '%s'", json_is_string(name) ? json_string_value(name) : "?");
+        if (!p)
+            return error_set(err, "unknown execution unit '%s'", json_is_string(name) ? json_string_value(name) : "?");
         if ((p = pipe_on(p, compute))) wanted[p - execution_units] = true;
     }
     return 0;

@@ -198,7 +198,9 @@ static bool lose_gpu(struct worker_pool *p, size_t i, struct pool_event *event)
     event->busy = slot->queued;
     event->announced = slot->ending;
     event->trial = slot->at;
-    bool failed = slot->state != GPU_READY && !event->node && ++slot->failed_starts >= POOL_FAILED_STARTS;
+    event->begun = slot->begun;
+    bool failed = slot->state != GPU_READY && !event->node &&
+                  (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS;
     pool_forget_gpu(slot);
     if (failed && slot->node != POOL_HERE) {
         pool_gpu_disable(p, i, event->why.message);
@@ -292,7 +294,8 @@ static bool lose_compiler(struct worker_pool *p, size_t i, struct pool_event *ev
     event->busy = slot->busy && !slot->greeting;
     worker_kill(&slot->worker);
     if (slot->greeting && !event->node) pool_node_not_greeted(p, slot->node, event->why.message);
-    if (!slot->busy && !event->node && ++slot->failed_starts >= POOL_FAILED_STARTS && slot->node == POOL_HERE) {
+    if (!slot->busy && !event->node && slot->node == POOL_HERE &&
+        (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS) {
         event->kind = POOL_FAILED;
         event->exit_status = EXIT_ENVIRONMENT;
     }

@@ -10,6 +10,7 @@
 #ifndef SWEETSPOT_ENVIRONMENT_H
 #define SWEETSPOT_ENVIRONMENT_H
 
+#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
@@ -27,6 +28,9 @@ struct environment {
     const char *driver;      // "580.159.04"
     const char *settings;    // everything, these included
 };
+
+// A copy whose texts live in the arena.
+struct environment environment_copy(struct arena *, const struct environment *);
 
 struct environment_setting {
     const char *name;    // "problems.#.buffers.#.rows": # is any index, * any name
