@@ -28,8 +28,8 @@ static const struct record_field baseline_fields[] = {
     {"same_result", MEMBER(same_result), .flags = RECORD_ALWAYS},
     {0}};
 #undef MEMBER
-static const struct record baseline_answer_record = {"a baseline", sizeof(struct baseline_answer), baseline_fields,
-                                                     check_baseline};
+const struct record baseline_answer_record = {"a baseline", sizeof(struct baseline_answer), baseline_fields,
+                                              check_baseline};
 
 static const struct record_field least_fields[] = {
     {"problem", RECORD_MEMBER(struct least_time, problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_ALWAYS},

@@ -23,6 +23,7 @@ struct baseline_answer {
     const struct problem_answer *problems;
     size_t problem_count;
 };
+extern const struct record baseline_answer_record;
 
 // What any kernel needs by the device's data sheet.
 struct least_time {
