@@ -94,7 +94,7 @@
  *                        writes 8 values of k times 4 or more rows at once, k being the slow index: with 4, bank 4k +
  *                        row is different for all 32; with 0, all 8 k of one row are in the same bank (14% of time with
  *                        A_ASYNC)
- *     UNROLL_K           pragma text in front of the loop over the BLOCK_K rows of a tile: empty, _Pragma("unroll") or
+ *     UNROLL_K           pragma text before the loop over the BLOCK_K rows of a tile: empty, _Pragma("unroll") or
  *                        _Pragma("unroll n")
  *     DOUBLE_BUFFER      1: the fragments of row k+1 are loaded before row k is multiplied, across tiles as well
  *     COLUMN_WISE        order of a row's multiplications in the source: even row after row of the thread's tile, odd
@@ -133,9 +133,9 @@
  * float by float, zero-filled outside. Pointers and leading dimensions that VECTOR does not allow make every copy such
  * a one: tune these with VECTOR 1.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the copies from global to shared memory
- * and the store of C, no fragments, no multiplications; 2 arithmetic alone: fragments and multiplications on whatever
- * lies in shared memory, no copies, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the copies from global to
+ * shared memory and the store of C, no fragments, no multiplications; 2 only arithmetic: fragments and multiplications
+ * on whatever lies in shared memory, no copies, and a store under a condition that never holds.
  */
 
 #include "gemm_simt/mainloop.cuh"

@@ -55,8 +55,8 @@
  * by 1 with addition goes to another pipe than DPX instructions do; for pairs alone); UNROLL_OUTER, UNROLL_INNER pragma
  * text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and
- * written, nothing is scored; 2 arithmetic alone: no letter is read, and `above` is neither.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: letters and `above` are read
+ * and written, nothing is scored; 2 only arithmetic: no letter is read, and `above` is neither.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

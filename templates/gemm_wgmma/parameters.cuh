@@ -110,7 +110,7 @@
 #define COPY_WORDS 8
 #endif
 
-/* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define TEXT_(a) #a
@@ -180,7 +180,7 @@
 #error "FINISH must be cluster or two_pass"
 #endif
 
-#pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
+#pragma nv_diag_suppress 177 /* the parameters decide what is used of the following */
 
 namespace
 {
