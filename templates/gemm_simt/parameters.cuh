@@ -1,4 +1,4 @@
-/* gemm_simt.cu: the parameters with their defaults, what they must obey, and the sizes that follow from them. */
+/* gemm_simt.cu: the parameters with their defaults, their constraints, and the sizes that follow from them. */
 #pragma once
 
 #ifndef SWEETSPOT_VARIANT
