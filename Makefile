@@ -49,7 +49,7 @@ BASE_SOURCES := $(wildcard tuner/base/*.c)
 TRIAL_SOURCES := $(wildcard tuner/trial/*.c tuner/protocol/*.c)
 # What the driver and the compiler know of a source: its tokens, includes and hash.
 READER_SOURCES := $(wildcard tuner/source/*.c)
-COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
+COMPILE_SOURCES := $(wildcard tuner/compiler/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 # The agent of a node; all but its main is known to the driver, which speaks with it.
@@ -114,8 +114,8 @@ $(BUILD)/tests/fuzz/%.o: LEVEL =
 
 # cxx holds an empty <string>, which a header of CUPTI's includes even in C.
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
-$(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
-$(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
+$(BUILD)/tuner/compiler/nvrtc.o: EXTRA = $(VENDOR)
+$(BUILD)/tuner/compiler/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial tutorial): \
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
@@ -311,12 +311,14 @@ test-fast: setup layers
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
 
-# Rewrites tests/golden from what the commands print. Read the difference before committing it.
+# Rewrites tests/golden from what the commands print, and adds new rows of the program's tables to lists and documents.
+# Read the difference before committing it.
+GOLDEN_TESTS := $(addprefix $(BIN)/,test_golden test_messages test_views test_options test_job_settings)
 .PHONY: golden
 golden: setup
-	@$(MAKE) programs $(TEST_HELPERS) $(BIN)/test_golden $(BIN)/test_messages $(BIN)/reference_library.so
+	@$(MAKE) programs $(TEST_HELPERS) $(GOLDEN_TESTS) $(BIN)/reference_library.so
 	@rm -f tests/golden/*.txt
-	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden $(BIN)/test_messages
+	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(GOLDEN_TESTS)
 
 # The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
 .PHONY: test-contributing
@@ -357,7 +359,7 @@ HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(HARNESSES:%=$(BIN)/%)
 $(BUILD)/tests/fuzz/fuzz_gpu_requests.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 # The compile worker's own, without what a harness stands in for.
-FUZZED := $(call objects,$(filter-out $(addprefix tuner/compile/,main_compile.c nvrtc.c nvcc.c library_build.c), \
+FUZZED := $(call objects,$(filter-out $(addprefix tuner/compiler/,main_compile.c nvrtc.c nvcc.c library_build.c), \
   $(COMPILE_SOURCES)))
 $(FUZZERS): $(BIN)/%: $(BUILD)/tests/fuzz/%.o $(FUZZED) $(GPU_LIBRARY) $(LIBRARY)
 	@mkdir -p $(@D)
@@ -390,7 +392,7 @@ $(BIN)/torture: $(call objects,$(TORTURE_SOURCES)) $(LIBRARY)
 
 .PHONY: torture
 torture: setup
-	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/torture $(TORTURE_LAYERS)
+	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/lying_node $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
 # A long search over sane and hostile candidates mixed, in which nothing may grow or slow down. SOAK_DRY=1: with

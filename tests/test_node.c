@@ -16,7 +16,7 @@
 
 struct agent {
     struct child child;
-    struct frame_reader in;
+    struct byte_queue in;
     struct frame_writer out;
     char *folder;
 };
@@ -52,7 +52,7 @@ static struct agent start(const char *option)
     struct error err;
     char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = text_format("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
-    assert_int_equal(child_start(&a.child, argv, NULL, &err), 0);
+    assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
     for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
         if (!(got = frame_next_line(&a.in, &line))) turn(&a);
     json_t *identity = node_identity_read(line, "here", &err);
@@ -90,7 +90,7 @@ static void finish(struct agent *a)
     }
     assert_int_equal(status, 0);
     child_close_all(&a->child);
-    frame_reader_release(&a->in);
+    byte_queue_release(&a->in);
     frame_writer_release(&a->out);
     e2e_remove(a->folder);
 }
@@ -198,7 +198,7 @@ static void workers_end_with_the_pipe_and_a_cut_frame_is_none(void **state)
     assert_string_equal(r.out, "0\n");
     e2e_done(&r);
     child_close_all(&a.child);
-    frame_reader_release(&a.in);
+    byte_queue_release(&a.in);
     e2e_remove(a.folder);
 }
 

@@ -12,14 +12,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = memory_grow(NULL, size, 1);
-    memcpy(copy, text, size);
-    return copy;
-}
-
 struct space *space_new(struct symbols *symbols)
 {
     struct space *s = memory_new(1, sizeof *s);
@@ -120,11 +112,10 @@ int space_add_parameter(struct space *s, const char *name, enum parameter_kind k
                            err);
     if (slot < 0) return -1;
     struct parameter *p = &s->parameters[s->count];
-    p->name = copy_text(name);
+    p->name = text_copy(name);
     p->kind = kind;
     p->count = count;
-    p->values = memory_grow(NULL, count, sizeof *values);
-    memcpy(p->values, values, count * sizeof *values);
+    p->values = memcpy(memory_new(count, sizeof *values), values, count * sizeof *values);
     s->slots[s->count++] = slot;
     forget_index(s);
     return 0;
@@ -184,7 +175,7 @@ int space_add_derived(struct space *s, const char *name, const char *text, struc
         return -1;
     }
     s->derived = memory_grow(s->derived, (s->derived_count + 1), sizeof *s->derived);
-    s->derived[s->derived_count++] = (struct derived){copy_text(name), slot, e};
+    s->derived[s->derived_count++] = (struct derived){text_copy(name), slot, e};
     forget_index(s);
     return 0;
 }
@@ -261,14 +252,19 @@ char *space_text(const struct space *s, const uint16_t *config)
     return text.text ? text.text : text_copy("");
 }
 
-// The number of the value with this text, or -1.
+static bool is_value(const struct space *s, const struct parameter *p, size_t index, const char *text, size_t length)
+{
+    char digits[32];
+    const char *value = value_text(s, p, index, digits);
+    return strlen(value) == length && memcmp(value, text, length) == 0;
+}
+
+// The number of the value with this text, or -1. Integers are compared as such first: printing them takes longer.
 static int find_value(const struct space *s, const struct parameter *p, const char *text, size_t length)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        char digits[32];
-        const char *value = value_text(s, p, i, digits);
-        if (strlen(value) == length && memcmp(value, text, length) == 0) return (int)i;
-    }
+    long long number = strtoll(text, NULL, 10);
+    for (size_t i = 0; i < p->count; i++)
+        if ((is_text(p->kind) || p->values[i] == number) && is_value(s, p, i, text, length)) return (int)i;
     return -1;
 }
 

@@ -14,6 +14,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
+#include "tuner/check/compile_hints.h"
 #include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
@@ -30,17 +31,11 @@ static struct {
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.path),
-    {.name = "compile",
-     .letter = 'c',
-     .integer = &given.compile,
-     .shown = "N",
-     .help = "compile the reference and present kernels and N configurations, all of a smaller space; 0: nothing "
-             "(the reference and the first)"},
-    {.name = "arch",
-     .string = &given.arch,
-     .shown = "ARCH",
-     .help = "architecture to compile for; its limits apply (sm_90a)"},
-    {.name = "cache", .string = &given.cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
+    OPTION(integer, &given.compile, "compile", 'c', "N",
+           "compile the reference and current kernels and N configurations, all of a smaller space; 0: nothing "
+           "(the reference and the first)"),
+    OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
+    OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
     OPTION_END,
 };
 
@@ -56,7 +51,7 @@ struct sample {
 static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, bool brief)
 {
     char *text = s->reference ? text_copy("the reference")
-                 : s->present ? text_copy("the present kernel")
+                 : s->present ? text_copy("the current kernel")
                               : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     size_t i;

@@ -11,7 +11,10 @@
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
 
-enum { NODE_LINK_POLLED = 3 };
+enum {
+    NODE_LINK_POLLED = 3,
+    NODE_OUTPUT_MOST = 256 << 20, // bytes from all workers of a node that wait to be a whole line
+};
 
 // What all links of a run share.
 struct node_link_settings {
@@ -22,15 +25,10 @@ struct node_link_settings {
     void *user;
 };
 
-struct node_bytes {
-    char *bytes;
-    size_t size, room;
-};
-
 struct node_channel {
     struct node_link *link;
     uint32_t number;
-    struct node_bytes output, errors; // what has arrived and was not yet taken
+    struct byte_queue output, errors; // what has arrived and was not yet taken
     bool ended, killed;               // the process has ended, `status` says how; the agent had to kill it
     bool lost;                        // with the link
     bool stopped;
@@ -44,7 +42,7 @@ struct node_link {
     const struct node_link_settings *settings;
     enum node_link_state state;
     struct child child;
-    struct frame_reader in;
+    struct byte_queue in;
     struct frame_writer out;
     double started, heard, heartbeat_at, served;
     json_t *identity; // what the agent says of its node; NULL before it does

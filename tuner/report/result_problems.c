@@ -25,8 +25,7 @@ double result_objective(const struct result *r, const double *times)
 
 static void add_problem(struct result *r, const char *name, bool tuned)
 {
-    r->problems = memory_grow(r->problems, r->problem_count + 1, sizeof *r->problems);
-    r->problems[r->problem_count++] = (struct report_problem){text_copy(name), tuned, NAN, NAN, NAN};
+    memory_add(r->problems, r->problem_count) = (struct report_problem){text_copy(name), tuned, NAN, NAN, NAN};
     r->tuned_count += tuned;
 }
 
@@ -77,9 +76,8 @@ json_t *result_problems(const struct result *r)
     for (size_t p = 0; p < r->problem_count; p++) {
         const struct report_problem *problem = &r->problems[p];
         json_array_append_new(list,
-                              json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", problem->name, "tuned", problem->tuned,
-                                        "weight", json_real_or_null(problem->weight), "flops",
-                                        json_real_or_null(problem->flops), "bytes", json_real_or_null(problem->bytes)));
+                              json_pack("{s:s, s:b, s:f, s:f, s:f}", "name", problem->name, "tuned", problem->tuned,
+                                        "weight", problem->weight, "flops", problem->flops, "bytes", problem->bytes));
     }
     return list;
 }

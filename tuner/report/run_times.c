@@ -37,8 +37,7 @@ static void release_moments(struct moments *m)
 
 static void add_run(struct run_times *r, double from)
 {
-    r->runs = memory_grow(r->runs, r->count + 1, sizeof *r->runs);
-    r->runs[r->count++] = (struct search_run){.from = from, .started = from, .ended = from, .began = from};
+    memory_add(r->runs, r->count) = (struct search_run){.from = from, .started = from, .ended = from, .began = from};
 }
 
 // The last run that had begun by then, or the first run.
@@ -120,12 +119,11 @@ json_t *run_times_json(const struct run_times *r)
     for (size_t i = 0; i < r->count; i++) {
         const struct search_run *run = &r->runs[i];
         json_t *strategy = json_object_get(run->document, "strategy"), *seed = json_object_get(run->document, "seed");
-        json_array_append_new(list,
-                              json_pack("{s:o, s:o, s:I, s:O?, s:O?, s:o, s:I}", "started",
-                                        json_real_or_null(run->started), "ended", json_real_or_null(run->ended), "new",
-                                        (json_int_t)json_get_integer(run->document, "new", (int64_t)run->evaluations),
-                                        "strategy", strategy, "seed", seed, "at", json_real_or_null(run->at),
-                                        "evaluations_before", (json_int_t)run->evaluations_before));
+        json_array_append_new(
+            list, json_pack("{s:f, s:f, s:I, s:O?, s:O?, s:f, s:I}", "started", run->started, "ended", run->ended,
+                            "new", (json_int_t)json_get_integer(run->document, "new", (int64_t)run->evaluations),
+                            "strategy", strategy, "seed", seed, "at", run->at, "evaluations_before",
+                            (json_int_t)run->evaluations_before));
     }
     return list;
 }

@@ -105,7 +105,7 @@ static size_t collect_helpers(struct job_setup *s, const struct worker_pool *poo
         out[count++] = (struct helper){"reference kernel", s->job->reference.stage.entry,
                                        request_compile(s->job, NULL, pool->arch, NULL, s->cache), &s->reference, -1};
     if (s->job->current.own.given)
-        out[count++] = (struct helper){"present kernel",
+        out[count++] = (struct helper){"current kernel",
                                        s->job->current.source ? s->job->current.stage.entry : s->job->stages[0].entry,
                                        request_compile_current(s->job, pool->arch, s->cache), &s->current, -1};
     return count + collect_libraries(s, pool, out + count);
@@ -213,10 +213,11 @@ json_t *job_setup_for_gpu(const struct job_setup *s)
 }
 
 json_t *job_setup_compile(const struct job_setup *s, const struct worker_pool *pool, const uint16_t *config,
-                          const char *text)
+                          const char *text, bool by_nvcc)
 {
     json_t *request = request_compile(s->job, config, pool->arch, s->source_hash, s->cache);
     json_object_set_new(request, "config", json_string(text));
+    if (by_nvcc) json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
     return request;
 }
 

@@ -39,15 +39,11 @@ function showCounters(parent, result, job, key) {
         .map((name, i) => [i, name])
         .filter(([i, name]) => name !== 'trial' && points.rows.some(row => known(row[i])));
     const timeColumn = columns.indexOf('time');
-    if (usable.length < 2) {
-        parent.append(
-            absent(
-                'The candidates have no counters. They are read where the driver permits it; ' +
-                    'sweetspot doctor says what is missing.'
-            )
+    if (usable.length < 2)
+        return (
+            'The candidates have no counters. They are read where the driver permits it; ' +
+            'sweetspot doctor says what is missing.'
         );
-        return;
-    }
     const unit = i => points.units?.[i] ?? '';
     const options = usable.map(([i, name]) => [i, unit(i) ? `${name} (${unit(i)})` : name]);
     const first =
@@ -97,8 +93,7 @@ function showCounters(parent, result, job, key) {
         };
         return {a, b, rows, log, left: both.length - rows.length, across: inUnit(a), up: inUnit(b)};
     };
-    const shown = (column, value) =>
-        unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim();
+    const shown = (column, value) => (unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim());
     const chart = figure(parent, {
         id: 'counters',
         title: 'Counters against time',
@@ -167,10 +162,7 @@ function showCounters(parent, result, job, key) {
                         tip(`Trial ${points.rows[i][columns.indexOf('trial')] ?? UNKNOWN}`, [
                             [columns[a], shown(a, points.rows[i][a])],
                             ...(a === b ? [] : [[columns[b], shown(b, points.rows[i][b])]]),
-                            ...parameters.map((each, k) => [
-                                each.name,
-                                String(each.values[points.values?.[i]?.[k]] ?? UNKNOWN),
-                            ]),
+                            ...namedValues(parameters, k => points.values?.[i]?.[k]),
                         ]),
                 },
                 series,

@@ -24,7 +24,7 @@ function showLimits(parent, result, job) {
         const {limiter, warnings, ...rest} = limits,
             key = String(limiter ?? '').split(/[^a-z]/)[0];
         parent.append(
-            el('p', {class: 'limiter'}, LIMITERS[key] ?? `Limiter: ${valueText(limiter)}`),
+            el('p.limiter', LIMITERS[key] ?? `Limiter: ${valueText(limiter)}`),
             pairs(
                 Object.entries(rest)
                     .filter(([, value]) => value !== null && typeof value !== 'object')
@@ -34,17 +34,13 @@ function showLimits(parent, result, job) {
                     ]),
                 {class: 'facts'}
             ),
-            ...(warnings ?? []).map(text => el('p', {class: 'note'}, valueText(text)))
+            ...(warnings ?? []).map(text => el('p.note', valueText(text)))
         );
     } else parent.append(absent(`The limit of the winner is unknown. On its GPU: sweetspot profile --limits ${file}`));
-    if (!findings) {
-        parent.append(absent(`The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`));
-        return;
-    }
+    if (!findings) return `The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`;
     parent.append(
         el(
             'h3',
-            {},
             known(result.profiled_trial)
                 ? `Findings of the profile of trial ${result.profiled_trial}`
                 : 'Findings of the profile'
@@ -54,19 +50,14 @@ function showLimits(parent, result, job) {
     const fields = ['rule', 'seen', 'why', 'advice', 'gain', 'parameter', 'value'];
     parent.append(
         el(
-            'ol',
-            {class: 'findings'},
+            'ol.findings',
             findings.map(each =>
                 el(
                     'li',
-                    {},
-                    el('strong', {}, each.seen ?? valueText(each.rule)),
-                    known(each.gain)
-                        ? el('span', {class: 'gain'}, ` up to ${percent(each.gain, 2)} of the time`)
-                        : null,
+                    el('strong', each.seen ?? valueText(each.rule)),
+                    known(each.gain) ? el('span.gain', ` up to ${percent(each.gain, 2)} of the time`) : null,
                     el(
                         'p',
-                        {},
                         [each.why, each.advice]
                             .filter(Boolean)
                             .map(text => (/[.!?]$/.test(text) ? text : `${text}.`))
@@ -107,15 +98,10 @@ function showMachine(parent, result) {
     const missing = MACHINE.filter(([, words]) => !have.some(each => each[1] === words)).map(([, words]) =>
         words.toLowerCase()
     );
-    if (!have.length) {
-        parent.append(
-            absent(
-                'The store has no temperature, clock or power. They come from NVML while sweetspot tune ' +
-                    'runs on a GPU.'
-            )
+    if (!have.length)
+        return (
+            'The store has no temperature, clock or power. They come from NVML while sweetspot tune ' + 'runs on a GPU.'
         );
-        return;
-    }
     const each = 130,
         gap = 34;
     figure(parent, {
@@ -180,12 +166,9 @@ function showMachine(parent, result) {
 
 function showReproduce(parent, result) {
     const lines = result.reproduce ?? [];
-    if (!lines.length) {
-        parent.append(absent('The store does not say how its runs were started.'));
-        return;
-    }
+    if (!lines.length) return 'The store does not say how its runs were started.';
     const text = lines.join('\n'),
-        code = el('pre', {tabindex: '0'}, el('code', {}, text));
+        code = el('pre', {tabindex: '0'}, el('code', text));
     const said = el('span', {role: 'status', class: 'note'});
     const copy = async () => {
         try {
@@ -196,8 +179,5 @@ function showReproduce(parent, result) {
             said.textContent = 'Selected: copy it with Ctrl-C.';
         }
     };
-    parent.append(
-        code,
-        el('div', {class: 'controls'}, el('button', {type: 'button', id: 'copy', onclick: copy}, 'Copy'), said)
-    );
+    parent.append(code, el('div.controls', el('button', {type: 'button', id: 'copy', onclick: copy}, 'Copy'), said));
 }

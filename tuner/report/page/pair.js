@@ -20,10 +20,8 @@ function showPair(parent, result, job, key) {
         .map((each, i) => ({...each, i}))
         .filter(each => each.values.length > 1)
         .toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1));
-    if (several.length < 2 || !trials?.time.some(each => each > 0)) {
-        parent.append(absent('Two parameters with several values, and candidates with a time, are needed for this.'));
-        return;
-    }
+    if (several.length < 2 || !trials?.time.some(each => each > 0))
+        return 'Two parameters with several values, and candidates with a time, are needed for this.';
     const options = several.map(each => [each.i, each.name]),
         renew = () => chart.renew();
     const x = choice('Across', `${key}/pair-x`, options, several[0].i, renew),
@@ -48,16 +46,14 @@ function showPair(parent, result, job, key) {
                 xAxis: categories(across.values, {name: across.name}),
                 yAxis: categories(up.values, {name: up.name}),
                 visualMap: {show: false, min: 0, max: 1, inRange: {color: [p.pale, p.accent]}},
-                tooltip: {
-                    formatter: ({dataIndex}) => {
-                        const [i, j, best, n] = cells[dataIndex];
-                        return tip(time(best), [
-                            [across.name, String(across.values[i])],
-                            [up.name, String(up.values[j])],
-                            ['Candidates', count(n)],
-                        ]);
-                    },
-                },
+                tooltip: hover(dataIndex => {
+                    const [i, j, best, n] = cells[dataIndex];
+                    return tip(time(best), [
+                        [across.name, String(across.values[i])],
+                        [up.name, String(up.values[j])],
+                        ['Candidates', count(n)],
+                    ]);
+                }),
                 series: [
                     {
                         type: 'heatmap',

@@ -12,16 +12,10 @@ const libraryLabel = (baselines, near, between, words) => each => {
 
 function showProgress(parent, result, job) {
     const rows = (result.progress?.rows ?? []).filter(row => known(row[2]));
-    if (!rows.length) {
-        parent.append(
-            absent(
-                result.evaluations > 0 && result.failures?.length
-                    ? `None of ${number(result.evaluations, 'candidate')} has a time; the section Failures says why.`
-                    : `No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`
-            )
-        );
-        return;
-    }
+    if (!rows.length)
+        return result.evaluations > 0 && result.failures?.length
+            ? `None of ${number(result.evaluations, 'candidate')} has a time; the section Failures says why.`
+            : `No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`;
     const runs = result.runs ?? [];
     const hours = rows.at(-1)[0] >= 7200,
         minutes = rows.at(-1)[0] >= 300;
@@ -140,9 +134,8 @@ function showProgress(parent, result, job) {
     if (runs.length) {
         parent.append(
             el(
-                'details',
-                {class: 'figures'},
-                el('summary', {}, number(runs.length, 'run')),
+                'details.figures',
+                el('summary', number(runs.length, 'run')),
                 table(
                     ['Began', 'Ended', 'New trials', 'Strategy', 'Seed'],
                     runs.map(run => [
@@ -180,11 +173,9 @@ function showTimes(parent, result) {
         distribution = (shares.time ?? [])
             .map((value, i) => [value, shares.share?.[i]])
             .filter(row => row.every(known));
-    if (!knownOf(counts).some(n => n > 0) && !distribution.length) {
-        parent.append(absent('No candidate has a time, so there is no distribution to show.'));
-        return;
-    }
-    const pair = el('div', {class: 'pair'});
+    if (!knownOf(counts).some(n => n > 0) && !distribution.length)
+        return 'No candidate has a time, so there is no distribution to show.';
+    const pair = el('div.pair');
     parent.append(pair);
     const {unit, factor} = timeUnit([...edges, ...distribution.map(([value]) => value)]);
     if (knownOf(counts).some(n => n > 0)) {
@@ -200,13 +191,12 @@ function showTimes(parent, result) {
                         {name: `time (${unit})`, splitLine: {show: false}}
                     ),
                     yAxis: axis(counts, {name: 'candidates', zero: true}),
-                    tooltip: {
-                        formatter: ({dataIndex: i}) =>
-                            tip(number(counts[i], 'candidate'), [
-                                ['From', time(edges[i])],
-                                ['To', time(edges[i + 1])],
-                            ]),
-                    },
+                    tooltip: hover(i =>
+                        tip(number(counts[i], 'candidate'), [
+                            ['From', time(edges[i])],
+                            ['To', time(edges[i + 1])],
+                        ])
+                    ),
                     series: [
                         {
                             type: 'custom',
@@ -252,9 +242,7 @@ function showTimes(parent, result) {
                 tooltip: {
                     trigger: 'axis',
                     formatter: ([{dataIndex}]) =>
-                        tip(percent(distribution[dataIndex][1]), [
-                            ['Take at most', time(distribution[dataIndex][0])],
-                        ]),
+                        tip(percent(distribution[dataIndex][1]), [['Take at most', time(distribution[dataIndex][0])]]),
                 },
                 series: [
                     {

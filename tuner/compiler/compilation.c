@@ -1,0 +1,126 @@
+// See compilation.h. Spills are read from ptxas's own words in the log (--ptxas-options=-v), the rest from the cubin.
+#include "tuner/compiler/compilation.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/compiler/cubin.h"
+#include "tuner/trial/trial_field.h"
+
+// -1 where it is none, or more than any figure is.
+static int64_t number_before(const char *line, const char *end, const char *words)
+{
+    const char *p = strstr(line, words);
+    if (!p || p >= end) return -1;
+    while (p > line && p[-1] == ' ') p--;
+    while (p > line && p[-1] >= '0' && p[-1] <= '9') p--;
+    const char *digits = p;
+    int64_t number = strtoll(p, (char **)&p, 10);
+    return p > digits && p - digits <= 12 ? number : -1;
+}
+
+// Whether a line is ptxas's own. What a program has the compiler print stands behind a file's name or is indented.
+static bool of_ptxas(const char *line)
+{
+    return !strncmp(line, "ptxas ", 6);
+}
+
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return *line ? line + 1 : NULL;
+}
+
+// The last line of ptxas's, before `end`, that has these words; NULL: none. ptxas comes after all that a program says.
+static const char *last_line(const char *log, const char *end, const char *words)
+{
+    const char *found = NULL;
+    size_t length = strlen(words);
+    for (const char *line = log; line && line < end; line = next_line(line)) {
+        const char *at = of_ptxas(line) ? strstr(line, words) : NULL;
+        if (at && at + length <= line + strcspn(line, "\n")) found = line;
+    }
+    return found;
+}
+
+// ptxas writes, for every entry:
+//   ptxas info    : Compiling entry function 'NAME' for 'sm_90a'
+//   ptxas info    : Function properties for NAME
+//       0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+//   ptxas info    : Used 128 registers, used 1 barriers, 33792 bytes smem, ...
+static void read_log(const char *log, const char *symbol, struct trial_stage *figures)
+{
+    char *start = text_format("Compiling entry function '%s'", symbol),
+         *own = text_format("Function properties for %s", symbol);
+    const char *p = last_line(log, log + strlen(log), start), *end = p ? next_line(p) : NULL, *properties;
+    while (end && !(of_ptxas(end) && !strncmp(end + strcspn(end, ":"), ": Compiling entry", 17))) end = next_line(end);
+    if (p && !end) end = p + strlen(p);
+    if (p && (properties = last_line(p, end, own)) && (properties = next_line(properties))) {
+        const char *stop = properties + strcspn(properties, "\n");
+        figures->stack = number_before(properties, stop, " bytes stack frame");
+        figures->spill_stores = number_before(properties, stop, " bytes spill stores");
+        figures->spill_loads = number_before(properties, stop, " bytes spill loads");
+    }
+    const char *used = p ? last_line(p, end, " registers") : NULL;
+    if (used) {
+        const char *stop = used + strcspn(used, "\n");
+        figures->registers = number_before(used, stop, " registers");
+        figures->shared_static = number_before(used, stop, " bytes smem");
+        if (figures->shared_static < 0 && figures->registers >= 0) figures->shared_static = 0;
+    }
+    free(start);
+    free(own);
+}
+
+// What a cubin says counts, and ptxas's words where it does not.
+static void read_figures(const struct compilation *c, const char *symbol, struct trial_stage *figures)
+{
+    const struct cubin_kernel kernel = cubin_kernel(c->cubin, c->cubin_size, symbol);
+    read_log(c->log, symbol, figures);
+    if (kernel.registers >= 0) figures->registers = kernel.registers;
+    if (kernel.stack >= 0) figures->stack = kernel.stack;
+    if (kernel.shared >= 0) figures->shared_static = kernel.shared;
+    figures->code_bytes = kernel.code_bytes;
+}
+
+// Lines of the log with a ptxas advisory or warning "C75xx" (wgmma serialised, setmaxnreg ignored).
+char *compilation_warnings(const char *log)
+{
+    char *warnings = text_copy("");
+    for (const char *line = log; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        char *text = text_format("%.*s", (int)length, line);
+        if (of_ptxas(text) && strstr(text, "(C75")) {
+            char *longer = text_format("%s%s%s", warnings, *warnings ? "\n" : "", text);
+            free(warnings);
+            warnings = longer;
+        }
+        free(text);
+        line += length;
+        line += *line == '\n';
+    }
+    return warnings;
+}
+
+void compilation_add(struct compilation *c, const char *entry, const char *symbol)
+{
+    struct entry_facts *facts = &c->entries[c->entry_count++];
+    *facts = (struct entry_facts){.entry = text_copy(entry), .symbol = text_copy(symbol)};
+    trial_clear(FIELD_STAGE, &facts->figures);
+    read_figures(c, symbol, &facts->figures);
+}
+
+void compilation_release(struct compilation *c)
+{
+    free(c->log);
+    free(c->warnings);
+    free(c->cubin);
+    for (size_t i = 0; i < c->entry_count; i++) {
+        free(c->entries[i].entry);
+        free(c->entries[i].symbol);
+    }
+    free(c->entries);
+    *c = (struct compilation){.result = COMPILE_FAILED};
+}

@@ -1,0 +1,212 @@
+// See library_build.h.
+#include "tuner/compiler/library_build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/input_file.h"
+#include "tuner/base/installation.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/nvcc_recipe.h"
+#include "tuner/base/program_path.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/run_program.h"
+#include "tuner/base/shared_library.h"
+#include "tuner/base/text.h"
+#include "tuner/base/work_folder.h"
+#include "tuner/compiler/compile_job.h"
+#include "tuner/compiler/nvcc.h"
+#include "tuner/source/cache.h"
+
+static const double version_deadline = 20; // s
+
+struct library_source {
+    struct compile_job job;
+    char *program;
+    char version[256]; // of the compiler
+    json_t *options;   // texts: all but output and source
+};
+
+static json_t *refuse(const char *status, const char *reason)
+{
+    return json_pack("{s:s, s:o}", "status", status, "reason", json_text(reason, strlen(reason)));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && !strcmp(text + a - b, end);
+}
+
+// The first line of what a compiler says of its version.
+static int ask_version(struct library_source *b, struct error *err)
+{
+    char option[] = "--version", *argv[] = {b->program, option, NULL};
+    struct program_end end = {0};
+    if (run_program(&(struct program_run){.argv = argv, .deadline = version_deadline}, &end, err)) return -1;
+    size_t length = strcspn(end.output, "\n");
+    if (length >= sizeof b->version) length = sizeof b->version - 1;
+    memcpy(b->version, end.output, length);
+    b->version[length] = 0;
+    free(end.output);
+    return *b->version ? 0 : error_set(err, "'%s --version' says nothing", b->program);
+}
+
+static void add(struct library_source *b, const char *option)
+{
+    json_array_append_new(b->options, json_string(option));
+}
+
+// Headers for users' own functions are found by name, behind the user's own folders.
+static void add_headers(struct library_source *b)
+{
+    char *folder = installation_headers(), *option = folder ? text_format("-I%s", folder) : NULL;
+    if (option) add(b, option);
+    free(option);
+    free(folder);
+}
+
+static int choose_compiler(struct library_source *b, const struct compile_request *request, const char *home,
+                           struct error *err)
+{
+    const char *source = request->source, *name = ends_with(source, ".c") ? "cc" : "c++";
+    if (ends_with(source, ".cu")) {
+        struct nvcc nvcc;
+        int failed = nvcc_find(&nvcc, home, err);
+        b->program = failed ? NULL : text_copy(nvcc.program);
+        json_t *given = json_array();
+        for (size_t i = 0; i < request->option_count; i++)
+            json_array_append_new(given, json_string(request->options[i]));
+        b->options = nvcc_options(request->arch, given);
+        json_decref(given);
+        memcpy(b->version, nvcc.version, sizeof nvcc.version);
+        nvcc_release(&nvcc);
+        if (failed) return -1;
+        add(b, "-shared");
+        add(b, "-Xcompiler=-fPIC");
+        add(b, "-O3");
+        add_headers(b);
+        return 0;
+    }
+    b->options = json_array();
+    b->program = program_on_path(name);
+    if (!b->program) return error_set(err, "there is no compiler '%s' on the PATH", name);
+    add(b, "-shared");
+    add(b, "-fPIC");
+    add(b, "-O2");
+    for (size_t i = 0; i < request->option_count; i++) add(b, request->options[i]);
+    add_headers(b);
+    return ask_version(b, err);
+}
+
+static void make_key(const struct library_source *b, const struct compile_request *request, char key[HASH_TEXT_SIZE])
+{
+    size_t i;
+    json_t *each;
+    struct hash *h = hash_new();
+    hash_text(h, "shared library");
+    hash_text(h, request->source); // the ending chooses the language, and __FILE__ may be in it
+    hash_text(h, b->job.source.hash);
+    hash_text(h, b->version);
+    json_array_foreach(b->options, i, each) hash_text(h, json_string_value(each));
+    hash_finish(h, key);
+}
+
+// The log from its first error on.
+static json_t *refuse_with_log(const char *log)
+{
+    const char *start = strstr(log, "error");
+    while (start && start > log && start[-1] != '\n') start--;
+    return refuse(status_name(STATUS_COMPILE_ERROR), start ? start : log);
+}
+
+// The functions that the job calls must be there.
+static json_t *check_functions(const struct compile_request *request, const char *path)
+{
+    struct shared_library l;
+    json_t *answer = NULL;
+    const char *wrong = shared_library_read(&l, path);
+    if (wrong) answer = refuse(status_name(STATUS_COMPILE_ERROR), wrong);
+    for (size_t i = 0; i < request->function_count; i++) {
+        char *lack = answer ? NULL : shared_library_lacks(&l, request->source, request->functions[i]);
+        if (lack) answer = refuse(status_name(STATUS_COMPILE_ERROR), lack);
+        free(lack);
+    }
+    shared_library_release(&l);
+    return answer;
+}
+
+// Runs the compiler and puts the library into the cache. NULL: it is there.
+static json_t *build_again(const struct library_source *b, const struct compile_request *request, const char *cache,
+                           const char *key)
+{
+    struct error err;
+    struct program_end end = {0};
+    char folder[PATH_MAX], output[] = "-o", hash[HASH_TEXT_SIZE];
+    size_t i, size, count = 0;
+    json_t *each, *answer = NULL;
+    if (work_folder_make("library", folder, &err)) return refuse(PROTOCOL_ERROR, err.message);
+    char *library = text_join_path(folder, "library.so"), *source = text_copy(request->source), *bytes = NULL,
+         **argv = memory_new(json_array_size(b->options) + 5, sizeof *argv);
+    argv[count++] = b->program;
+    json_array_foreach(b->options, i, each) argv[count++] = text_copy(json_string_value(each));
+    argv[count++] = output;
+    argv[count++] = library;
+    argv[count++] = source;
+    const struct program_run child = {.argv = argv, .temporary = folder, .deadline = fmax(request->deadline, 0)};
+    if (run_program(&child, &end, &err)) {
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    } else if (end.late) {
+        answer = refuse(status_name(STATUS_COMPILE_TIMEOUT),
+                        "still compiling at the deadline: raise the job's compile.timeout if it is too short");
+    } else if (!WIFEXITED(end.status) || WEXITSTATUS(end.status)) {
+        answer = refuse_with_log(*end.output ? end.output : "the compiler failed without a word");
+    } else if (!(answer = check_functions(request, library))) {
+        json_t *figures = json_pack("{s:f}", "seconds", end.seconds);
+        if (source_hash(&b->job.request, hash, NULL) || strcmp(hash, b->job.source.hash) != 0)
+            answer = refuse(PROTOCOL_SOURCE_CHANGED, source);
+        else if (!(bytes = input_file_read(library, 0, &size, &err)) ||
+                 cache_add(cache, key, ".so", bytes, size, figures, &err))
+            answer = refuse(PROTOCOL_ERROR, err.message);
+        json_decref(figures);
+    }
+    for (i = 1; i <= json_array_size(b->options); i++) free(argv[i]);
+    free(argv);
+    free(library);
+    free(source);
+    free(bytes);
+    free(end.output);
+    work_folder_remove(folder);
+    return answer;
+}
+
+json_t *library_build(const struct compile_request *request, const char *home)
+{
+    struct error err;
+    struct library_source b = {0};
+    const char *cache = request->cache;
+    json_t *answer = NULL;
+    if (!*cache || !*request->source) {
+        answer = refuse(PROTOCOL_ERROR, "a build needs 'source' and 'cache'");
+    } else if (compile_job_read(&b.job, request, home, &err) || choose_compiler(&b, request, home, &err)) {
+        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    } else {
+        char key[HASH_TEXT_SIZE];
+        make_key(&b, request, key);
+        json_t *known = cache_find(cache, key, ".so");
+        char *path = cache_path(cache, key, ".so");
+        answer = known ? check_functions(request, path) : build_again(&b, request, cache, key);
+        if (!answer)
+            answer = json_pack("{s:s, s:s, s:s, s:s, s:b}", "status", status_name(STATUS_OK), "library", path, "hash",
+                               key, "compiler", b.version, "cached", known != NULL);
+        json_decref(known);
+        free(path);
+    }
+    compile_job_release(&b.job);
+    free(b.program);
+    json_decref(b.options);
+    return answer;
+}

@@ -1,0 +1,367 @@
+// sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
+// protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/json.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/nvcc_recipe.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/compiler/compile_job.h"
+#include "tuner/compiler/compile_units.h"
+#include "tuner/compiler/library_build.h"
+#include "tuner/compiler/memory_limit.h"
+#include "tuner/compiler/nvcc.h"
+#include "tuner/compiler/nvcc_symbol.h"
+#include "tuner/compiler/nvrtc.h"
+#include "tuner/source/cache.h"
+#include "tuner/source/source_text.h"
+#include "tuner/trial/trial_field.h"
+
+#ifndef SWEETSPOT_CUDA_HOME
+#define SWEETSPOT_CUDA_HOME "/usr/local/cuda"
+#endif
+
+// Of a compiler's log, what a reason holds.
+enum { REASON_MAX = 4000 };
+
+static json_t *refuse(const char *status, const char *reason)
+{
+    return json_pack("{s:s, s:o}", "status", status, "reason", json_text(reason, strlen(reason)));
+}
+
+// The log from its first error line on, which a reader needs first; where it is long, as many whole lines as a reason
+// holds, and how much is left out.
+static json_t *refuse_with_log(const char *log)
+{
+    const char *start = strstr(log, "error");
+    while (start && start > log && start[-1] != '\n') start--;
+    if (!start) start = log;
+    size_t length = strlen(start), shown;
+    if (length <= REASON_MAX) return refuse(status_name(STATUS_COMPILE_ERROR), start);
+    for (shown = REASON_MAX; shown && start[shown] != '\n'; shown--) {
+    }
+    if (!shown) shown = REASON_MAX; // one endless line
+    char *reason = text_format("%.*s\n(and %zu bytes more)", (int)shown, start, length - shown);
+    json_t *answer = refuse(status_name(STATUS_COMPILE_ERROR), reason);
+    free(reason);
+    return answer;
+}
+
+static const char *cuda_home(void)
+{
+    const char *home = getenv("CUDA_HOME");
+    return home && *home ? home : SWEETSPOT_CUDA_HOME;
+}
+
+static json_t *describe(const struct compilation *c)
+{
+    struct arena memory = {NULL};
+    struct entry_answer *entries = arena_new(&memory, c->entry_count * sizeof *entries);
+    const char *warnings[] = {c->warnings};
+    for (size_t i = 0; i < c->entry_count; i++)
+        entries[i] = (struct entry_answer){c->entries[i].entry, c->entries[i].symbol, 0, c->entries[i].figures};
+    json_t *answer =
+        record_write(&compile_answer_record, &(struct compile_answer){.head.status = status_name(STATUS_OK),
+                                                                      .seconds = c->seconds,
+                                                                      .entries = entries,
+                                                                      .entry_count = c->entry_count,
+                                                                      .warnings = warnings,
+                                                                      .warning_count = *c->warnings != 0});
+    arena_release(&memory);
+    return answer;
+}
+
+// The answer about what a compiler made, which is kept in the cache.
+static json_t *take(struct compilation *c, const char *cache, const char *key)
+{
+    struct error err;
+    json_t *answer = NULL;
+    switch (c->result) {
+    case COMPILED:
+        answer = describe(c);
+        if (cache && cache_add(cache, key, ".cubin", c->cubin, c->cubin_size, answer, &err)) {
+            json_decref(answer);
+            answer = refuse(PROTOCOL_ERROR, err.message);
+        }
+        break;
+    case COMPILE_TIMED_OUT:
+        answer = refuse(status_name(STATUS_COMPILE_TIMEOUT),
+                        "still compiling at the deadline: raise the job's compile.timeout if it is too short");
+        break;
+    case COMPILE_NO_MEMORY:
+        answer =
+            refuse(status_name(STATUS_COMPILE_ERROR), "the compiler took more memory than it may (compile.memory)");
+        break;
+    case COMPILE_FAILED:
+        answer = refuse_with_log(c->log);
+        break;
+    }
+    compilation_release(c);
+    return answer;
+}
+
+// With where the cubin is, and whether the cache had it.
+static json_t *complete(json_t *answer, const char *cache, const char *key, bool cached)
+{
+    if (cache && status_find(json_get_string(answer, "status", "")) == STATUS_OK) {
+        char *path = cache_path(cache, key, ".cubin");
+        json_object_set_new(answer, "cubin", json_string(path));
+        free(path);
+    }
+    json_object_set_new(answer, "cached", json_boolean(cached));
+    return answer;
+}
+
+static json_t *compile_again(const struct compile_job *j, double deadline, const char *cache, const char *key)
+{
+    struct error err;
+    struct compilation c;
+    struct source_texts texts;
+    json_t *answer;
+    if (source_texts_make(&texts, &j->source, &err)) {
+        source_texts_release(&texts);
+        return refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    }
+    size_t count;
+    char **options = compile_job_options(j, &count);
+    const struct nvrtc_program program = {.text = texts.program,
+                                          .name = j->name,
+                                          .header_count = texts.header_count,
+                                          .header = (const char *const *)texts.text,
+                                          .header_name = (const char *const *)texts.name,
+                                          .option_count = count,
+                                          .option = (const char *const *)options,
+                                          .entry_count = j->asked->entry_count,
+                                          .entry = j->asked->entries,
+                                          .deadline = deadline};
+    int failed = nvrtc_compile(&program, &c, &err);
+    if (failed)
+        answer = refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
+    else
+        answer = take(&c, cache, key);
+    for (size_t i = 0; i < count; i++) free(options[i]);
+    free(options);
+    source_texts_release(&texts);
+    return answer;
+}
+
+static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
+{
+    struct error err;
+    struct compile_job job = {0};
+    const char *cache = *request->cache ? request->cache : NULL;
+    json_t *answer = NULL;
+    if (compile_job_read(&job, request, cuda_home(), &err)) {
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    } else if (*request->source_hash && strcmp(request->source_hash, job.source.hash)) {
+        answer = refuse(PROTOCOL_SOURCE_CHANGED, request->source);
+    } else {
+        char key[HASH_TEXT_SIZE];
+        compile_job_key(&job, version, key);
+        answer = cache ? cache_find(cache, key, ".cubin") : NULL;
+        bool cached = answer != NULL;
+        if (!cached) answer = compile_again(&job, fmax(request->deadline, 0), cache, key);
+        if (!cached && !compile_job_files_same(&job)) { // the compiler may have read something else
+            json_decref(answer);
+            answer = refuse(PROTOCOL_SOURCE_CHANGED, request->files[0]);
+        }
+        answer = complete(answer, cache, key, cached);
+    }
+    compile_job_release(&job);
+    return answer;
+}
+
+// The text that nvcc builds: the macros, the template, the request's text behind it, and an instantiation of each entry
+// that needs one.
+static char *nvcc_unit(const struct compile_request *request, bool marked)
+{
+    char *unit = text_copy(""), *real = realpath(request->source, NULL),
+         *path = real ? real : text_copy(request->source);
+    for (size_t i = 0; i < request->define_count; i++) {
+        char *longer = text_format("%s#define %s %s\n", unit, request->defines[i].name, request->defines[i].value);
+        free(unit);
+        unit = longer;
+    }
+    char *longer = text_format("%s#include \"%s\"\n%s", unit, path, request->after);
+    free(unit);
+    unit = longer;
+    for (size_t i = 0; i < request->entry_count; i++) {
+        char *instantiation = nvcc_instantiation(request->entries[i]),
+             *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;
+        longer = text_format("%s%s\n%s\n", unit, instantiation ? instantiation : "", marker ? marker : "");
+        free(unit);
+        free(instantiation);
+        free(marker);
+        unit = longer;
+    }
+    free(path);
+    return unit;
+}
+
+// A build by nvcc, whose entries have the names that NVRTC's answer gives; without one, those of their markers.
+static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const struct compile_answer *own)
+{
+    struct error err;
+    struct compilation c;
+    const struct compile_request *request = j->asked;
+    const char *cache = *request->cache ? request->cache : NULL;
+    char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, !own);
+    json_t *given = json_array();
+    for (size_t i = 0; i < request->option_count; i++) json_array_append_new(given, json_string(request->options[i]));
+    json_t *list = nvcc_options(*request->arch ? request->arch : "sm_90a", given);
+    if (!own) json_array_append_new(list, json_string("-lineinfo")); // as NVRTC has it
+    for (size_t i = 0; i < request->include_count; i++)
+        json_array_append_new(list, json_sprintf("-I%s", request->include[i]));
+    const char **options = memory_new(json_array_size(list), sizeof *options),
+               **symbols = memory_new(request->entry_count, sizeof *symbols);
+    struct hash *h = hash_new();
+    hash_text(h, j->source.hash);
+    hash_text(h, nvcc->version);
+    hash_text(h, unit);
+    if (*j->files) hash_text(h, j->files);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
+    for (size_t i = 0; own && i < own->entry_count && i < request->entry_count; i++)
+        hash_text(h, symbols[i] = own->entries[i].symbol);
+    hash_finish(h, key);
+    json_t *answer = cache ? cache_find(cache, key, ".cubin") : NULL;
+    bool cached = answer != NULL;
+    if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, request->entry_count, request->entries,
+                                own ? symbols : NULL, fmax(request->deadline, 0), &c, &err))
+        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    else if (!cached)
+        answer = take(&c, cache, key);
+    free(options);
+    free(symbols);
+    free(unit);
+    json_decref(list);
+    json_decref(given);
+    return complete(answer, cache, key, cached);
+}
+
+// nvcc reads the files itself: what it made counts if they are still those that were hashed.
+static json_t *unless_changed(json_t *answer, const struct compile_job *j)
+{
+    char hash[HASH_TEXT_SIZE];
+    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash) && compile_job_files_same(j))
+        return answer;
+    json_decref(answer);
+    return refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
+}
+
+// NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin. "alone": it does not,
+// because it cannot read the source.
+static json_t *compile_by_nvcc(const struct compile_request *request, const char *version)
+{
+    struct error err;
+    struct compile_job job = {0};
+    struct nvcc nvcc = {0};
+    struct arena memory = {NULL};
+    struct compile_answer by_nvrtc, *own = request->alone ? NULL : &by_nvrtc;
+    json_t *first = request->alone ? NULL : compile_by_nvrtc(request, version), *answer;
+    if (first && (record_read(&compile_answer_record, first, own, &memory, NULL) || !answer_is_ok(&own->head))) {
+        arena_release(&memory);
+        return first;
+    }
+    if (!*request->source)
+        answer = refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
+    else if (compile_job_read(&job, request, cuda_home(), &err))
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    else if (*request->source_hash && strcmp(request->source_hash, job.source.hash) != 0)
+        answer = refuse(PROTOCOL_SOURCE_CHANGED, request->source);
+    else if (nvcc_find(&nvcc, cuda_home(), &err))
+        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    else
+        answer = unless_changed(build(&nvcc, &job, own), &job);
+    if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
+    nvcc_release(&nvcc);
+    compile_job_release(&job);
+    json_decref(first);
+    arena_release(&memory);
+    return answer;
+}
+
+// What this worker compiles by, or why it cannot.
+static json_t *hello(const struct compile_request *request, const char *version)
+{
+    struct error err;
+    struct nvcc nvcc = {0};
+    if (strcmp(request->compiler, PROTOCOL_NVCC) != 0)
+        return json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", version);
+    json_t *answer = nvcc_find(&nvcc, cuda_home(), &err)
+                         ? refuse(PROTOCOL_ERROR, err.message)
+                         : json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", nvcc.version);
+    nvcc_release(&nvcc);
+    return answer;
+}
+
+static json_t *compile_one(const struct compile_request *request, const char *version)
+{
+    if (!*request->compiler || !strcmp(request->compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
+    if (!strcmp(request->compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);
+    return refuse(PROTOCOL_ERROR, "unknown compiler");
+}
+
+static json_t *serve(const json_t *message, const char *version)
+{
+    struct error err;
+    struct arena memory = {NULL};
+    struct compile_request request;
+    const char *op = json_get_string(message, "op", "");
+    bool compiles = !strcmp(op, "compile") || !strcmp(op, "build");
+    json_t *answer;
+    if (record_read(&compile_request_record, message, &request, &memory, &err) ||
+        (compiles && memory_limit_set(request.memory, &err)))
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    else if (!strcmp(op, "hello"))
+        answer = hello(&request, version);
+    else if (!compiles)
+        answer = refuse(PROTOCOL_ERROR, "unknown op");
+    else if (!strcmp(op, "build"))
+        answer = library_build(&request, cuda_home());
+    else if (request.units)
+        answer = compile_units(&request, version, compile_one);
+    else
+        answer = compile_one(&request, version);
+    arena_release(&memory);
+    return answer;
+}
+
+int main(int argc, char **argv)
+{
+    struct error err;
+    char version[64], *line = NULL;
+    size_t room = 0;
+    setenv("CUDA_CACHE_DISABLE", "1",
+           1); // NVRTC 13 has its own cache, whose answers lack ptxas's figures
+    if (nvrtc_version(version, sizeof version, &err)) {
+        fprintf(stderr, "sweetspot-compile: %s\n", err.message);
+        return EXIT_ENVIRONMENT;
+    }
+    if (argc > 1 && !strcmp(argv[1], "--version")) {
+        printf("%-9s %s\n", "NVRTC", version + strcspn(version, " ") + 1);
+        return EXIT_DONE;
+    }
+    if (argc > 1) {
+        fprintf(stderr, "usage: sweetspot-compile [--version]   (requests on standard input, see protocol.h)\n");
+        return EXIT_USAGE;
+    }
+    while (getline(&line, &room, stdin) > 0) {
+        json_t *request = json_parse(line, &err), *answer;
+        answer = request ? serve(request, version) : refuse(PROTOCOL_ERROR, err.message);
+        if (!answer) answer = refuse(PROTOCOL_ERROR, "out of host memory");
+        json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
+        int failed = json_write_line(STDOUT_FILENO, answer, &err);
+        json_decref(answer);
+        json_decref(request);
+        if (failed) break;
+    }
+    free(line);
+    return EXIT_DONE;
+}

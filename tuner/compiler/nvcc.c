@@ -1,0 +1,122 @@
+// See nvcc.h.
+#include "tuner/compiler/nvcc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/program_path.h"
+#include "tuner/base/run_program.h"
+#include "tuner/base/text.h"
+#include "tuner/base/work_folder.h"
+#include "tuner/compiler/nvcc_symbol.h"
+
+static const double version_deadline = 20; // s
+
+// "nvcc 13.0.88" of ".. release 13.0, V13.0.88".
+static int read_version(struct nvcc *n, struct error *err)
+{
+    char *argv[] = {n->program, "--version", NULL}, folder[PATH_MAX];
+    struct program_end end = {0};
+    if (work_folder_make("nvcc", folder, err)) return -1;
+    int failed =
+        run_program(&(struct program_run){.argv = argv, .temporary = folder, .deadline = version_deadline}, &end, err);
+    const char *at = failed ? NULL : strstr(end.output, ", V");
+    size_t length = at ? strspn(at + 3, "0123456789.") : 0;
+    if (length && length < sizeof n->version - 5)
+        snprintf(n->version, sizeof n->version, "nvcc %.*s", (int)length, at + 3);
+    else if (!failed)
+        failed = error_set(err, "'%s --version' %s", n->program,
+                           end.late ? "does not answer" : "does not say which version it is");
+    free(end.output);
+    work_folder_remove(folder);
+    return failed;
+}
+
+int nvcc_find(struct nvcc *n, const char *home, struct error *err)
+{
+    const char *given = getenv("SWEETSPOT_NVCC");
+    *n = (struct nvcc){0};
+    if (given && *given)
+        n->program = text_copy(given);
+    else if (!(n->program = program_on_path("nvcc")))
+        n->program = program_of_toolkit(home, "nvcc");
+    if (!n->program)
+        return error_set(err, "there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path");
+    return read_version(n, err);
+}
+
+void nvcc_release(struct nvcc *n)
+{
+    free(n->program);
+    *n = (struct nvcc){0};
+}
+
+static int write_unit(const char *path, const char *unit, struct error *err)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file && fputs(unit, file) >= 0;
+    if (file && fclose(file)) written = false;
+    return written ? 0 : error_set(err, "cannot write '%s': %s", path, strerror(errno));
+}
+
+// Its cubin, with all the entries in it.
+static int take_result(const char *path, size_t entry_count, const char *const *entries, const char *const *symbols,
+                       struct compilation *c, struct error *err)
+{
+    c->cubin = text_read_file(path, &c->cubin_size);
+    if (!c->cubin) return error_set(err, "nvcc made no cubin: %s", strerror(errno));
+    c->entries = memory_try(entry_count, sizeof *c->entries, err);
+    for (size_t i = 0; i < entry_count && c->entries; i++) {
+        const char *symbol = symbols ? symbols[i] : nvcc_symbol_find(c->cubin, c->cubin_size, i);
+        if (!symbol) return error_set(err, "nvcc's build has no kernel '%s', or several that it may be", entries[i]);
+        compilation_add(c, entries[i], symbol);
+        if (c->entries[i].figures.code_bytes < 0)
+            return error_set(err, "nvcc's build has no kernel '%s' under the name '%s'", entries[i], symbol);
+    }
+    c->result = COMPILED;
+    return c->entries ? 0 : -1;
+}
+
+int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, const char *const *options,
+                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
+                 struct compilation *c, struct error *err)
+{
+    char folder[PATH_MAX];
+    if (work_folder_make("nvcc", folder, err)) return -1;
+    *c = (struct compilation){.result = COMPILE_FAILED};
+    char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
+    // Of a virtual architecture there is PTX, which stands in the cubin's place.
+    char *kind = option_count && strstr(options[0], "code=compute_") ? "-ptx" : "-cubin";
+    char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
+    size_t count = sizeof fixed / sizeof *fixed;
+    char **argv = memory_new(count + option_count + 1, sizeof *argv);
+    struct program_end end = {0};
+    memcpy(argv, fixed, sizeof fixed);
+    for (size_t i = 0; i < option_count; i++) argv[count++] = text_copy(options[i]);
+    int result = write_unit(source, unit, err);
+    if (!result)
+        result = run_program(&(struct program_run){.argv = argv, .temporary = folder, .deadline = deadline}, &end, err);
+    c->log = end.output ? end.output : text_copy("");
+    c->warnings = compilation_warnings(c->log);
+    c->seconds = end.seconds;
+    if (!result && end.late)
+        c->result = COMPILE_TIMED_OUT;
+    else if (!result && WIFEXITED(end.status) && !WEXITSTATUS(end.status))
+        result = take_result(cubin, entry_count, entries, symbols, c, err);
+    else if (!result && !*c->log) {
+        free(c->log);
+        c->log = text_format(WIFSIGNALED(end.status) ? "nvcc was ended by signal %d" : "nvcc failed with status %d",
+                             WIFSIGNALED(end.status) ? WTERMSIG(end.status) : WEXITSTATUS(end.status));
+    }
+    for (size_t i = sizeof fixed / sizeof *fixed; i < count; i++) free(argv[i]);
+    free(argv);
+    free(source);
+    free(cubin);
+    work_folder_remove(folder);
+    if (result) compilation_release(c);
+    return result;
+}

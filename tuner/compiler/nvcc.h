@@ -1,0 +1,27 @@
+// nvcc, as users of a header call it: a source, with its macros before it and the instantiations behind it, to a cubin,
+// in a process with a deadline.
+#ifndef SWEETSPOT_NVCC_H
+#define SWEETSPOT_NVCC_H
+
+#include <stddef.h>
+
+#include "tuner/compiler/compilation.h"
+
+struct nvcc {
+    char *program;
+    char version[64]; // "nvcc 13.0.88"
+};
+
+// $SWEETSPOT_NVCC, else that on the PATH, else that of `home`. -1 with a message when there is
+// none, or it does not say its version. Release in either case.
+int nvcc_find(struct nvcc *, const char *home, struct error *);
+void nvcc_release(struct nvcc *);
+
+// Compiles `unit`, the text of a source file. Options are nvcc's (architecture included). `symbols` are the names of
+// the entries in the cubin; NULL: the unit has their markers (nvcc_symbol.h). `deadline` as of nvrtc_compile, and what
+// is a result and what an error. -1 with a message.
+int nvcc_compile(const struct nvcc *, const char *unit, size_t option_count, const char *const *options,
+                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
+                 struct compilation *, struct error *);
+
+#endif

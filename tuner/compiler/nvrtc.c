@@ -1,0 +1,138 @@
+// See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a); of a virtual one
+// (compute_90a) NVRTC makes PTX, which stands in the cubin's place.
+#include "tuner/compiler/nvrtc.h"
+
+#include <fcntl.h>
+#include <nvrtc.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+int nvrtc_version(char *out, size_t size, struct error *err)
+{
+    int major, minor;
+    if (nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) return error_set(err, "cannot get NVRTC's version");
+    snprintf(out, size, "nvrtc %d.%d", major, minor);
+    return 0;
+}
+
+static int cancel_after(void *deadline, void *unused)
+{
+    (void)unused;
+    return clock_now() > *(const double *)deadline;
+}
+
+// NULL with a message when memory is exhausted.
+static char *read_log(nvrtcProgram program, struct error *err)
+{
+    size_t size = 0;
+    if (nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS) size = 0;
+    char *log = memory_try(size + 1, 1, err);
+    if (log && size) nvrtcGetProgramLog(program, log);
+    return log;
+}
+
+static int take_result(nvrtcProgram program, size_t entry_count, const char *const *entries, struct compilation *c,
+                       struct error *err)
+{
+    bool ptx = nvrtcGetCUBINSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size;
+    if (ptx && (nvrtcGetPTXSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size))
+        return error_set(err, "NVRTC made neither a cubin nor PTX");
+    c->cubin = memory_try(c->cubin_size, 1, err);
+    c->entries = memory_try(entry_count, sizeof *c->entries, err);
+    if (!c->cubin || !c->entries) return NVRTC_NO_MEMORY;
+    if ((ptx ? nvrtcGetPTX : nvrtcGetCUBIN)(program, c->cubin) != NVRTC_SUCCESS)
+        return error_set(err, "cannot get the %s from NVRTC", ptx ? "PTX" : "cubin");
+    for (size_t i = 0; i < entry_count; i++) {
+        const char *symbol = NULL;
+        if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS)
+            return error_set(err, "no kernel '%s'", entries[i]);
+        compilation_add(c, entries[i], symbol);
+    }
+    return 0;
+}
+
+// NVRTC looks into the working directory for what a program without a folder includes. While it compiles, that is a
+// folder without headers, because headers that were not hashed are not to be found. --no-source-include would do the
+// same, but then the toolkit's own headers do not find each other (mma.h, cooperative_groups.h). It is the same folder
+// in every process, because its name is in the cubin's line table.
+static int leave_folder(void)
+{
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (here >= 0 && chdir("/proc/sys/kernel") && chdir("/")) {
+        close(here);
+        return -1;
+    }
+    return here;
+}
+
+static int return_to(int here, struct error *err)
+{
+    int failed = here < 0 || fchdir(here);
+    if (here >= 0) close(here);
+    return failed ? error_set(err, "the compiler cannot return to its folder") : 0;
+}
+
+// Whether a log has more than ptxas's notes. NVRTC leaves out why ptxas refuses code that compiles, such as
+// __constant__ variables that take too much.
+static bool says_why(const char *log)
+{
+    for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        bool note = !strncmp(line, "ptxas info ", 11) || !strncmp(line, "ptxas     ", 10);
+        if (!note && strspn(line, " ") < length) return true;
+    }
+    return false;
+}
+
+int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)
+{
+    nvrtcProgram program;
+    double start = clock_now(), limit = start + p->deadline;
+    int result = 0;
+    *c = (struct compilation){.result = COMPILE_FAILED};
+    nvrtcResult said = nvrtcCreateProgram(&program, p->text, p->name, (int)p->header_count, p->header, p->header_name);
+    if (said != NVRTC_SUCCESS) return error_set(err, "NVRTC: %s", nvrtcGetErrorString(said));
+    for (size_t i = 0; i < p->entry_count && said == NVRTC_SUCCESS; i++)
+        said = nvrtcAddNameExpression(program, p->entry[i]);
+    if (said == NVRTC_SUCCESS && p->deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
+    int here = leave_folder();
+    if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)p->option_count, p->option);
+    c->seconds = clock_now() - start;
+    if (return_to(here, err)) {
+        nvrtcDestroyProgram(&program);
+        return NVRTC_REFUSED;
+    }
+    c->log = read_log(program, err);
+    if (!c->log) {
+        nvrtcDestroyProgram(&program);
+        return NVRTC_NO_MEMORY;
+    }
+    c->warnings = compilation_warnings(c->log);
+    if (said == NVRTC_SUCCESS) {
+        c->result = COMPILED;
+        result = take_result(program, p->entry_count, p->entry, c, err);
+    } else if (p->deadline > 0 && clock_now() > limit) {
+        c->result = COMPILE_TIMED_OUT;
+    } else if (said == NVRTC_ERROR_OUT_OF_MEMORY || strstr(c->log, ": catastrophic error: out of memory")) {
+        c->result = COMPILE_NO_MEMORY;
+    } else if (!*c->log) {
+        free(c->log);
+        c->log = text_copy(nvrtcGetErrorString(said));
+    } else if (!says_why(c->log)) {
+        char *notes = c->log;
+        c->log = text_format("error: ptxas refuses the code, and NVRTC does not pass on why: perhaps the __constant__ "
+                             "variables take more than 64 KiB. nvcc says it\n%s",
+                             notes);
+        free(notes);
+    }
+    nvrtcDestroyProgram(&program);
+    if (result) compilation_release(c);
+    return result;
+}

@@ -1,0 +1,118 @@
+// What a run's model learns from elsewhere: the files of --prior, and by itself the results in stores: this one's other
+// environments (another device, problem or version of the source), and those of the stores beside it that were made
+// from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs. Another
+// store's results of the same environment are not used: a user who begins a new store wants a fresh start.
+//
+// In replay only the files count: the sequence depends on seed and results alone, not on what lies beside the store.
+//
+// Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
+#include <glob.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/run/prior_file.h"
+#include "tuner/run/search.h"
+
+enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // taken; looked into
+
+struct near {
+    char *path, *key;
+    double distance;
+};
+
+struct near_list {
+    const struct environment *own;
+    struct display *display;
+    const char *path; // of the store that is looked into
+    bool beside;      // it belongs to another job
+    struct near nearest[PRIOR_STORES + 1];
+    size_t count;
+};
+
+static void drop(struct near *n)
+{
+    free(n->path);
+    free(n->key);
+}
+
+static int visit(void *user, const struct environment *e)
+{
+    struct near_list *l = user;
+    bool same_source = !strcmp(e->source_hash, l->own->source_hash);
+    if (!strcmp(e->key, l->own->key) || (l->beside && !same_source)) return 0;
+    struct near one = {text_copy(l->path), text_copy(e->key), environment_distance(l->own->settings, e->settings)};
+    size_t at = l->count++;
+    for (; at > 0 && l->nearest[at - 1].distance > one.distance; at--) l->nearest[at] = l->nearest[at - 1];
+    l->nearest[at] = one;
+    if (l->count > PRIOR_STORES) drop(&l->nearest[--l->count]);
+    return 0;
+}
+
+static void look_into(struct near_list *l, const char *path, bool beside)
+{
+    struct store *store;
+    struct error err;
+    l->path = path;
+    l->beside = beside;
+    if (store_open(&store, path, false, &err)) {
+        display_log(l->display, "no prior: %s", err.message);
+        return;
+    }
+    if (store_each_environment(store, visit, l, &err) < 0)
+        display_log(l->display, "no prior: %s: %s", path, err.message);
+    store_close(store);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+static void look_beside(struct near_list *l, const char *own)
+{
+    char *folder = text_directory(own), *pattern = text_format("%s/*.db", folder);
+    glob_t files;
+    if (!glob(pattern, 0, NULL, &files)) {
+        for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)
+            if (!is_same_file(files.gl_pathv[i], own)) look_into(l, files.gl_pathv[i], true);
+        if (files.gl_pathc > PRIOR_STORES_SEEN)
+            display_log(l->display, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
+                        PRIOR_STORES_SEEN);
+        globfree(&files);
+    }
+    free(pattern);
+    free(folder);
+}
+
+static int read_prior(struct search *s, const char *path, const char *key, struct display *display, struct error *err)
+{
+    struct prior *prior = prior_file_read(path, key, s->job->space, err);
+    if (!prior) return -1;
+    display_log(display, "prior: %s", path);
+    s->priors.list[s->priors.count++] = prior;
+    return 0;
+}
+
+void search_collect_priors(struct search *s, const struct tune_options *o, const struct environment *own, bool replay,
+                           struct display *display)
+{
+    struct near_list l = {.own = own, .display = display};
+    struct error err;
+    for (size_t i = 0; i < o->prior_count; i++)
+        if (read_prior(s, o->priors[i], NULL, display, &err))
+            display_message(display, "warning: no prior: %s", err.message);
+    if (o->alone || replay) return;
+    look_into(&l, o->store_path, false);
+    look_beside(&l, o->store_path);
+    for (size_t i = 0; i < l.count; i++) {
+        bool room = s->priors.count < PRIOR_MOST;
+        if (room && read_prior(s, l.nearest[i].path, l.nearest[i].key, display, &err))
+            display_log(display, "no prior: %s", err.message);
+        drop(&l.nearest[i]);
+    }
+}

@@ -1,0 +1,105 @@
+// Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
+// be another's fault (the candidate before has damaged the worker, the driver or the device had a fault), and an
+// innocent candidate that is called crashed could never win.
+//
+// What such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results but the
+// crashes. It is tried again if that is no more than the last finalist takes, with an allowance: of a configuration
+// that they have not seen, trees expect something between its neighbours.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/model/prior.h"
+#include "tuner/base/memory.h"
+#include "tuner/recorded/transfer.h"
+#include "tuner/run/search.h"
+#include "tuner/setup/task.h"
+
+static const double allowance = 0.1; // e-folds
+
+struct crashed {
+    int64_t trial;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double slowdown; // expected
+};
+
+struct results {
+    const struct space *space;
+    struct transfer transfer;
+    size_t crashed_count, location_count, places;
+    struct crashed *crashed;
+    double *best; // objectives of the finalists, ascending
+};
+
+static void take_objective(struct results *s, double objective)
+{
+    size_t at = s->location_count;
+    while (at && s->best[at - 1] > objective) at--;
+    if (at == s->places) return;
+    size_t after = s->location_count - at - (s->location_count == s->places);
+    memmove(s->best + at + 1, s->best + at, after * sizeof *s->best);
+    s->best[at] = objective;
+    s->location_count += s->location_count < s->places;
+}
+
+static int visit(void *user, const struct trial *trial)
+{
+    struct results *s = user;
+    struct crashed c = {.trial = trial->id};
+    if (space_parse(s->space, trial->config, c.config, NULL) || space_index(s->space, c.config) < 0) return 0;
+    if (trial->status != STATUS_CRASHED) {
+        transfer_add(&s->transfer, trial->config, trial->status, trial->objective);
+        if (trial->status == STATUS_OK) take_objective(s, trial->objective);
+        return 0;
+    }
+    s->crashed = memory_grow(s->crashed, s->crashed_count + 1, sizeof *s->crashed);
+    s->crashed[s->crashed_count++] = c;
+    return 0;
+}
+
+static int by_slowdown(const void *a, const void *b)
+{
+    const struct crashed *x = a, *y = b;
+    if (x->slowdown != y->slowdown) return x->slowdown < y->slowdown ? -1 : 1;
+    return (x->trial > y->trial) - (x->trial < y->trial);
+}
+
+static int add_tasks(struct search *search, const struct results *s, double limit, struct display *display,
+                     struct error *err)
+{
+    int added = 0;
+    for (size_t i = 0; i < s->crashed_count && s->crashed[i].slowdown <= limit && added < SEARCH_RETRIES; i++) {
+        int judged = store_decided(search->store, s->crashed[i].trial, err); // a second time, or in a final
+        if (judged < 0) return -1;
+        if (judged) continue;
+        struct task *t = task_add(search->policy, s->space, s->crashed[i].config, TASK_TRIAL, TASK_UNKNOWN);
+        t->trial = s->crashed[i].trial;
+        t->queued.retry = true;
+        display_log(display, "trial %" PRId64 " crashed once and may be among the finalists: it is tried again: %s",
+                    t->trial, t->text);
+        added++;
+    }
+    return added;
+}
+
+int search_retry(struct search *search, size_t places, struct display *display, struct error *err)
+{
+    struct results s = {.space = search->job->space, .places = places};
+    s.best = memory_new(places, sizeof *s.best);
+    transfer_init(&s.transfer, s.space);
+    int added = store_scan(search->store, visit, &s, err) < 0 ? -1 : 0;
+    struct error ignored; // without a model none is tried again
+    struct prior *model = added < 0 || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &ignored);
+    if (model) {
+        double limit = s.location_count < places ? INFINITY : slowdown_of(s.best[places - 1], s.best[0]) + allowance;
+        for (size_t i = 0; i < s.crashed_count; i++) s.crashed[i].slowdown = prior_slowdown(model, s.crashed[i].config);
+        qsort(s.crashed, s.crashed_count, sizeof *s.crashed, by_slowdown);
+        added = add_tasks(search, &s, limit, display, err);
+    }
+    prior_free(model);
+    transfer_release(&s.transfer);
+    free(s.crashed);
+    free(s.best);
+    return added;
+}
