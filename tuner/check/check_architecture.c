@@ -1,9 +1,5 @@
 // What a job or its sources use that an architecture lacks. See check.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 #include "tuner/source/cuda_tokens.h"
 

@@ -1,10 +1,7 @@
 // Entries that the source lacks, and arguments that are not what the kernel takes. See check.h.
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 
 enum { TENSOR_MAP_BYTES = 128 };

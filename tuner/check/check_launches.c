@@ -1,10 +1,5 @@
 // Launches that no device of this kind could make. See check.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 #include "tuner/setup/request.h"
 

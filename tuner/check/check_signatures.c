@@ -1,10 +1,6 @@
 // Asks the compiler what the kernels take: of the first configuration, of one for each stage that it leaves out, and of
 // the reference. See check.h.
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/base/units.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"

@@ -3,12 +3,8 @@
 // ptxas nor a name mangling is involved.
 #include "tuner/check/signature.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/check/compile_hints.h"
 
 #define PROBE "sweetspot_probe"

@@ -1,12 +1,9 @@
 // See source_scan.h.
 #include "tuner/check/source_scan.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/source/cuda_tokens.h"
 
 enum { DEPTH_MOST = 64 };

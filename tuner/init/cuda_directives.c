@@ -2,11 +2,8 @@
 #include "tuner/init/cuda_directives.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 // The name behind a directive's word; NULL where the word is another one. *rest: what follows the name.
 static char *directive_name(const struct cuda_token *t, const char *wanted, const char **rest)

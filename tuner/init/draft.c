@@ -1,12 +1,8 @@
 // See draft.h: a draft's beginning and end, and the names of its arguments.
 #include "tuner/init/draft.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "search/space/expr.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 #include "tuner/source/source.h"
 

@@ -1,11 +1,6 @@
 // See draft.h: what the compiler says of the kernel, with some value for each parameter. NVRTC is asked first, then
 // nvcc.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/compile_hints.h"
 #include "tuner/init/draft.h"

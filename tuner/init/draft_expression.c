@@ -2,12 +2,9 @@
 // a macro, a const of the file, a variable of the host that is set once. Calls of macros and of functions that are one
 // `return` are put in their place.
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "search/space/expr.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 enum { MOST_DEPTH = 8, MOST_ARGUMENTS = 8, MOST_TEXT = 2000 };

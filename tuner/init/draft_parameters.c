@@ -2,12 +2,8 @@
 // #ifndef, and the parameters of a template. Values come from a default, from what #if compares a name with, and from a
 // template's bool; without any of these they are blank.
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 

@@ -1,11 +1,7 @@
 // See draft.h: the job file. What is not known is a blank: a string that begins with ? and says what belongs there.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/symbol_name.h"
-#include "tuner/base/text.h"
 #include "tuner/init/draft_parts.h"
 
 // libconfig's names are unique in a group, and the reader has a limit.
