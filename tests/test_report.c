@@ -393,12 +393,13 @@ static void put_final(double slower, double faster, double spread)
         json_array_append_new(one, json_real(1e-3 * slower * wobble));
         json_array_append_new(other, json_real(1e-3 * faster * wobble));
     }
-    json_t *final = json_pack("{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:o}]}, {s:s,s:i,s:s,s:[{s:o}]}, "
-                              "{s:s,s:s,s:[{s:o}]}, {s:s,s:s,s:[{s:o}]}]}",
+    json_t *final = json_pack("{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:i,s:o}]}, {s:s,s:i,s:s,s:[{s:i,s:o}]}, "
+                              "{s:s,s:s,s:[{s:i,s:o}]}, {s:s,s:s,s:[{s:i,s:o}]}]}",
                               "when", 5e6, "seed", 1, "rounds", 20, "winner", 1, "ties", "entries", "name", "candidate",
-                              "trial", 1, "status", "ok", "problems", "times", ours, "name", "candidate", "trial", 2,
-                              "status", "ok", "problems", "times", third, "name", "cublas", "status", "ok", "problems",
-                              "times", one, "name", "cublasLt", "status", "ok", "problems", "times", other);
+                              "trial", 1, "status", "ok", "problems", "problem", 0, "times", ours, "name", "candidate",
+                              "trial", 2, "status", "ok", "problems", "problem", 0, "times", third, "name", "cublas",
+                              "status", "ok", "problems", "problem", 0, "times", one, "name", "cublasLt", "status",
+                              "ok", "problems", "problem", 0, "times", other);
     assert_non_null(final);
     char *text = json_dumps(final, 0);
     put("final", 5e6, text);

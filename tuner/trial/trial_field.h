@@ -64,6 +64,9 @@ json_t *field_json(const struct trial_field *, const void *record);
 // `memory`.
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
 
+// The same from a record of the level.
+void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
+
 // A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
 // those that it has, unless they are of another kind or cannot be, such as a time below TRIAL_SHORTEST_TIME
 // or above TRIAL_LONGEST_TIME.
