@@ -64,7 +64,7 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
     }
 }
 
-// The functions of one library that the job names. What is a source is built later (the compiler says what it lacks).
+// The functions of one library that the job names. A source is built later, and the compiler names missing functions.
 static void check_functions(struct check *c, const char *library, struct location at, size_t count,
                             const char *const *functions, const struct location *locations)
 {

@@ -169,7 +169,7 @@ static bool is_type_word(const struct cuda_token *t)
     return false;
 }
 
-// What is read of a kernel's head: __global__ [attributes(...)] void [attributes(...)] name (
+// A kernel's head as it is read: __global__ [attributes(...)] void [attributes(...)] name (
 struct head {
     bool open;
     int depth; // of parentheses

@@ -1,4 +1,4 @@
-// See header_parts.h. What does not differ between jobs is one text, launch.in; this file makes the tables of
+// See header_parts.h. The parts that are the same for all jobs are one text, launch.in; this file makes the tables of
 // binaries and stages and the function that users call. header_fill.c evaluates each stage's launch and arguments.
 #include "tuner/base/base.h"
 #include "tuner/base/embedded.h"

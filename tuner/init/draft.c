@@ -45,7 +45,7 @@ static void read_included(struct job_draft *d, const char *path)
 {
     const struct source_request request = {.path = path, .host_headers = true};
     struct source source;
-    struct error err; // what cannot be included is the compiler's affair
+    struct error err; // the compiler reports files that cannot be included
     source_open(&source, &request, &err);
     d->included_count = source.file_count ? source.file_count - 1 : 0;
     d->included = memory_new(d->included_count, sizeof *d->included);

@@ -1,4 +1,4 @@
-// A job's entry of the report: its environments in turn, each a RESULT made of the parts in the other files.
+// A job's entry of the report. Each of its environments becomes a RESULT, made of the parts in the other files.
 #include "tuner/report/report.h"
 
 #include "tuner/base/base.h"
