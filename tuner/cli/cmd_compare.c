@@ -118,16 +118,17 @@ struct comparing {
 
 static struct comparing given = {.gate = {.figure = NAN}};
 
-static const struct option_spec specs[] = {OPTION_JOBS(&given.job_set.named),
-OPTION_STORE(&given.job_set.store),
-OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
-OPTION(real, &given.gate.figure, "fail-below", 0, "RATIO",
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
+    OPTION(real, &given.gate.figure, "fail-below", 0, "RATIO",
            "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
            "decided (no gate)",
            .low = 0, .high = 1000),
-FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
-OPTION_FORMAT(&given.format),
-OPTION_END,
+    FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
+    OPTION_FORMAT(&given.format),
+    OPTION_END,
 };
 
 static void hold_gate(struct comparing *all, const struct comparison *c)

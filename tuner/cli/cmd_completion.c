@@ -15,8 +15,9 @@ static const char *const names[] = {SHELLS(NAME) NULL};
 #define SHELL(shell) &completion_##shell,
 static const struct completion_shell *const shells[] = {SHELLS(SHELL) NULL};
 
-static const struct option_spec specs[] = {ARGUMENT(string, &name, "SHELL", "bash, zsh or fish", .choices = names),
-OPTION_END,
+static const struct option_spec specs[] = {
+    ARGUMENT(string, &name, "SHELL", "bash, zsh or fish", .choices = names),
+    OPTION_END,
 };
 
 static int run(void)

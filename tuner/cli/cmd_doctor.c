@@ -21,8 +21,9 @@ static struct {
     int format;
 } given;
 
-static const struct option_spec specs[] = {OPTION_FORMAT(&given.format),
-OPTION_END,
+static const struct option_spec specs[] = {
+    OPTION_FORMAT(&given.format),
+    OPTION_END,
 };
 
 enum verdict { GOOD, PARTLY, BAD };

@@ -17,13 +17,14 @@ struct exporting {
 
 static struct exporting given = {.output = "-"};
 
-static const struct option_spec specs[] = {OPTION_JOBS(&given.job_set.named),
-OPTION_STORE(&given.job_set.store),
-OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
-OPTION(string, &given.output, "output", 'o', "FILE",
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
+    OPTION(string, &given.output, "output", 'o', "FILE",
            "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
            "jobs need: <job name>.json.gz in it"),
-OPTION_END,
+    OPTION_END,
 };
 
 static int write_space(const struct recorded *recorded, const struct session *session, const char *path)

@@ -32,21 +32,22 @@ struct header_options {
 
 static struct header_options given;
 
-static const struct option_spec specs[] = {OPTION_JOBS(&given.job_set.named),
-OPTION_STORE(&given.job_set.store),
-OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
-OPTION(string, &given.output, "output", 'o', "FILE",
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
+    OPTION(string, &given.output, "output", 'o', "FILE",
            "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"),
-OPTION(string, &given.check, "check", 0, "FILE",
+    OPTION(string, &given.check, "check", 0, "FILE",
            "only check whether the template is still the one FILE, or the header in that folder, was tuned on; exit "
            "status 1 when it is not"),
-FLAG(&given.hash, "hash", 0, "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="),
-FLAG(&given.embed, "embed", 0,
+    FLAG(&given.hash, "hash", 0, "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="),
+    FLAG(&given.embed, "embed", 0,
          "also write the measured binary, as <header>_binary.c, and functions that load and launch it"),
-OPTION(string, &given.cubin, "cubin", 0, "FILE",
+    OPTION(string, &given.cubin, "cubin", 0, "FILE",
            "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
-FLAG(&given.force, "force", 0, "overwrite a file that is not a header of this job"),
-OPTION_END,
+    FLAG(&given.force, "force", 0, "overwrite a file that is not a header of this job"),
+    OPTION_END,
 };
 
 static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])

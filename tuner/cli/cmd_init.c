@@ -19,12 +19,13 @@ static struct {
     bool force;
 } given;
 
-static const struct option_spec specs[] = {ARGUMENT(string, &given.path, "SOURCE", "CUDA C++ source with the kernel"),
-OPTION(string, &given.kernel, "kernel", 'k', "NAME", "the kernel to tune (the only one of the source)"),
-OPTION(string, &given.output, "output", 'o', "FILE",
+static const struct option_spec specs[] = {
+    ARGUMENT(string, &given.path, "SOURCE", "CUDA C++ source with the kernel"),
+    OPTION(string, &given.kernel, "kernel", 'k', "NAME", "the kernel to tune (the only one of the source)"),
+    OPTION(string, &given.output, "output", 'o', "FILE",
            "the job file to write; -: standard output (SOURCE with .cfg for its ending)"),
-FLAG(&given.force, "force", 0, "replace a job file that is there"),
-OPTION_END,
+    FLAG(&given.force, "force", 0, "replace a job file that is there"),
+    OPTION_END,
 };
 
 static const char *last_part(const char *name)

@@ -23,19 +23,20 @@ struct judge_options {
 
 static struct judge_options given = {.device = "0", .problem = 1};
 
-static const struct option_spec specs[] = {OPTION_JOB(&given.job),
-OPTION(string, &given.template, "template", 't', "FILE", "the source to judge instead of the job's template"),
-OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel in it, instead of the job's"),
-OPTION(list, &given.set, "set", 's', "NAME=VALUE",
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.job),
+    OPTION(string, &given.template, "template", 't', "FILE", "the source to judge instead of the job's template"),
+    OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel in it, instead of the job's"),
+    OPTION(list, &given.set, "set", 's', "NAME=VALUE",
            "a parameter's value (repeatable); others are as in the first valid configuration"),
-OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to count on (1)", .low = 1,
+    OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to count on (1)", .low = 1,
            .high = JOB_MAX_PROBLEMS),
-OPTION_GPU(&given.device),
-FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
-OPTION_CACHE(&given.cache),
-OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/judge.md describes json",
+    OPTION_GPU(&given.device),
+    FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
+    OPTION_CACHE(&given.cache),
+    OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/judge.md describes json",
            .choices = format_names),
-OPTION_END,
+    OPTION_END,
 };
 
 // Replaces the template by another source; a reference that is a kernel of the job's template is kept.

@@ -16,10 +16,11 @@ static const char *name, *folder;
 #define NAME(command) #command,
 static const char *const names[] = {COMMANDS(NAME) NULL};
 
-static const struct option_spec specs[] = {ARGUMENT(string, &name, "COMMAND", "the command whose page is printed (the overview)", .optional = true,
+static const struct option_spec specs[] = {
+    ARGUMENT(string, &name, "COMMAND", "the command whose page is printed (the overview)", .optional = true,
              .choices = names),
-OPTION(string, &folder, "output", 'o', "FOLDER", "write all pages into this folder instead"),
-OPTION_END,
+    OPTION(string, &folder, "output", 'o', "FOLDER", "write all pages into this folder instead"),
+    OPTION_END,
 };
 
 static int write_page(FILE *file, void *user, struct error *err)

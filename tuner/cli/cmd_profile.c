@@ -34,22 +34,23 @@ struct profiling {
 
 static struct profiling given = {.o = {.device = "0", .problem = 1}};
 
-static const struct option_spec specs[] = {OPTION_JOB(&given.o.job),
-OPTION(string, &given.o.trial, "trial", 't', "WHICH",
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.o.job),
+    OPTION(string, &given.o.trial, "trial", 't', "WHICH",
            "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
            "(best)"),
-OPTION(string, &given.o.against, "against", 'a', "WHICH", "compare with another one, named in the same way"),
-OPTION(integer, &given.o.problem, "problem", 'p', "N", "which of the job's problems (1)", .low = 1,
+    OPTION(string, &given.o.against, "against", 'a', "WHICH", "compare with another one, named in the same way"),
+    OPTION(integer, &given.o.problem, "problem", 'p', "N", "which of the job's problems (1)", .low = 1,
            .high = JOB_MAX_PROBLEMS),
-OPTION_GPU(&given.o.device),
-FLAG(&given.o.no_counters, "no-counters", 0, "read no hardware counters: only times, launch and occupancy"),
-FLAG(&given.o.limits, "limits", 0,
+    OPTION_GPU(&given.o.device),
+    FLAG(&given.o.no_counters, "no-counters", 0, "read no hardware counters: only times, launch and occupancy"),
+    FLAG(&given.o.limits, "limits", 0,
          "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
          "and its arithmetic alone, at the same occupancy"),
-OPTION_STORE(&given.o.store),
-OPTION_CACHE(&given.o.cache),
-OPTION_FORMAT(&given.o.format),
-OPTION_END,
+    OPTION_STORE(&given.o.store),
+    OPTION_CACHE(&given.o.cache),
+    OPTION_FORMAT(&given.o.format),
+    OPTION_END,
 };
 
 static int make_profile(struct profiling *p, const struct candidate_spec *s, json_t *ceilings, json_t **out)

@@ -15,14 +15,15 @@ static struct {
     int format;
 } given = {.format = FORMAT_PAGE};
 
-static const struct option_spec specs[] = {ARGUMENT(list, &given.arguments, "JOB",
+static const struct option_spec specs[] = {
+    ARGUMENT(list, &given.arguments, "JOB",
              "job files, stores (*.db), or folders of either (the stores of the folder out)", .optional = true),
-OPTION_STORE(&given.store),
-OPTION(string, &given.output, "output", 'o', "FILE",
+    OPTION_STORE(&given.store),
+    OPTION(string, &given.output, "output", 'o', "FILE",
            "the file to write; -: standard output (report.html; standard output for other formats)"),
-OPTION(choice, &given.format, "format", 'f', NULL,
+    OPTION(choice, &given.format, "format", 'f', NULL,
            "instead of the page: only the index, or (json) the whole document", .choices = format_names),
-OPTION_END,
+    OPTION_END,
 };
 
 static int run(void)

@@ -21,31 +21,32 @@ static struct {
     int format;
 } given = {.strategy = "default", .budgets = "25,50,100,200", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
 
-static const struct option_spec specs[] = {ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"),
-OPTION(string, &given.strategy, "strategy", 'S', "NAMES", "strategies, separated by commas, or all (default)",
+static const struct option_spec specs[] = {
+    ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"),
+    OPTION(string, &given.strategy, "strategy", 'S', "NAMES", "strategies, separated by commas, or all (default)",
            .words = strategy_names),
-OPTION(string, &given.budgets, "budgets", 'b', "LIST",
+    OPTION(string, &given.budgets, "budgets", 'b', "LIST",
            "report after these numbers of unique evaluations (25,50,100,200)"),
-OPTION(integer, &given.bench.seeds, "seeds", 'n', "N", "runs of each strategy on each file (60)", .low = 1,
+    OPTION(integer, &given.bench.seeds, "seeds", 'n', "N", "runs of each strategy on each file (60)", .low = 1,
            .high = 100000),
-OPTION(integer, &given.bench.first_seed, "first-seed", 0, "N", "seed of the first run (1)"),
-OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
+    OPTION(integer, &given.bench.first_seed, "first-seed", 0, "N", "seed of the first run (1)"),
+    OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
            "proposals outstanding at once, as in a run whose compilers work ahead (1)", .low = 1, .high = 1024),
-OPTION(string, &given.timeline, "timeline", 0, "SETTINGS",
+    OPTION(string, &given.timeline, "timeline", 0, "SETTINGS",
            "simulate a whole run, its policy included: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
            "or 'recorded'"),
-OPTION(string, &given.times, "times", 0, "LIST",
+    OPTION(string, &given.times, "times", 0, "LIST",
            "with --timeline: also report after these simulated times (10s,20s,40s,80s)"),
-OPTION(string, &given.bench.text, "set", 0, "NAME=VALUE,...",
+    OPTION(string, &given.bench.text, "set", 0, "NAME=VALUE,...",
            "options of the strategies; `sweetspot list strategies` explains them (their defaults)"),
-OPTION(list, &given.priors, "prior", 0, "FILE",
+    OPTION(list, &given.priors, "prior", 0, "FILE",
            "results of another device, size or data type to learn from, a recorded space or a store; several "
            "may be given, and a file is not used as a prior for itself (none)"),
-FLAG(&given.no_score, "no-score", 0, "leave out the methodology score, which needs longer runs"),
-OPTION(integer, &given.bench.processes, "jobs", 'j', "N", "processes (one per core)", .low = 1,
+    FLAG(&given.no_score, "no-score", 0, "leave out the methodology score, which needs longer runs"),
+    OPTION(integer, &given.bench.processes, "jobs", 'j', "N", "processes (one per core)", .low = 1,
            .high = BENCH_MAX_PROCESSES),
-OPTION_FORMAT(&given.format),
-OPTION_END,
+    OPTION_FORMAT(&given.format),
+    OPTION_END,
 };
 
 // "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a

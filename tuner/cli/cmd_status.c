@@ -180,15 +180,16 @@ struct showing {
 
 static struct showing given = {.every = 2};
 
-static const struct option_spec specs[] = {OPTION_JOBS(&given.job_set.named),
-OPTION_STORE(&given.job_set.store),
-OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
-OPTION_FORMAT(&given.format),
-FLAG(&given.watch, "watch", 'w',
+static const struct option_spec specs[] = {
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
+    OPTION_FORMAT(&given.format),
+    FLAG(&given.watch, "watch", 'w',
          "follow the run of one job until it ends, from any machine that sees "
          "the store's folder"),
-OPTION(seconds, &given.every, "every", 0, "TIME", "with --watch: how often, 1s, 5m (2s)"),
-OPTION_END,
+    OPTION(seconds, &given.every, "every", 0, "TIME", "with --watch: how often, 1s, 5m (2s)"),
+    OPTION_END,
 };
 
 static int show(void *user, struct session *session)
