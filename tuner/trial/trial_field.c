@@ -145,11 +145,6 @@ void trial_clear(enum field_level level, void *record)
     record_clear(trial_answer(level, FIELD_GPU), record);
 }
 
-void trial_write_answer(enum field_level level, unsigned from, const void *record, json_t *answer)
-{
-    record_write_into(trial_answer(level, from), record, answer);
-}
-
 void trial_read_answer(enum field_level level, unsigned from, void *record, const json_t *answer, struct arena *memory)
 {
     for (const struct record_field *f = trial_answer(level, from)->fields; f->name; f++)
