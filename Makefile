@@ -323,8 +323,8 @@ golden: setup
 # The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
 .PHONY: test-contributing
 test-contributing: setup
-	@$(MAKE) programs $(TEST_HELPERS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,golden strategies operations \
-	  plausibility options completion manual gallery)) $(BIN)/reference_library.so
+	@$(MAKE) programs $(TEST_HELPERS) $(GOLDEN_TESTS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,strategies \
+	  operations completion manual gallery trial recorded documents)) $(BIN)/reference_library.so
 	@+bash tests/contributing.sh
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).

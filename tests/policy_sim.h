@@ -3,19 +3,8 @@
 #ifndef SWEETSPOT_POLICY_SIM_H
 #define SWEETSPOT_POLICY_SIM_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "search/space/random.h"
-#include "tuner/base/memory.h"
+#include "tests/testing.h"
 #include "tuner/policy/simulation.h"
 
 enum { MOST_TASKS = 4000 };

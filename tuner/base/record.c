@@ -1,10 +1,9 @@
 // See record.h.
 #include "tuner/base/record.h"
 
+#include "tuner/base/base.h"
 #include <float.h>
 #include <limits.h>
-#include <stdint.h>
-#include <string.h>
 
 static void *at(const struct record_field *f, const void *record)
 {
