@@ -185,7 +185,7 @@ static const char *decide(struct final_run *f, const struct final_entry_answer *
         const struct final_entry_answer *e = &f->answer->entries[i];
         if (final_passed(e) && !e->trial) contenders[count++] = final_contender(f, e, false);
     }
-    int troubled = final_poll(contenders, count, why);
+    int troubled = final_examine(contenders, count, why);
     size_t pairs = final_ratio(&contenders[1], &contenders[0], ratio);
     const char *word = troubled || !pairs ? BUILDS_UNDECIDED : verdict_word(ratio);
     if (!pairs && !troubled) error_set(why, "there are no rounds in which both have a time");
