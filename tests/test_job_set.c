@@ -70,7 +70,23 @@ static int lines_with(const char *text, const char *part)
     return count;
 }
 
-TEST_WITH(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other, setup, teardown)
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
 {
     char *folder = make_night();
     struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot status night", folder);
@@ -95,7 +111,7 @@ TEST_WITH(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other, setup, t
     e2e_remove(folder);
 }
 
-TEST_WITH(programs_get_one_document_and_one_line_of_titles, setup, teardown)
+TEST(programs_get_one_document_and_one_line_of_titles)
 {
     static const char *const commands_with_formats[] = {"status", "compare"};
     char *folder = make_night();
@@ -136,7 +152,7 @@ TEST_WITH(programs_get_one_document_and_one_line_of_titles, setup, teardown)
     e2e_remove(folder);
 }
 
-TEST_WITH(headers_and_exports_of_several_go_into_a_folder, setup, teardown)
+TEST(headers_and_exports_of_several_go_into_a_folder)
 {
     char *folder = make_night();
     struct outcome_of_command r = e2e_run(
@@ -184,7 +200,7 @@ TEST_WITH(headers_and_exports_of_several_go_into_a_folder, setup, teardown)
     e2e_remove(folder);
 }
 
-TEST_WITH(more_than_64_jobs_are_read_from_a_folder_or_the_command_line, setup, teardown)
+TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
 {
     enum { JOBS = 80 };
     char *folder = e2e_folder("several-many");
@@ -206,22 +222,6 @@ TEST_WITH(more_than_64_jobs_are_read_from_a_folder_or_the_command_line, setup, t
         e2e_done(&r);
     }
     e2e_remove(folder);
-}
-
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
 }
 
 TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
@@ -308,7 +308,7 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
 }
 
 // Ratios of 1.0 to 1.2 to one library, always 1.3 to the other, none to a third.
-TEST_WITH(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted, setup, teardown)
+TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
     struct error err = {""};
     json_t *document =
@@ -398,7 +398,7 @@ static char *print_on_terminal(const struct table *table, unsigned short columns
     return text;
 }
 
-TEST_WITH(on_a_narrow_terminal_texts_are_cut_and_numbers_are_not, setup, teardown)
+TEST(on_a_narrow_terminal_texts_are_cut_and_numbers_are_not)
 {
     struct table *table = table_new((const char *[]){"name", "configuration", ">a very wide number", "x", NULL});
     const char *const cells[] = {"gemm", "BLOCK_M=128,BLOCK_N=64,\xc2\xb5=3", "123456789012345678", "end"};
