@@ -250,7 +250,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     int64_t counts[STATUS_COUNT], room = 0;
     int failed = store_counts(store, counts, err) < 0;
     for (int i = 0; i < STATUS_COUNT && !failed; i++) room += counts[i];
-    recorded_add_trials(r, (size_t)room);
+    if (!failed) failed = recorded_add_trials(r, (size_t)room, err);
     if (!failed) failed = store_each(store, false, 0, add_trial, &e, err) < 0;
     r->trial_count = e.used;
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;

@@ -155,13 +155,14 @@ int recorded_value_index(const struct recorded_parameter *p, const json_t *value
     return found;
 }
 
-void recorded_add_trials(struct recorded *r, size_t count)
+int recorded_add_trials(struct recorded *r, size_t count, struct error *err)
 {
+    if (!(r->trials = memory_try(count, sizeof *r->trials, err)) ||
+        !(r->figures = memory_try(count, r->problem_count * sizeof *r->figures, err)) ||
+        !(r->counters = memory_try(count, r->metric_count * sizeof *r->counters, err)) ||
+        !(r->configs = memory_try(count, r->parameter_count * sizeof *r->configs, err)))
+        return -1;
     r->trial_count = count;
-    r->trials = memory_new(count, sizeof *r->trials);
-    r->figures = memory_new(count * r->problem_count, sizeof *r->figures);
-    r->counters = memory_new(count * r->metric_count, sizeof *r->counters);
-    r->configs = memory_new(count * r->parameter_count, sizeof *r->configs);
     for (size_t i = 0; i < count; i++) {
         struct trial *t = &r->trials[i];
         trial_clear(FIELD_TRIAL, t);
@@ -175,6 +176,7 @@ void recorded_add_trials(struct recorded *r, size_t count)
         }
     }
     for (size_t i = 0; i < count * r->metric_count; i++) r->counters[i] = NAN;
+    return 0;
 }
 
 struct trial_problem *recorded_figures(struct recorded *r, size_t trial, size_t problem)

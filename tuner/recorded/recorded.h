@@ -115,8 +115,9 @@ struct recorded {
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *);
 
-// Room for `count` trials, all unknown, once problem_count, metric_count and parameter_count are set.
-void recorded_add_trials(struct recorded *, size_t count);
+// Room for `count` trials, all unknown, once problem_count, metric_count and parameter_count are set. -1 with a message
+// where there is no memory for them.
+int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
 // Reads a file. NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);

@@ -92,7 +92,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
         add_parameter(r, name);
         if (recorded_set_values(&r->parameters[i], json_object_get(values, name), -1, err) < 0) return -1;
     }
-    recorded_add_trials(r, json_object_size(cache));
+    if (recorded_add_trials(r, json_object_size(cache), err)) return -1;
     size_t trial = 0;
     json_object_foreach(cache, key, entry)
     {
@@ -187,7 +187,7 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
         json_decref(values);
         if (result < 0) return -1;
     }
-    recorded_add_trials(r, json_array_size(results));
+    if (recorded_add_trials(r, json_array_size(results), err)) return -1;
     for (size_t trial = 0; trial < r->trial_count; trial++) {
         const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
         for (size_t i = 0; i < r->parameter_count; i++)

@@ -238,7 +238,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         while (i < count && !(columns[i].kind == COLUMN_PARAMETER && columns[i].index == p)) i++;
         if (i == count) result = error_set(err, "parameter '%s' has no column", r->parameters[p].name);
     }
-    if (result == 0) recorded_add_trials(r, json_array_size(rows));
+    if (result == 0) result = recorded_add_trials(r, json_array_size(rows), err);
     for (size_t i = 0; i < r->trial_count && result == 0; i++)
         result = read_trial(r, i, json_array_get(rows, i), columns, count, err);
     free(columns);
