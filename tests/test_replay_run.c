@@ -1,7 +1,7 @@
 // A whole tuning run on a recorded space: deterministic, resumable after kill -9 at any instant, and the rest of the
 // commands on its store.
-#include "tests/testing.h"
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <math.h>
 #include <signal.h>
