@@ -173,8 +173,9 @@ TEST_WITH(a_final_that_makes_no_sense_is_refused, setup, teardown)
     } cases[] = {
         {"{}", "no entries"},
         {"{\"entries\":[],\"winner\":1}", "no winner"},
-        {"{\"entries\":[{\"trial\":2,\"name\":\"2\",\"problems\":[]}],\"winner\":1}", "no winner"},
-        {"{\"entries\":[1,null,\"x\"],\"winner\":1}", "no winner"},
+        {"{\"entries\":[{\"trial\":2,\"name\":\"2\",\"status\":\"wrong\"}],\"winner\":1}", "no winner"},
+        {"{\"entries\":[{\"trial\":1,\"name\":\"1\",\"status\":\"ok\"}],\"winner\":1}", "without times"},
+        {"{\"entries\":[1,null,\"x\"],\"winner\":1}", "'entries' of the final is not an object"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct final final;
@@ -338,12 +339,14 @@ TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, se
 TEST_WITH(ratios_are_to_the_kernel_that_is_chosen_for_the_problem, setup, teardown)
 {
     struct error err = {""};
-    json_t *document =
-        json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
-                   "{\"name\":\"a\",\"trial\":5,\"problems\":[{\"times\":[1,1.5,2]},{\"times\":[9,9,9]}]},"
-                   "{\"name\":\"b\",\"trial\":6,\"problems\":[{\"times\":[8,8,8]},{\"times\":[2,4,3]}]},"
-                   "{\"name\":\"cublas\",\"problems\":[{\"times\":[2,3,4]},{\"times\":[6,12,9]}]}]}",
-                   &err);
+    json_t *document = json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
+                                  "{\"name\":\"a\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                                  "\"times\":[1,1.5,2]},{\"problem\":1,\"times\":[9,9,9]}]},"
+                                  "{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                                  "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},"
+                                  "{\"name\":\"cublas\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[2,3,"
+                                  "4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
+                                  &err);
     struct final final;
     if (!document || final_read(&final, document, 2, &err)) fail_msg("%s", err.message);
     const struct final_entry *library = &final.entries[2];

@@ -12,17 +12,6 @@
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
 
-static char *shape_text(const struct npy *npy)
-{
-    char *text = text_copy("");
-    for (size_t i = 0; i < npy->dimensions; i++) {
-        char *longer = text_format("%s%s%zu", text, i ? " x " : "", npy->shape[i]);
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
 // Values of a buffer from a file, for every problem.
 static void check_values(struct check *c, struct location at, const char *path, const struct buffer *b)
 {
@@ -34,7 +23,8 @@ static void check_values(struct check *c, struct location at, const char *path, 
         npy_release(&npy);
         return;
     }
-    char *shape = shape_text(&npy);
+    struct text shape = {0};
+    for (size_t i = 0; i < npy.dimensions; i++) text_add(&shape, "%s%zu", i ? " x " : "", npy.shape[i]);
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     if (npy.kind == 'f' && !element_is_float(b->type))
         check_add(&c->doubts, at, "'%s' has floating-point numbers, which lose their fraction in buffer '%s' of %s",
@@ -50,36 +40,32 @@ static void check_values(struct check *c, struct location at, const char *path, 
         if (npy.count != (size_t)(rows * cols)) {
             check_add(&c->mistakes, at,
                       "'%s' has %zu elements (%s), but buffer '%s' of problem %s has %" PRId64 " x %" PRId64, path,
-                      npy.count, shape, b->name, job->problems[p].name, rows, cols);
+                      npy.count, shape.text ? shape.text : "", b->name, job->problems[p].name, rows, cols);
             break;
         }
         if (npy.dimensions > 1 && rows > 1 && npy.shape[npy.dimensions - 1] != (size_t)cols) {
             check_add(&c->doubts, at,
                       "'%s' is %s, but buffer '%s' of problem %s is %" PRId64 " x %" PRId64
                       ": is it a transposed array?",
-                      path, shape, b->name, job->problems[p].name, rows, cols);
+                      path, shape.text, b->name, job->problems[p].name, rows, cols);
             break;
         }
     }
     free(values);
-    free(shape);
+    free(shape.text);
     npy_release(&npy);
 }
 
 static void check_fills(struct check *c, size_t stage, const struct stage *s)
 {
-    char *list = check_stage_path(c->job, stage, "arguments");
     for (size_t i = 0; i < s->argument_count; i++) {
-        struct location at = job_location(c->job, "%s[%zu].fill", list, i);
+        struct location at = check_stage_location(c->job, stage, "arguments", (int)i, "fill");
         const struct argument *a = &s->arguments[i];
         const struct buffer *b = a->buffer >= 0 ? &c->job->buffers[a->buffer] : NULL;
-        char *path = text_format("%s[%zu].fill", list, i);
-        bool here = false; // a buffer is declared once
-        for (size_t k = 0; k < c->job->location_count && !here; k++) here = !strcmp(c->job->locations[k].path, path);
+        const char *member = at.path ? strrchr(at.path, '.') : NULL;
+        bool here = member && !strcmp(member, ".fill"); // a buffer is declared once
         if (b && here && b->fill.kind == FILL_NPY && b->fill.path) check_values(c, at, b->fill.path, b);
-        free(path);
     }
-    free(list);
 }
 
 // The functions of one library that the job names. What is a source is built later (the compiler says what it lacks).
@@ -98,7 +84,7 @@ static void check_functions(struct check *c, const char *library, struct locatio
     shared_library_release(&l);
 }
 
-static void check_library(struct check *c)
+static void check_libraries(struct check *c)
 {
     const struct job *job = c->job;
     const struct reference *r = &job->reference;
@@ -106,17 +92,14 @@ static void check_library(struct check *c)
     const struct location locations[] = {job_location(job, "reference.function"),
                                          job_location(job, "reference.generate"),
                                          job_location(job, "reference.verify")};
-    check_functions(c, r->library, job_location(job, "reference.library"), 3, functions, locations);
-}
-
-static void check_baselines(struct check *c)
-{
-    for (size_t i = 0; i < c->job->baseline_count; i++) {
-        const struct job_baseline *b = &c->job->baselines[i];
-        const char *const functions[] = {b->function, b->init};
-        const struct location locations[] = {job_location(c->job, "baselines[%zu].function", i),
-                                             job_location(c->job, "baselines[%zu].init", i)};
-        check_functions(c, b->library, job_location(c->job, "baselines[%zu].library", i), 2, functions, locations);
+    if (r->kind == REFERENCE_LIBRARY)
+        check_functions(c, r->library, job_location(job, "reference.library"), 3, functions, locations);
+    for (size_t i = 0; i < job->baseline_count; i++) {
+        const struct job_baseline *b = &job->baselines[i];
+        const struct location own[] = {job_location(job, "baselines[%zu].function", i),
+                                       job_location(job, "baselines[%zu].init", i)};
+        check_functions(c, b->library, job_location(job, "baselines[%zu].library", i), 2,
+                        (const char *const[]){b->function, b->init}, own);
     }
 }
 
@@ -169,7 +152,6 @@ void check_files(struct check *c)
             check_add(&c->mistakes, job_location(job, "reference.files"),
                       "no file has the expected values of buffer '%s'", buffer->name);
     }
-    if (r->kind == REFERENCE_LIBRARY) check_library(c);
     if (r->kind == REFERENCE_COMMAND) check_command(c);
-    check_baselines(c);
+    check_libraries(c);
 }

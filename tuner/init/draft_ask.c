@@ -7,6 +7,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
+#include "tuner/check/compile_hints.h"
 #include "tuner/init/draft.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"
@@ -70,14 +71,6 @@ static void take(struct job_draft *d)
     }
 }
 
-// The first line of a log that says what is wrong. malloc'ed.
-static char *first_error(const char *log)
-{
-    const char *at = strstr(log, "error"), *start = at ? at : log;
-    while (start > log && start[-1] != '\n') start--;
-    return text_format("%.*s", (int)strcspn(start, "\n"), start);
-}
-
 int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler, struct error *err)
 {
     static const int64_t others[] = {8, 1};
@@ -94,7 +87,7 @@ int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler
             failed = ask(d, source, &w, nvcc, others[k], folder, nvcc ? &ignored : err);
             found = !failed && !d->signatures.log;
             if (nvcc && !found) failed = 0; // it may be missing
-            if (!nvcc && !failed && !found && !d->log) d->log = first_error(d->signatures.log);
+            if (!nvcc && !failed && !found && !d->log) d->log = compile_first_line(d->signatures.log);
             if (found && nvcc) d->nvcc = d->log, d->log = NULL;
         }
     if (found) {

@@ -304,7 +304,7 @@ static void put_field(struct text *o, const struct trial_field *f, const void *r
     } else if (f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER) {
         text_add(o, "%" PRId64, *(const int64_t *)place);
     } else if (f->kind == FIELD_SAMPLES) {
-        size_t count = *(const size_t *)(const void *)((const char *)record + f->count_place);
+        size_t count = ((const struct trial_problem *)record)->sample_count;
         text_add(o, "[");
         for (size_t i = 0; i < count; i++) {
             if (i) text_add(o, ",");

@@ -199,7 +199,7 @@ void store_bind_fields(sqlite3_stmt *statement, int *parameter, enum field_level
             break;
         default:
             bind_samples(statement, at, *(const double *const *)place,
-                         *(const size_t *)((const char *)record + f->count_place));
+                         ((const struct trial_problem *)record)->sample_count);
         }
     }
 }
@@ -258,7 +258,7 @@ int store_read_fields(struct store *store, sqlite3_stmt *query, int *column, enu
             *(double *)place = null ? (double)NAN : sqlite3_column_double(query, at);
             break;
         default:
-            read_samples(text, (const double **)place, (size_t *)((char *)record + f->count_place), memory);
+            read_samples(text, (const double **)place, &((struct trial_problem *)record)->sample_count, memory);
         }
     }
     return 0;
