@@ -8,7 +8,6 @@
 #include "tuner/base/text.h"
 
 // The value at a path of members and indices, "a.b.0", or NULL.
-static // The value at a path of members and indices, "a.b.0", or NULL.
 static const json_t *value_at(const json_t *value, const char *path)
 {
     char key[128];
