@@ -1,7 +1,5 @@
 // The arithmetic of expressions (search/space/expr_ops.c) against 128-bit integers, and distances between problems
 // (search/model/kernel_set.c).
-#include <math.h>
-
 #include "search/space/expr_node.h"
 #include "search/space/fn.h"
 #include "tests/testing.h"

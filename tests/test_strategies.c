@@ -1,7 +1,5 @@
 // The contract of search/strategies/strategy.h, for every strategy of the table, on synthetic landscapes with fixed
 // seeds.
-#include <math.h>
-
 #include "search/strategies/strategy.h"
 #include "tests/testing.h"
 
