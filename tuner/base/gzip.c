@@ -2,14 +2,10 @@
 #include "tuner/base/gzip.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 

@@ -106,13 +106,10 @@ static bool has_column(struct store *store, const struct trial_field *f, struct 
     }
     sqlite3_bind_text(query, 1, tables[f->level], -1, SQLITE_STATIC);
     sqlite3_bind_text(query, 2, f->name, -1, SQLITE_STATIC);
-    int step = sqlite3_step(query);
-    if (step != SQLITE_ROW && step != SQLITE_DONE) {
-        store_failed(store, err);
-        *failed = true;
-    }
+    int step = store_step(store, query, err);
+    *failed = step < 0;
     sqlite3_finalize(query);
-    return step == SQLITE_ROW;
+    return step > 0;
 }
 
 int store_find_columns(struct store *store, struct error *err)

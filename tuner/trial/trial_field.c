@@ -1,8 +1,7 @@
 // The table of a trial's figures, and what follows from a field's kind. See trial_field.h.
 #include "tuner/trial/trial_field.h"
 
-#include <math.h>
-#include <string.h>
+#include "tuner/base/base.h"
 
 #define ROW(level, type, kind, member, unit, flags, answer, meaning) \
     {#member, unit, level, FIELD_##kind, offsetof(type, member), flags, answer, meaning},
@@ -100,6 +99,23 @@ void field_take(const struct trial_field *f, void *record, const json_t *value, 
 {
     struct record_field r = as_record(f, f->name, false);
     record_take(&r, "", value, record, memory, NULL);
+}
+
+void field_copy(const struct trial_field *f, void *to, const void *from, struct arena *memory)
+{
+    static const size_t field_sizes[FIELD_KINDS] = {
+        [FIELD_TEXT] = sizeof(char *),     [FIELD_STATUS] = sizeof(enum trial_status), [FIELD_BOOL] = sizeof(bool),
+        [FIELD_COUNT] = sizeof(int64_t),   [FIELD_INTEGER] = sizeof(int64_t),          [FIELD_REAL] = sizeof(double),
+        [FIELD_SAMPLES] = sizeof(double *)};
+    void *place = (char *)to + f->place;
+    memcpy(place, (const char *)from + f->place, field_sizes[f->kind]);
+    if (f->kind == FIELD_TEXT) *(const char **)place = arena_copy(memory, *(const char *const *)place);
+    if (f->kind != FIELD_SAMPLES) return;
+    size_t count = ((const struct trial_problem *)from)->sample_count;
+    double *samples = arena_new(memory, count * sizeof *samples);
+    if (count) memcpy(samples, *(const double *const *)place, count * sizeof *samples);
+    *(const double **)place = samples;
+    ((struct trial_problem *)to)->sample_count = count;
 }
 
 static const struct record *trial_answer(enum field_level level, unsigned from)
