@@ -1,7 +1,6 @@
 // tuner/base: durations, edit distances, paths, and files that may be packed or cut off.
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,7 +11,6 @@
 #include "tuner/base/gzip.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
-#include "tuner/base/text.h"
 
 TEST(durations_are_read_in_every_unit)
 {

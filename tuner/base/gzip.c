@@ -2,15 +2,11 @@
 #include "tuner/base/gzip.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"

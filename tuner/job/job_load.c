@@ -15,18 +15,23 @@
 #include "tuner/job/job_parts.h"
 #include "tuner/trial/metrics.h"
 
+// Takes the text.
+static void add_string(char ***list, size_t *count, char *text)
+{
+    *list = memory_grow(*list, *count + 1, sizeof **list);
+    (*list)[(*count)++] = text;
+}
+
 static void load_strings(struct reader *r, const struct node *group, const char *path, const char *directory,
                          char ***list, size_t *count)
 {
     const struct node *sequence = reader_sequence(r, group, path);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
         const struct node *n = node_at(sequence, i);
-        if (!node_is_string(n)) {
+        if (node_is_string(n))
+            add_string(list, count, directory ? text_join_path(directory, node_string(n)) : text_copy(node_string(n)));
+        else
             reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
-            continue;
-        }
-        *list = memory_grow(*list, *count + 1, sizeof **list);
-        (*list)[(*count)++] = directory ? text_join_path(directory, node_string(n)) : text_copy(node_string(n));
     }
 }
 
