@@ -1,17 +1,12 @@
 // sweetspot doctor: the GPUs of this machine, what works on it, and how to fix the rest.
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/rows.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/setup/probe.h"

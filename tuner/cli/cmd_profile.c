@@ -2,12 +2,10 @@
 //
 // The candidate's configuration comes from the store; it is compiled, verified, timed and counted again. The ceilings
 // device can do at most is kept there, and what was found as documents of the trial.
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"

@@ -3,11 +3,8 @@
 //
 // Everything is gathered into one JSON object per job and device: --format json prints it, csv has a line for each
 // of its members, the table has what people want of it (status_table.c).
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/flat_csv.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"

@@ -1,8 +1,6 @@
 // Reading a recorded space: reads the file and recognises its format. See recorded.h.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 

@@ -18,13 +18,10 @@
 // before the first WAL exists: store_inspect only needs the main file.
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { HEADER_SIZE = 100 };
