@@ -15,7 +15,7 @@ struct suite_job {
     const char *path;
     char *name;
     int status;
-    bool out; // failed, or more time would not help
+    bool out; // it failed, or more time would not help
     double spent;
     struct tune_outcome outcome;
 };

@@ -4,7 +4,7 @@
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which are not JSON. Outside strings they become null in place ("null" and blanks).
+// Python writes NaN and Infinity, which are not JSON. Outside strings they become 0 and blanks, in place.
 static void blank_python_numbers(char *text)
 {
     bool in_string = false;
