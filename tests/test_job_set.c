@@ -313,9 +313,11 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
     struct error err = {""};
     json_t *document = json_parse(
         "{\"winner\":5,\"entries\":["
-        "{\"name\":\"5\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"times\":[1,1,1,1,1,1,1,1,1]}]},"
-        "{\"name\":\"even\",\"status\":\"ok\",\"problems\":[{\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3]}]},"
-        "{\"name\":\"wide\",\"status\":\"ok\",\"problems\":[{\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,1.2]}]},"
+        "{\"name\":\"5\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1,1,1,1,1,1,1,1,1]}]},"
+        "{\"name\":\"even\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,"
+        "1.3]}]},"
+        "{\"name\":\"wide\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,"
+        "1.2]}]},"
         "{\"name\":\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
         &err);
     struct final final;
