@@ -16,7 +16,11 @@ static char *write_job(const char *current)
                      "{ name = \"X\"; values = [1, 2, 3, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\", "
                      "\"wrong\"]; }");
     e2e_write(folder, "old.cu", "\n");
+    e2e_write(folder, "old.ptx", ".version 8.0\n.visible .entry k_old(\n)\n{\n}\n.entry k_other() { ret; }\n");
     e2e_write(folder, "broken.cu", "\n");
+    char *copy = text_format("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
+    assert_int_equal(system(copy), 0);
+    free(copy);
     free(more);
     return folder;
 }
@@ -50,6 +54,19 @@ static void a_mistaken_present_kernel_is_refused_with_file_and_line(void **state
          "= "
          "\"f32\"; shape = [ \"N\" ]; direction = \"out\"; } ); };",
          "job.cfg:6: 'current' declares the output 'z', which the job does not have\n"},
+        {"current = { binary = \"old.ptx\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };", NULL},
+        {"current = { binary = \"old.ptx\"; entry = \"k_odl\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: unknown kernel 'k_odl'; did you mean 'k_old'? (known: k_old, k_other)\n"},
+        {"current = { binary = \"small\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: unknown kernel 'k_old' (known: k)\n"},
+        {"current = { binary = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "old.cu' has no kernel: it must be a cubin or PTX\n"},
+        {"current = { binary = \"old.ptx\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: 'current' lacks 'entry', the kernel's name\n"},
+        {"current = { binary = \"old.ptx\"; template = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ "
+         "64 "
+         "]; }; };",
+         "job.cfg:6: unknown setting 'template' in 'current'"},
         {"current = { entry = \"k\"; defines = { A = 3; }; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: setting 'defines' in 'current' was removed: write a '#define' into the source"},
     };
@@ -135,6 +152,28 @@ static void another_kernel_is_compiled_from_its_own_file(void **state)
     e2e_remove(folder);
 }
 
+// Both are measured without a compiler: the log names their files.
+static void a_binary_is_sent_as_it_is(void **state)
+{
+    (void)state;
+    char *folder = write_job(
+        "current = { binary = \"old.ptx\"; entry = \"k_old\"; launch = { grid = [ \"N / 2\" ]; block = [ 64 ]; }; };\n"
+        "baselines = ( { name = \"program\"; binary = \"old.ptx\"; entry = \"k_other\"; launch = { grid = [ 1 ]; block "
+        "= "
+        "[ "
+        "64 ]; }; } );");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && " WORKERS
+        " FAKE_LOG_FILES=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && grep -c old.ptx log",
+        folder);
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, " times current (95% interval ");
+    e2e_expect(r.out, " times program (95% interval ");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void one_that_is_wrong_is_named_and_left_out(void **state)
 {
     (void)state;
@@ -169,6 +208,9 @@ static void mistaken_programs_are_refused_with_file_and_line(void **state)
         const char *baselines, *message; // NULL: it is sound
     } cases[] = {
         {PROGRAM("mine", "f"), NULL},
+        {"{ name = \"k\"; entry = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }", NULL},
+        {"{ name = \"k\"; template = \"old.cu\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }",
+         "job.cfg:6: a baseline lacks 'entry', the kernel's name\n"},
         {PROGRAM("mine", "f") ", " PROGRAM("mine", "g"), "job.cfg:6: there is another baseline 'mine'\n"},
         {PROGRAM("my baseline", "f"), "job.cfg:6: a baseline's name begins with a letter"},
         {"{ name = \"a\"; library = \"old.cu\"; }", "job.cfg:6: a baseline lacks 'function'\n"},
@@ -233,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_configuration_is_measured_first_and_compared_with_the_winner),
         cmocka_unit_test(one_that_the_search_finds_races_once_and_is_shown_as_both),
         cmocka_unit_test(another_kernel_is_compiled_from_its_own_file),
+        cmocka_unit_test(a_binary_is_sent_as_it_is),
         cmocka_unit_test(one_that_is_wrong_is_named_and_left_out),
         cmocka_unit_test(one_that_does_not_compile_ends_the_run_with_its_name),
         cmocka_unit_test(mistaken_programs_are_refused_with_file_and_line),

@@ -111,7 +111,7 @@ static char *join_settings(const struct option_list *set)
 
 static int check_job(const struct judge_options *o, const struct job *job)
 {
-    if (!job->verify.enabled || job->reference.kind == REFERENCE_NONE) {
+    if (!job->verify.enabled || job->reference.kind == IMPLEMENTATION_NONE) {
         fprintf(stderr, "sweetspot: %s: judging a kernel needs a reference: add one to the job file\n", o->job);
         return EXIT_USAGE;
     }

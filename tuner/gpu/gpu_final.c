@@ -61,13 +61,13 @@ static uint64_t draw(uint64_t *state)
 
 static struct work entry_work(struct race_entry *e, size_t problem)
 {
-    return e->kernel ? pipeline_work(&e->pipeline, problem) : baseline_work(e->baseline, problem);
+    return pipeline_work(e->kernel ? &e->pipeline : &e->baseline->pipeline, problem);
 }
 
 static bool takes_part(const struct race_entry *e, size_t problem)
 {
     return e->enters && e->status == STATUS_OK &&
-           (e->kernel ? pipeline_does(&e->pipeline, problem) : baseline_does(e->baseline, problem));
+           pipeline_does(e->kernel ? &e->pipeline : &e->baseline->pipeline, problem);
 }
 
 static void disqualify(struct race_entry *e, enum trial_status status, const char *reason)

@@ -34,19 +34,15 @@ static int ask(struct job_draft *d, const char *source, struct worker *w, bool n
 {
     struct job job = {.symbols = symbols_new(), .compiler = nvcc ? JOB_NVCC : JOB_NVRTC, .compile_timeout = SECONDS};
     job.space = space_new(job.symbols);
-    job.reference.source = text_copy(source);
+    job.reference.kind = IMPLEMENTATION_KERNEL;
+    job.reference.path = text_copy(source);
     job.defines = macros_of(d, other, &job.define_count);
     job.reference.stage.entry = text_copy(d->sample.text);
     signatures_release(&d->signatures);
-    json_t *request = request_compile(&job, NULL, "sm_90a", NULL, folder);
+    json_t *request = request_implementation(&job, &job.reference, "sm_90a", folder);
     int result = signatures_ask(&d->signatures, w, request, "sm_90a", folder, SECONDS + COMPILE_GRACE, err);
-    for (size_t i = 0; i < job.define_count; i++) {
-        free(job.defines[i].name);
-        free(job.defines[i].value);
-    }
-    free(job.defines);
-    free(job.reference.source);
-    free(job.reference.stage.entry);
+    macros_free(job.defines, job.define_count);
+    implementation_release(&job.reference);
     space_free(job.space);
     symbols_free(job.symbols);
     return result;

@@ -70,21 +70,14 @@ static void load_value(struct reader *r, const struct job *job, const struct nod
 }
 
 void load_configuration(struct reader *r, const struct job *job, const struct node *group, const char *what,
-                        struct named_configuration *out)
+                        uint16_t *config)
 {
     size_t count = space_parameter_count(job->space);
     const char **names = memory_new(count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = space_parameter(job->space, i)->name;
     reader_check_members(r, group, what, names);
     free(names);
-    for (size_t i = 0; i < count; i++) load_value(r, job, group, what, i, out->config);
-}
-
-void note_configuration(struct reader *r, const struct node *group, struct named_configuration *out)
-{
-    out->given = true;
-    out->line = node_line(group);
-    out->file = reader_file(r, group);
+    for (size_t i = 0; i < count; i++) load_value(r, job, group, what, i, config);
 }
 
 // Why it is not a valid configuration.
@@ -105,13 +98,17 @@ static int blame_constraint(const struct job *job, const uint16_t *config, const
                   : error_set(err, "%s is not a valid configuration", what);
 }
 
-int job_check_configuration(const struct job *job, const struct named_configuration *c, const char *what,
-                            struct error *err)
+int job_check_configuration(const struct job *job, const struct implementation *c, struct error *err)
 {
-    return space_index(job->space, c->config) < 0 ? blame_constraint(job, c->config, what, err) : 0;
+    char *what = text_format("'%s'", c->setting);
+    bool bad = c->kind == IMPLEMENTATION_CONFIGURATION && space_index(job->space, c->config) < 0;
+    if (bad) blame_constraint(job, c->config, what, err);
+    free(what);
+    return bad ? job_locate_error(job, c->setting, err) : 0;
 }
 
-int job_blame_configuration(const struct job *job, const struct named_configuration *c, struct error *err)
+int job_locate_error(const struct job *job, const char *setting, struct error *err)
 {
-    return error_prefix(err, "%s:%d", c->file ? c->file : job->path, c->line);
+    struct place at = job_place(job, "%s", setting);
+    return error_prefix(err, "%s:%d", at.file ? at.file : job->path, at.line);
 }

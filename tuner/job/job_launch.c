@@ -1,7 +1,6 @@
-// Reading launches, arguments and the reference of a job file: see job_load.c.
+// Reading launches and arguments of a job file: see job_load.c.
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
@@ -215,75 +214,4 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         reader_mistake(
             r, node_member(root, "arguments"),
             "no buffer has direction \"out\" or \"inout\", so nothing could be verified: give the result one");
-}
-
-static void load_files(struct reader *r, struct job *job, const struct node *n)
-{
-    const struct node *files = reader_group(r, n, "reference.files");
-    job->reference.kind = REFERENCE_NPY;
-    for (size_t i = 0; files && i < node_count(files); i++) {
-        const struct node *file = node_at(files, i);
-        if (!node_is_string(file) || job_find_buffer(job, node_name(file)) < 0) {
-            reader_mistake(
-                r, file,
-                "'files' must give a .npy file for an output buffer, e.g. { C = \"c.npy\"; }; there is no buffer '%s'",
-                node_name(file));
-            continue;
-        }
-        job->reference.files =
-            memory_grow(job->reference.files, job->reference.file_count + 1, sizeof *job->reference.files);
-        job->reference.files[job->reference.file_count].buffer = text_copy(node_name(file));
-        char *path = text_join_path(job->directory, node_string(file));
-        check_npy(r, file, path);
-        job->reference.files[job->reference.file_count++].path = path;
-    }
-}
-
-void load_reference(struct reader *r, struct job *job, const struct node *root)
-{
-    const struct node *n = reader_group(r, root, "reference");
-    if (!n) {
-        const struct node *verification = node_member(root, "verification"),
-                          *enabled = node_member(verification, "enabled");
-        if (!enabled || !node_is_bool(enabled) || node_bool(enabled))
-            reader_mistake(r, NULL,
-                           "'reference' is missing: add 'reference = { operation = ...; };' (or set "
-                           "verification.enabled = false to "
-                           "trust the kernel)");
-        return;
-    }
-    int forms = (node_member(n, "operation") != NULL) + (node_member(n, "kernel") != NULL) +
-                (node_member(n, "library") != NULL) + (node_member(n, "command") != NULL) +
-                (node_member(n, "files") != NULL);
-    if (forms != 1) {
-        reader_mistake(r, n,
-                       "'reference' needs exactly one of 'operation', 'kernel', 'library', 'command' and 'files'");
-    } else if (node_member(n, "operation")) {
-        load_operation(r, job, n);
-    } else if (node_member(n, "kernel")) {
-        reader_check_group(r, n, "'reference'", "reference", "kernel");
-        const char *entry = text_or_empty(reader_string(r, n, "reference.kernel")),
-                   *source = reader_string(r, n, "reference.template");
-        job->reference.kind = REFERENCE_KERNEL;
-        job->reference.source =
-            source ? text_join_path(job->directory, source) : text_copy(job->source ? job->source : "");
-        if (source && access(job->reference.source, R_OK))
-            reader_mistake(r, node_member(n, "template"), "cannot read '%s'", source);
-        job->reference.stage.entry = text_copy(entry);
-        job->reference.stage.name = text_copy(entry);
-        load_launch(r, job, n, &job->reference.stage);
-        if (node_member(n, "arguments")) {
-            load_arguments(r, job, n, &job->reference.stage);
-            check_views(r, job, n, &job->reference.stage, 1, true);
-        } else if (job->stage_count != 1) {
-            reader_mistake(r, n, "'reference' needs 'arguments', because the job has several stages");
-        } // otherwise the job's own arguments: job_reference_stage
-    } else if (node_member(n, "library")) {
-        load_reference_library(r, job, n);
-    } else if (node_member(n, "command")) {
-        load_reference_command(r, job, n);
-    } else {
-        reader_check_group(r, n, "'reference'", "reference", "files");
-        load_files(r, job, n);
-    }
 }

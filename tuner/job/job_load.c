@@ -400,7 +400,6 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_reference(r, job, root);
     load_settings(r, job, root);
     load_fallback(r, job, root);
-    load_current(r, job, root);
     load_baselines(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);

@@ -244,15 +244,3 @@ char *job_argument_layout(const struct argument *a)
     }
     return text;
 }
-
-void argument_release(struct argument *a)
-{
-    free(a->name);
-    expr_free(a->value);
-    tensor_map_free(a->map);
-    for (size_t i = 0; i < a->member_count; i++) {
-        free(a->members[i].name);
-        expr_free(a->members[i].value);
-    }
-    free(a->members);
-}

@@ -148,15 +148,6 @@ void load_swaps(struct reader *r, const struct job *job, const struct node *stag
     }
 }
 
-void free_repeat(struct stage_repeat *repeat)
-{
-    for (size_t i = 0; i < repeat->loop_count; i++) {
-        expr_free(repeat->loops[i].from);
-        expr_free(repeat->loops[i].holds);
-        expr_free(repeat->loops[i].next);
-    }
-}
-
 // Starts the loops from `first` on. 1, or 0 with the number of the loop whose condition does not hold in *ended.
 static int start(const struct stage_repeat *repeat, size_t first, int64_t *values, size_t *ended, struct error *err)
 {

@@ -71,19 +71,6 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
     return map;
 }
 
-void tensor_map_free(struct tensor_map *map)
-{
-    if (!map) return;
-    for (size_t i = 0; i < TENSOR_MAP_RANK_MAX; i++) {
-        expr_free(map->view[i]);
-        expr_free(map->stride[i]);
-        expr_free(map->box[i]);
-    }
-    expr_free(map->swizzle);
-    expr_free(map->promotion);
-    free(map);
-}
-
 static int evaluate(const struct expr *e, int64_t absent, const int64_t *values, int64_t *out, struct error *err)
 {
     *out = absent;

@@ -172,7 +172,7 @@ static void read_baselines(struct run *r)
         if (!isfinite(r->incumbent.baseline))
             incumbent_set_baseline(&r->incumbent, json_get_string(value, "name", "?"), objective);
     }
-    if (r->job->current.own.given && !current)
+    if (job_current(r->job) && !current)
         display_message(&r->display, "the recording has no times of 'current', the job's present kernel");
     json_t *document = json_pack("{s:O?}", "baselines", json_object_get(r->job_answer, "baselines"));
     char *text = json_dumps(document, JSON_COMPACT);

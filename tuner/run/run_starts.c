@@ -64,17 +64,18 @@ static int visit(void *user, const char *config, const char *device)
     return 0;
 }
 
-static void add_named(struct run *r, const struct named_configuration *c)
+static void add_named(struct run *r, const struct implementation *c)
 {
     size_t bytes = space_parameter_count(r->job->space) * sizeof *c->config;
-    if (!c->given || (r->starts.count && !memcmp(r->starts.configs[0], c->config, bytes))) return;
+    if (!c || c->kind != IMPLEMENTATION_CONFIGURATION) return;
+    if (r->starts.count && !memcmp(r->starts.configs[0], c->config, bytes)) return;
     memcpy(r->starts.configs[r->starts.count++], c->config, sizeof c->config);
 }
 
 // Those that the job names come first, so that a short run has them too.
 static void add_own(struct run *r)
 {
-    if (r->job->current.own.given && !r->job->current.source) add_named(r, &r->job->current.own);
+    add_named(r, job_current(r->job));
     add_named(r, &r->job->fallback);
 }
 
@@ -88,9 +89,9 @@ void run_collect_starts(struct run *r)
     size_t winners = r->starts.count - before;
     if (before)
         display_log(&r->display, "the search begins with the job's %s",
-                    before > 1               ? "present kernel and its fallback"
-                    : r->job->fallback.given ? "fallback, for its header"
-                                             : "present kernel");
+                    before > 1              ? "present kernel and its fallback"
+                    : r->job->fallback.kind ? "fallback, for its header"
+                                            : "present kernel");
     if (winners) display_log(&r->display, "the search begins with %zu winners of earlier jobs", winners);
     if (r->starts.left_out) display_log(&r->display, "%zu more winners were found and left out", r->starts.left_out);
 }
