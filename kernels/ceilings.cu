@@ -56,7 +56,8 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_fp64(double a, double 
     if (sum == -1.0) *sink = sum;
 }
 
-// Kernels under a macro are compiled for the jobs that name their pipe (tuner/base/pipe.h), and for no others.
+// Kernels under a macro are compiled for the jobs that name their pipe (tuner/base/execution_unit.h), and for no
+// others.
 //
 // 32-bit integers: multiply-adds; additions of three terms, of which the chains' neighbours are one so that no compiler
 // can add up several steps; and, on sm_90 and later, DPX's max(a + b, c) on 32 bits and on pairs of 16.

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-const char *const element_words[] = {"f32", "f64", "f16", "bf16", "e4m3", "e5m2", "i8", "u8",
-                                     "i16", "u16", "i32", "u32",  "i64",  "u64",  NULL};
+const char *const element_text[] = {"f32", "f64", "f16", "bf16", "e4m3", "e5m2", "i8", "u8",
+                                    "i16", "u16", "i32", "u32",  "i64",  "u64",  NULL};
 
 static const struct {
     size_t size;
@@ -33,13 +33,13 @@ static const struct {
 
 const char *element_name(enum element type)
 {
-    return (unsigned)type < ELEMENT_COUNT ? element_words[type] : "?";
+    return (unsigned)type < ELEMENT_COUNT ? element_text[type] : "?";
 }
 
 int element_find(const char *name)
 {
     for (int i = 0; name && i < ELEMENT_COUNT; i++)
-        if (!strcmp(name, element_words[i])) return i;
+        if (!strcmp(name, element_text[i])) return i;
     return -1;
 }
 

@@ -26,7 +26,7 @@ enum element {
 };
 
 // The names by number, ended by NULL.
-extern const char *const element_words[];
+extern const char *const element_text[];
 // "f32", "f64", ...; never NULL for a valid element.
 const char *element_name(enum element type);
 // The element of a name, or -1.

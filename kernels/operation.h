@@ -13,7 +13,7 @@
 
 #include "kernels/element.h"
 #include "tuner/base/error.h"
-#include "tuner/base/pipe.h"
+#include "tuner/base/execution_unit.h"
 
 enum { OPERATION_ROLES_MAX = 16, OPERATION_DETAIL_MAX = 160 };
 
@@ -165,7 +165,7 @@ struct operation {
     // The pipe that its arithmetic can count on, by the type of its first buffer and the compute class, where a job
     // does not say; NULL, also as a result: none is known. *times is 1 before: how often the pipe works for one
     // operation of the problem.
-    const struct pipe *(*pipe)(enum element type, int compute_class, double *times);
+    const struct execution_unit *(*pipe)(enum element type, int compute_class, double *times);
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
     // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.
     // The old contents of an output that the job calls inout are in its operand.
@@ -177,8 +177,8 @@ struct operation {
 
 // For operation.pipe: matrix products, of which classes 1 and 2 are made of one and of three products of TF32; and what
 // adds up or scales element by element, halves in FP32.
-const struct pipe *operation_pipe_of_products(enum element type, int compute_class, double *times);
-const struct pipe *operation_pipe_of_sums(enum element type, int compute_class, double *times);
+const struct execution_unit *operation_pipe_of_products(enum element type, int compute_class, double *times);
+const struct execution_unit *operation_pipe_of_sums(enum element type, int compute_class, double *times);
 
 // All operations, NULL at the end.
 extern const struct operation *const operations[];

@@ -40,8 +40,9 @@ struct sim {
     double gpu_time;
     enum task_known (*known)(int number);
     double (*objective)(int number);
-    double (*promise)(int number); // of what waits, where the strategy ranks
-    int told[MOST_TASKS], told_count, dropped, forgotten, counted, without_counters, batches[MOST_TASKS], batch_count;
+    double (*acquisition)(int number); // of what waits, where the strategy ranks
+    int reported[MOST_TASKS], reported_count, dropped, forgotten, counted, without_counters, batches[MOST_TASKS],
+        batch_count;
     size_t left_countable[MOST_TASKS]; // after each batch
     char trace[65536];
     size_t trace_length;
@@ -73,8 +74,8 @@ static inline void trace(struct sim *s, char what, int number)
 
 static inline void tell(struct sim *s, const struct sim_task *t, double objective)
 {
-    s->told[s->told_count++] = t->number;
-    policy_told(&s->run.policy, objective);
+    s->reported[s->reported_count++] = t->number;
+    policy_reported(&s->run.policy, objective);
 }
 
 static inline void sim_propose(struct simulation *run)
@@ -159,7 +160,7 @@ static inline void sim_rank(struct simulation *run)
     size_t count;
     struct queued_task **waiting = policy_waiting(&run->policy, &count);
     for (size_t i = 0; i < count; i++)
-        waiting[i]->promise = ((struct sim *)run)->promise(((struct sim_task *)waiting[i])->number);
+        waiting[i]->acquisition = ((struct sim *)run)->acquisition(((struct sim_task *)waiting[i])->number);
     free(waiting);
 }
 

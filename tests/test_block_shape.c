@@ -81,14 +81,14 @@ static void more_sides_than_a_block_has_mean_something_else(void **state)
 static double first_doubt(const char *x, const char *y)
 {
     enum { SEEDS = 10, FIRST = 8 };
-    struct fixture f = open_space(), told = open_space();
+    struct fixture f = open_space(), reported = open_space();
     struct error err;
     struct block_shape shape;
     double sum = 0;
-    ADD(&told, "block_size_x", 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256);
-    ADD(&told, "block_size_y", 1, 2, 3, 4, 5, 6, 7, 8);
-    build(&told);
-    block_shape_init(&shape, told.space);
+    ADD(&reported, "block_size_x", 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256);
+    ADD(&reported, "block_size_y", 1, 2, 3, 4, 5, 6, 7, 8);
+    build(&reported);
+    block_shape_init(&shape, reported.space);
     ADD(&f, x, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256);
     ADD(&f, y, 1, 2, 3, 4, 5, 6, 7, 8);
     build(&f);
@@ -103,7 +103,7 @@ static double first_doubt(const char *x, const char *y)
         }
         strategy_free(s);
     }
-    close_space(&told);
+    close_space(&reported);
     close_space(&f);
     return sum;
 }

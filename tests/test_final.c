@@ -353,7 +353,7 @@ static void what_no_final_can_find_is_refused(void **state)
     (void)state;
     static const struct {
         const char *mode, *reason;
-    } spoilt[] = {
+    } invalid[] = {
         {"final_time_zero", "'times' of a problem is 0, outside 1e-07 to 1e+19"},
         {"final_time_tiny", "'times' of a problem is 4.94066e-324, outside 1e-07 to 1e+19"},
         {"final_time_negative", "'times' of a problem is -0.001, outside 1e-07 to 1e+19"},
@@ -365,13 +365,13 @@ static void what_no_final_can_find_is_refused(void **state)
         {"final_twice", "a candidate has two entries in the final"},
         {"final_blames_unknown", "it tells of the trial 4711, which it was not given"},
     };
-    for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
-        char *folder = e2e_folder("impossible"), *mode = text_format("\"%s\"", spoilt[i].mode);
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+        char *folder = e2e_folder("impossible"), *mode = text_format("\"%s\"", invalid[i].mode);
         struct outcome_of_command r = tune_modes(folder, "7", mode);
-        if (r.status != 1) fail_msg("%s: status %d: %s", spoilt[i].mode, r.status, r.out);
+        if (r.status != 1) fail_msg("%s: status %d: %s", invalid[i].mode, r.status, r.out);
         char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
         e2e_expect(log ? log : r.out, "the worker sends invalid messages: its answer to 'final': ");
-        e2e_expect(log ? log : r.out, spoilt[i].reason);
+        e2e_expect(log ? log : r.out, invalid[i].reason);
         e2e_done(&r);
         free(log);
         free(path);

@@ -300,7 +300,7 @@ static void what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on(
     struct data d;
     make_data(&d);
     const double theta[THETA] = {-0.5, -0.2, 0.3, 0.1, 0.6, 0.2, -2.5};
-    struct gp *believing = gp_new(ORDINAL, NOMINAL, POINTS), *told = make_process(&d, theta);
+    struct gp *believing = gp_new(ORDINAL, NOMINAL, POINTS), *reported = make_process(&d, theta);
     double before[POINTS], mean[POINTS], bound[POINTS], unused[POINTS];
     for (size_t i = 0; i < KNOWN; i++) gp_add(believing, d.points[i]);
     gp_set_theta(believing, theta);
@@ -310,20 +310,20 @@ static void what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on(
     for (size_t i = KNOWN; i < POINTS; i++) {
         d.targets[i] = before[i];
         gp_add(believing, d.points[i]);
-        gp_believe(believing);
+        gp_add_fantasy(believing);
     }
-    gp_condition(told, d.targets); // with the same targets
+    gp_condition(reported, d.targets); // with the same targets
     for (int conditioned = 0; conditioned < 2; conditioned++) {
         gp_means(believing, d.points[0], POINTS, mean, bound);
         for (size_t i = 0; i < POINTS; i++) {
             assert_true(fabs(mean[i] - before[i]) < 1e-3); // the means come from a table
-            assert_true(fabs(gp_variance(believing, d.points[i]) - gp_variance(told, d.points[i])) < 1e-9);
+            assert_true(fabs(gp_variance(believing, d.points[i]) - gp_variance(reported, d.points[i])) < 1e-9);
         }
         gp_condition(believing, d.targets);
     }
     assert_true(gp_variance(believing, d.points[POINTS - 1]) < 0.5 * alone);
     gp_free(believing);
-    gp_free(told);
+    gp_free(reported);
 }
 
 int main(void)

@@ -22,7 +22,7 @@
 #include "tuner/store/store.h"
 
 enum verdict { VERDICT_OK, VERDICT_WRONG, VERDICT_HONEST, VERDICT_STEADY };
-static const char *const verdict_words[] = {"ok", "wrong", "honest", "steady"};
+static const char *const verdict_text[] = {"ok", "wrong", "honest", "steady"};
 
 enum { CASES_MAX = 128, CLASSES_MAX = 64, NAME_MAX_LENGTH = 64, ROW_TEXT_MAX = 4096 };
 // Of the time of `plain`: less is a gain. In the family that tries to gain time it is stricter.
@@ -116,7 +116,7 @@ static int read_table(const char *family, struct hostile_case out[CASES_MAX])
         }
         if (sscanf(line, "%127s %15s %n", name, word, &length) != 2 || !line[length])
             fail_msg("%s.txt: not a case, a verdict and words: %s", family, line);
-        while (verdict < 4 && strcmp(verdict_words[verdict], word)) verdict++;
+        while (verdict < 4 && strcmp(verdict_text[verdict], word)) verdict++;
         if (verdict == 4 || class < 0 || strlen(name) >= NAME_MAX_LENGTH || count == CASES_MAX)
             fail_msg("%s.txt: %s", family, line);
         for (int i = 0; i < count; i++)

@@ -160,13 +160,13 @@ static void what_only_a_sanitizer_sees_is_seen(void **state)
         int status;
         json_t *document = judge(folder, REAL_TOOL, "sanitized", sanitized[i].name, "--no-counters", &status);
         const char *word = json_get_string(document, "status", ""), *reason = json_get_string(document, "reason", "");
-        const json_t *race = json_array_get(json_object_get(document, "sanitizers"), 3);
+        const json_t *early_stop = json_array_get(json_object_get(document, "sanitizers"), 3);
         print_message("%s: %s %s\n", sanitized[i].name, word, reason);
         if (strcmp(word, sanitized[i].status) || strncmp(reason, sanitized[i].reason, strlen(sanitized[i].reason)))
             fail_msg("%s is %s: %s", sanitized[i].name, word, reason);
         if (*reason && !strstr(reason, "sanitized.cu:")) fail_msg("no source line: %s", reason);
-        if (!strstr(json_get_string(race, "first", ""), sanitized[i].advice))
-            fail_msg("%s: racecheck: %s", sanitized[i].name, json_get_string(race, "first", ""));
+        if (!strstr(json_get_string(early_stop, "first", ""), sanitized[i].advice))
+            fail_msg("%s: racecheck: %s", sanitized[i].name, json_get_string(early_stop, "first", ""));
         json_decref(document);
     }
     e2e_remove(folder);

@@ -161,17 +161,17 @@ static void a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_con
         json_t *document = run_profile(folder, "profile", "sgemm_2048", config), *value, *line;
         double taken = seconds_now() - begin;
         const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
-        struct profile_blame blame[2];
+        struct profile_culprit blame[2];
         const char *key;
         size_t i;
         print_message("TILE_COL_SIZE %d: %.2f s\n", tile_col, taken);
         assert_true(taken < 5);
         if (tile_col == 8) {
-            assert_true(profile_blame(stage, EXCESS_SHARED, blame, 2) >= 1);
+            assert_true(profile_culprit(stage, EXCESS_SHARED, blame, 2) >= 1);
             e2e_expect(json_get_string(blame[0].line, "text", ""), "load<TILE_COL_SIZE>(b + ");
             assert_true(fabs(blame[0].ratio - 2) < 0.02);
         } else {
-            assert_int_equal(profile_blame(stage, EXCESS_SHARED, blame, 2), 0);
+            assert_int_equal(profile_culprit(stage, EXCESS_SHARED, blame, 2), 0);
         }
         json_object_foreach(json_object_get(stage, "totals"), key, value)
         {

@@ -170,7 +170,7 @@ static void what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told(void
     build(&f);
     struct history h;
     history_init(&h, f.space);
-    uint16_t config[2], again[2] = {0, 3}, told[2] = {0, 5};
+    uint16_t config[2], again[2] = {0, 3}, reported[2] = {0, 5};
     for (uint16_t i = 0; i < 60; i++) { // the table grows on the way
         memcpy(config, (uint16_t[]){(uint16_t)(i / 10), (uint16_t)(i % 10)}, sizeof config);
         history_propose(&h, config);
@@ -183,17 +183,17 @@ static void what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told(void
     }
     size_t row = history_propose(&h, again);
     assert_int_equal(history_find(&h, again), row);
-    history_tell(&h, &(struct observation){.config = told, .outcome = OUTCOME_OK, .objective = 2});
+    history_tell(&h, &(struct observation){.config = reported, .outcome = OUTCOME_OK, .objective = 2});
     assert_int_equal(h.pending, 31);
-    assert_int_equal(history_find(&h, told), h.best);
-    history_forget(&h, told); // has its result
-    assert_int_equal(history_find(&h, told), h.best);
+    assert_int_equal(history_find(&h, reported), h.best);
+    history_forget(&h, reported); // has its result
+    assert_int_equal(history_find(&h, reported), h.best);
     for (uint16_t i = 0; i < 30; i++) { // it grows again: the new rows are found, not the old ones
         memcpy(config, (uint16_t[]){(uint16_t)(6 + i / 10), (uint16_t)(i % 10)}, sizeof config);
         history_propose(&h, config);
     }
     assert_int_equal(history_find(&h, again), row);
-    assert_int_equal(history_find(&h, told), h.best);
+    assert_int_equal(history_find(&h, reported), h.best);
     history_release(&h);
     close_space(&f);
 }

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tuner/base/stats.h"
-#include "tuner/gpu/race.h"
+#include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/sampler.h"
 
 enum { MOST = 5000 };
@@ -245,39 +245,39 @@ static void a_candidate_that_may_be_among_the_first_is_measured_in_full(void **s
 static void first_launches_say_nothing_before_enough_candidates_are_known(void **state)
 {
     (void)state;
-    struct race r = {0};
-    for (int i = 0; i < RACE_LEAST; i++) {
-        assert_true(race_bound(&r, 1) == 0);
-        race_learn(&r, 1.1, 1.0);
+    struct early_stop r = {0};
+    for (int i = 0; i < EARLY_STOP_LEAST; i++) {
+        assert_true(early_stop_bound(&r, 1) == 0);
+        early_stop_learn(&r, 1.1, 1.0);
     }
-    assert_true(fabs(race_bound(&r, 1.1) - 1) < 1e-12);
-    race_learn(&r, 0, 1); // a candidate that was not verified: no first launch
-    race_learn(&r, 1, NAN);
-    assert_int_equal(r.count, RACE_LEAST);
+    assert_true(fabs(early_stop_bound(&r, 1.1) - 1) < 1e-12);
+    early_stop_learn(&r, 0, 1); // a candidate that was not verified: no first launch
+    early_stop_learn(&r, 1, NAN);
+    assert_int_equal(r.count, EARLY_STOP_LEAST);
 }
 
 static void the_worst_first_launch_of_late_counts(void **state)
 {
     (void)state;
-    struct race r = {0};
-    race_learn(&r, 2, 1);
-    for (int i = 1; i < RACE_KEPT; i++) race_learn(&r, 0.9, 1);
-    assert_true(race_bound(&r, 3) == 1.5);
-    race_learn(&r, 1.2, 1); // the first is forgotten
-    assert_true(fabs(race_bound(&r, 3) - 2.5) < 1e-12);
+    struct early_stop r = {0};
+    early_stop_learn(&r, 2, 1);
+    for (int i = 1; i < EARLY_STOP_KEPT; i++) early_stop_learn(&r, 0.9, 1);
+    assert_true(early_stop_bound(&r, 3) == 1.5);
+    early_stop_learn(&r, 1.2, 1); // the first is forgotten
+    assert_true(fabs(early_stop_bound(&r, 3) - 2.5) < 1e-12);
 }
 
 // A bound that is wrong would end a good candidate. A share beyond all of 32 others has a probability of 1/33.
 static void a_first_launch_seldom_underrates_a_candidate(void **state)
 {
     (void)state;
-    struct race r = {0};
+    struct early_stop r = {0};
     uint64_t seed = 5;
     int beyond = 0, draws = 20000;
     for (int i = 0; i < draws; i++) {
         double share = 1 + 0.1 * noise(&seed) + (noise(&seed) < 0.02 ? 0.5 * noise(&seed) : 0);
-        beyond += race_bound(&r, share) > 1;
-        race_learn(&r, share, 1);
+        beyond += early_stop_bound(&r, share) > 1;
+        early_stop_learn(&r, share, 1);
     }
     assert_true(beyond < draws / 25 && beyond > draws / 50);
 }
@@ -334,7 +334,7 @@ static void settings_go_to_a_worker_and_come_back(void **state)
     struct measure_settings all, back;
     struct error err;
     assert_int_equal(settings_read(measure_table, NULL, &all, &err), 0); // the defaults
-    assert_true(all.cold && all.warmup == 2 && all.max_samples == 100 && all.slow_factor == 3 && all.race == 1.1);
+    assert_true(all.cold && all.warmup == 2 && all.max_samples == 100 && all.slow_factor == 3 && all.early_stop == 1.1);
     all = (struct measure_settings){.cold = false,
                                     .warmup = 0,
                                     .min_samples = 3,
@@ -344,14 +344,14 @@ static void settings_go_to_a_worker_and_come_back(void **state)
                                     .graph_below = 3,
                                     .rest = 4,
                                     .slow_factor = 5,
-                                    .race = 6};
+                                    .early_stop = 6};
     json_t *object = settings_write(measure_table, &all);
     assert_string_equal(json_get_string(object, "cache", ""), "warm");
     assert_null(json_object_get(object, "timeout")); // the driver's alone
     assert_int_equal(settings_read(measure_table, object, &back, &err), 0);
     assert_true(!back.cold && back.warmup == 0 && back.min_samples == 3 && back.max_samples == 4);
     assert_true(back.precision == 0.5 && back.max_time == 2 && back.graph_below == 3 && back.rest == 4);
-    assert_true(back.slow_factor == 5 && back.race == 6);
+    assert_true(back.slow_factor == 5 && back.early_stop == 6);
     json_decref(object);
 }
 

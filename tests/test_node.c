@@ -106,7 +106,7 @@ static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
     line[SIZE - 1] = '\n';
     begin_worker(&a, 7);
     frame_put(&a.out, FRAME_INPUT, 7, line, SIZE);
-    size_t got = 0, beats = 0;
+    size_t got = 0, heartbeats = 0;
     while (frame_pending(&a.out)) { // the agent waits with what it has to say, for long enough that a beat is due
         assert_int_equal(frame_flush(&a.out, a.child.to), 0);
         usleep(1000);
@@ -116,7 +116,7 @@ static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
         struct frame f;
         struct error err;
         while (frame_next(&a.in, &f, &err) > 0) {
-            beats += f.type == FRAME_BEAT;
+            heartbeats += f.type == FRAME_BEAT;
             if (f.type != FRAME_OUTPUT) continue;
             assert_int_equal(f.channel, 7);
             assert_memory_equal(f.data, line + got, f.size);
@@ -124,7 +124,7 @@ static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
         }
         if (got < SIZE) turn(&a);
     }
-    assert_true(beats);
+    assert_true(heartbeats);
     frame_put(&a.out, FRAME_END_INPUT, 7, NULL, 0);
     json_t *exit = json_parse(expect(&a, FRAME_EXIT).data, NULL);
     assert_int_equal(json_get_integer(exit, "status", -1), 0);
@@ -213,24 +213,24 @@ static void how_a_worker_ended_or_stopped_is_told(void **state)
     char *line = text_format("pkill -STOP -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
     free(line);
-    json_t *told = json_parse(expect(&a, FRAME_STATE).data, NULL);
-    assert_true(json_get_bool(told, "stopped", false));
-    json_decref(told);
+    json_t *reported = json_parse(expect(&a, FRAME_STATE).data, NULL);
+    assert_true(json_get_bool(reported, "stopped", false));
+    json_decref(reported);
     line = text_format("pkill -KILL -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
     free(line);
-    told = json_parse(expect(&a, FRAME_EXIT).data, NULL);
-    int status = (int)json_get_integer(told, "status", 0);
+    reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    int status = (int)json_get_integer(reported, "status", 0);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGKILL);
-    assert_false(json_get_bool(told, "killed", true));
-    json_decref(told);
+    assert_false(json_get_bool(reported, "killed", true));
+    json_decref(reported);
     // A program that is none of an agent's.
     frame_put_json(&a.out, FRAME_START, 2, json_pack("{s:[s]}", "argv", "/bin/sh"));
     e2e_expect(expect(&a, FRAME_ERRORS).data, "'/bin/sh' is not one of the programs of an agent");
-    told = json_parse(expect(&a, FRAME_EXIT).data, NULL);
-    assert_int_equal(WEXITSTATUS((int)json_get_integer(told, "status", 0)), 3);
-    json_decref(told);
+    reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    assert_int_equal(WEXITSTATUS((int)json_get_integer(reported, "status", 0)), 3);
+    json_decref(reported);
     finish(&a);
 }
 

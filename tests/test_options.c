@@ -3,7 +3,7 @@
 
 #include "kernels/operation.h"
 #include "search/strategies/strategy.h"
-#include "tuner/base/pipe.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/trial/metrics.h"
@@ -350,10 +350,12 @@ static void every_pipe_is_listed(void **state)
 {
     (void)state;
     char *all = PRINTED(&cmd_list, "list", "pipes");
-    for (int i = 0; i < PIPE_COUNT; i++) {
-        char *one = PRINTED(&cmd_list, "list", "pipes", pipes[i].name);
-        ASSERT_LINE(all, pipes[i].name, pipes[i].unit, pipes[i].gloss, pipes[i].how);
-        ASSERT_LINE(one, pipes[i].name, pipes[i].unit, pipes[i].gloss, pipes[i].how);
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        char *one = PRINTED(&cmd_list, "list", "pipes", execution_units[i].name);
+        ASSERT_LINE(all, execution_units[i].name, execution_units[i].unit, execution_units[i].gloss,
+                    execution_units[i].how);
+        ASSERT_LINE(one, execution_units[i].name, execution_units[i].unit, execution_units[i].gloss,
+                    execution_units[i].how);
         free(one);
     }
     free(all);

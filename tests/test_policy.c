@@ -39,13 +39,14 @@ static void proposals_run_ahead_as_far_as_the_times_ask_for(void **state)
             assert_true(decide(s));
             size_t outstanding = task_queue_outstanding(&s->run.policy.queue);
             size_t busy = task_queue_count(&s->run.policy.queue, TASK_COMPILING);
-            if (!s->told_count && outstanding > LOOK_AHEAD_FIRST) fail_msg("case %zu: %zu at first", i, outstanding);
-            if (s->told_count > 100 && (outstanding < cases[i].least || outstanding > cases[i].most))
+            if (!s->reported_count && outstanding > LOOK_AHEAD_FIRST)
+                fail_msg("case %zu: %zu at first", i, outstanding);
+            if (s->reported_count > 100 && (outstanding < cases[i].least || outstanding > cases[i].most))
                 fail_msg("case %zu: %zu outstanding", i, outstanding);
             assert_int_equal(busy < cases[i].compilers && task_queue_count(&s->run.policy.queue, TASK_QUEUED), 0);
             assert_true(step(s));
         }
-        assert_true(s->told_count > 100);
+        assert_true(s->reported_count > 100);
         free_sim(s);
     }
 }
@@ -138,7 +139,7 @@ static void all_compilers_work_when_everything_fails_to_compile(void **state)
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 16, .gpus = 1, .evaluations = 500}, MOST_TASKS);
     for (int i = 0; i < 500; i++) s->tasks[i].fails_to_compile = true;
     run_to_the_end(s);
-    assert_int_equal(s->told_count, 500);
+    assert_int_equal(s->reported_count, 500);
     assert_int_equal(s->run.policy.end, SEARCH_EVALUATIONS_USED);
     assert_true(s->run.now < 1.1 * 500 / 16);
     free_sim(s);
@@ -152,11 +153,11 @@ static void a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else
     for (int i = 0; i < 300; i += 7) s->tasks[i].kills_trial = true;
     run_to_the_end(s);
     bool seen[MOST_TASKS] = {false};
-    for (int i = 0; i < s->told_count; i++) {
-        assert_false(seen[s->told[i]]);
-        seen[s->told[i]] = true;
+    for (int i = 0; i < s->reported_count; i++) {
+        assert_false(seen[s->reported[i]]);
+        seen[s->reported[i]] = true;
     }
-    assert_int_equal(s->told_count, 300);
+    assert_int_equal(s->reported_count, 300);
     assert_int_equal(s->run.policy.queue.count, 0);
     free_sim(s);
 }
@@ -176,7 +177,7 @@ static void what_waits_is_measured_by_promise_where_the_strategy_ranks(void **st
     (void)state;
     struct policy_settings settings = {.ranks = true, .compilers = 8, .gpus = 1, .evaluations = 8};
     struct sim *s = new_sim(&settings, MOST_TASKS);
-    s->promise = later_is_better;
+    s->acquisition = later_is_better;
     run_to_the_end(s);
     // The first two are both given out at once, since nothing is known of the kernel's time.
     assert_string_equal(s->trace, "p1 c1 p2 c2 p3 c3 p4 c4 p5 c5 p6 c6 p7 c7 p8 c8 m1 m2 m8 m7 m6 m5 m4 m3");
@@ -211,10 +212,10 @@ static void nothing_is_ranked_where_all_that_waits_finds_a_gpu(void **state)
             .ranks = true, .compilers = cases[i].compilers, .gpus = 4, .evaluations = 100};
         struct sim *s = new_sim(&settings, MOST_TASKS);
         s->compile_time = cases[i].compile_time;
-        s->promise = count_ranked;
+        s->acquisition = count_ranked;
         ranked = 0;
         run_to_the_end(s);
-        assert_int_equal(s->told_count, 100);
+        assert_int_equal(s->reported_count, 100);
         assert_int_equal(ranked > 0, cases[i].ranked);
         assert_int_equal(s->forgotten > 0, cases[i].ranked);
         free_sim(s);
@@ -228,14 +229,14 @@ static void what_is_hopeless_is_forgotten_while_another_waits_and_never_too_ofte
         new_sim(&(struct policy_settings){.ranks = true, .compilers = 16, .gpus = 1, .evaluations = 400}, MOST_TASKS);
     s->compile_time = hundredfold;
     s->gpu_time = 0.35;
-    s->promise = odd_is_hopeless;
+    s->acquisition = odd_is_hopeless;
     run_to_the_end(s);
-    assert_int_equal(s->told_count, 400);
+    assert_int_equal(s->reported_count, 400);
     assert_true(s->forgotten > 40);
-    assert_true(s->proposed <= 1.3 * s->told_count);
-    assert_int_equal(s->told_count + s->forgotten + s->dropped, s->proposed);
-    for (int i = 0; i < s->told_count; i++)
-        for (int k = 0; k < i; k++) assert_int_not_equal(s->told[i], s->told[k]);
+    assert_true(s->proposed <= 1.3 * s->reported_count);
+    assert_int_equal(s->reported_count + s->forgotten + s->dropped, s->proposed);
+    for (int i = 0; i < s->reported_count; i++)
+        for (int k = 0; k < i; k++) assert_int_not_equal(s->reported[i], s->reported[k]);
     free_sim(s);
 }
 
@@ -295,13 +296,13 @@ static void lockstep_tells_known_results_in_their_place(void **state)
         // 5 is odd and does not compile: half_known would call it known from the GPU, which it is not.
         for (int i = 4; run == 1 && i < COUNT; i += 5) s->tasks[i].fails_to_compile = false;
         run_to_the_end(s);
-        assert_int_equal(s->told_count, COUNT);
+        assert_int_equal(s->reported_count, COUNT);
         if (run == 2)
-            for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], undisturbed[i]);
+            for (int i = 0; i < COUNT; i++) assert_int_equal(s->reported[i], undisturbed[i]);
         if (run == 2) assert_null(strpbrk(s->trace, "cm")); // no worker had work
         if (run == 1)
-            for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], i + 1);
-        if (run == 0) memcpy(undisturbed, s->told, sizeof undisturbed);
+            for (int i = 0; i < COUNT; i++) assert_int_equal(s->reported[i], i + 1);
+        if (run == 0) memcpy(undisturbed, s->reported, sizeof undisturbed);
         free_sim(s);
     }
     assert_int_equal(undisturbed[0], 5); // a failure of the compiler is told before anything is measured
@@ -341,7 +342,7 @@ static void what_kills_the_worker_while_it_counts_is_found_and_goes_without_coun
     for (int i = 1; i < 22; i++) assert_int_equal(s->batches[i], 1);
     assert_int_equal(s->counted, 19);
     assert_int_equal(s->without_counters, 1);
-    assert_int_equal(s->told_count, 20); // nothing is measured again
+    assert_int_equal(s->reported_count, 20); // nothing is measured again
     free_sim(s);
 }
 
@@ -355,7 +356,7 @@ static void tasks_of_an_earlier_run_are_compiled_and_counted(void **state)
     }
     run_to_the_end(s);
     assert_string_equal(s->trace, "c1 c2 c3 c4 c5 n5");
-    assert_int_equal(s->told_count, 0);
+    assert_int_equal(s->reported_count, 0);
     free_sim(s);
 }
 
@@ -373,7 +374,7 @@ static void a_search_ends_for_the_reason_that_holds(void **state)
         int most;
         double (*objective)(int number);
         enum search_end end;
-        int told; // -1: whatever comes
+        int reported; // -1: whatever comes
     } cases[] = {
         {{.time = 50.5}, MOST_TASKS, falling, SEARCH_TIME_UP, -1},
         {{.evaluations = 30}, MOST_TASKS, falling, SEARCH_EVALUATIONS_USED, 30},
@@ -396,13 +397,13 @@ static void a_search_ends_for_the_reason_that_holds(void **state)
         if (s->run.policy.end != cases[i].end)
             fail_msg("case %zu: %s, not %s", i, search_end_text(s->run.policy.end), search_end_text(cases[i].end));
         assert_true(*search_end_text(s->run.policy.end));
-        if (cases[i].told >= 0) assert_int_equal(s->told_count, cases[i].told);
-        if (cases[i].end == SEARCH_TARGET) assert_true(s->told_count >= 20 && s->told_count < 40);
+        if (cases[i].reported >= 0) assert_int_equal(s->reported_count, cases[i].reported);
+        if (cases[i].end == SEARCH_TARGET) assert_true(s->reported_count >= 20 && s->reported_count < 40);
         if (cases[i].end == SEARCH_TIME_UP)
             assert_true(s->run.now >= 50.5 && s->run.now < 54); // two on the GPU were finished
         assert_int_equal(policy_exhausted(&s->run.policy), cases[i].end != SEARCH_TIME_UP);
         assert_int_equal(s->run.policy.queue.count, 0);
-        assert_int_equal(s->told_count + s->dropped, s->proposed);
+        assert_int_equal(s->reported_count + s->dropped, s->proposed);
         free_sim(s);
     }
 }
@@ -412,10 +413,10 @@ static void results_of_earlier_runs_count_towards_the_evaluations(void **state)
     (void)state;
     for (int before = 0; before <= 40; before += 20) {
         struct sim *s = new_sim(&(struct policy_settings){.compilers = 3, .gpus = 1, .evaluations = 30}, MOST_TASKS);
-        for (int i = 0; i < before; i++) policy_told(&s->run.policy, 1);
+        for (int i = 0; i < before; i++) policy_reported(&s->run.policy, 1);
         run_to_the_end(s);
-        assert_int_equal(s->told_count, before < 30 ? 30 - before : 0);
-        assert_int_equal(s->proposed, s->told_count);
+        assert_int_equal(s->reported_count, before < 30 ? 30 - before : 0);
+        assert_int_equal(s->proposed, s->reported_count);
         free_sim(s);
     }
 }
@@ -426,21 +427,21 @@ static void an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing(void **st
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 8, .gpus = 1}, MOST_TASKS);
     s->counts = true;
     s->compile_time = third_of_a_second;
-    s->gpu_time = 0.09;                          // two requests wait at the worker
-    while (s->told_count < POLICY_COUNT_BATCH) { // a batch would be due now
+    s->gpu_time = 0.09;                              // two requests wait at the worker
+    while (s->reported_count < POLICY_COUNT_BATCH) { // a batch would be due now
         decide(s);
         step(s);
     }
     size_t on_gpu = task_queue_count(&s->run.policy.queue, TASK_ON_GPU),
            outstanding = task_queue_outstanding(&s->run.policy.queue);
-    int told = s->told_count;
+    int reported = s->reported_count;
     assert_int_equal(on_gpu, 1);
     policy_interrupt(&s->run.policy);
     assert_true(decide(s));
     assert_int_equal(s->dropped, outstanding - on_gpu);
     while (decide(s)) assert_true(step(s));
     assert_int_equal(s->run.policy.end, SEARCH_INTERRUPTED);
-    assert_int_equal(s->told_count, told + (int)on_gpu);
+    assert_int_equal(s->reported_count, reported + (int)on_gpu);
     assert_int_equal(s->batch_count, 0);
     assert_false(policy_exhausted(&s->run.policy));
     free_sim(s);
@@ -458,7 +459,7 @@ static void a_strategy_without_proposals_is_asked_again_when_it_is_told(void **s
     step(s); // compiled: nothing that a strategy would hear of
     assert_true(decide(s));
     assert_int_equal(s->proposed, 3);
-    while (!s->told_count) {
+    while (!s->reported_count) {
         assert_int_equal(s->proposed, 3);
         assert_true(step(s));
         decide(s);
@@ -492,11 +493,11 @@ static void a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest(vo
                         *behind = (struct sim_task *)g->queue[1].tasks[0];
         if (announced) { // it answered "crashed" to the head, and then there is one more
             simulation_gpu_answers(&s->run, 0);
-            assert_int_equal(s->told_count, 1);
+            assert_int_equal(s->reported_count, 1);
         }
         simulation_gpu_lost(&s->run, 0, announced);
-        assert_int_equal(s->told_count, 1);
-        assert_int_equal(s->told[0], head->number);
+        assert_int_equal(s->reported_count, 1);
+        assert_int_equal(s->reported[0], head->number);
         assert_int_equal(behind->queued.state, TASK_READY);
         decide(s);
         assert_int_equal(s->run.policy.gpus[0].queued, 0); // not before it is ready again
@@ -529,12 +530,12 @@ static void compile_times_that_vary_hundredfold_keep_the_gpus_busy(void **state)
         s->counts = again->counts = cases[i].counts;
         run_to_the_end(s);
         run_to_the_end(again);
-        assert_int_equal(s->told_count, 2000);
+        assert_int_equal(s->reported_count, 2000);
         bool seen[MOST_TASKS] = {false};
-        for (int k = 0; k < s->told_count; k++) {
-            assert_false(seen[s->told[k]]); // each once
-            seen[s->told[k]] = true;
-            assert_int_equal(s->told[k], again->told[k]); // and the same way again
+        for (int k = 0; k < s->reported_count; k++) {
+            assert_false(seen[s->reported[k]]); // each once
+            seen[s->reported[k]] = true;
+            assert_int_equal(s->reported[k], again->reported[k]); // and the same way again
         }
         for (size_t g = 0; g < cases[i].gpus; g++) busy += s->run.busy[g] / (double)cases[i].gpus;
         if (busy < 0.95 * s->run.now) fail_msg("case %zu: busy %.1f s of %.1f", i, busy, s->run.now);
@@ -672,10 +673,10 @@ static void workers_that_join_get_work_and_those_that_are_gone_get_none(void **s
     for (int i = 0; i <= POLICY_NODES_LOST; i++) {
         while ((a = policy_next(&p, 0)).kind == POLICY_COMPILE) policy_compiled(&p, a.task);
         assert_true(a.kind == POLICY_MEASURE && a.worker == 1 && a.task == &tasks[0]);
-        bool innocent = policy_lost_with_node(&p, 1);
-        assert_int_equal(innocent, i < POLICY_NODES_LOST);
-        struct policy_request blamed = policy_gpu_lost(&p, 1, innocent);
-        assert_int_equal(blamed.kind, innocent ? REQUEST_NONE : REQUEST_TRIAL);
+        bool retryable = policy_lost_with_node(&p, 1);
+        assert_int_equal(retryable, i < POLICY_NODES_LOST);
+        struct policy_request blamed = policy_gpu_lost(&p, 1, retryable);
+        assert_int_equal(blamed.kind, retryable ? REQUEST_NONE : REQUEST_TRIAL);
         free(blamed.tasks);
         policy_gpu_ready(&p, 1);
     }

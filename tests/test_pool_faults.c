@@ -278,7 +278,7 @@ static void thousands_of_small_cubins_take_a_few_milliseconds_each_at_most(void 
     char *folder = e2e_folder("pool_cubins"), *agent = text_format("%s/sweetspot-node", e2e_bin()), bytes[SIZE + 1];
     char *cache = text_format("%s/node", folder);
     char *argv[] = {agent, "--private", "--cache", cache, NULL};
-    struct node_link_settings settings = {.keep = folder, .beat = 5, .patience = 30, .greeting = 30};
+    struct node_link_settings settings = {.keep = folder, .heartbeat = 5, .timeout = 30, .greeting = 30};
     struct node_link link = {.name = "n", .settings = &settings, .child = CHILD_NONE};
     struct node_links links = {1, (struct node_link *[]){&link}};
     struct error err;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "search/model/trust.h"
+#include "search/model/prior_weight.h"
 #include "search/space/random.h"
 #include "search/strategies/strategy.h"
 #include "tuner/recorded/transfer.h"
@@ -136,21 +136,21 @@ static void a_prior_expects_what_was_measured_and_lists_the_best(void **state)
     uint16_t config[SPACE_MAX_PARAMETERS];
     double best = r->trials[r->best].objective, last = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0, n = 0;
     for (size_t rank = 0; prior_best(prior, rank, config); rank++) {
-        assert_true(prior_excess(prior, config) >= last);
-        last = prior_excess(prior, config);
+        assert_true(prior_slowdown(prior, config) >= last);
+        last = prior_slowdown(prior, config);
         n++;
     }
     assert_true(n == 64);
     n = 0;
     for (size_t i = 0; i < r->trial_count; i++) {
         if (r->trials[i].status != STATUS_OK) continue;
-        double a = prior_excess(prior, r->configs + i * r->parameter_count),
-               b = excess_of(r->trials[i].objective, best);
+        double a = prior_slowdown(prior, r->configs + i * r->parameter_count),
+               b = slowdown_of(r->trials[i].objective, best);
         n++, x += a, y += b, xx += a * a, yy += b * b, xy += a * b;
     }
     double correlation = (xy - x * y / n) / sqrt((xx - x * x / n) * (yy - y * y / n));
     if (correlation < 0.95) fail_msg("correlation %.3f", correlation);
-    assert_true(prior_merit(prior) > 0.9);
+    assert_true(prior_informativeness(prior) > 0.9);
     prior_free(prior);
     transfer_release(&t);
 }
@@ -228,7 +228,7 @@ static void trust_follows_what_is_measured(void **state)
     struct error err;
     struct prior *right = make_prior(r, ANOTHER_DEVICE, 1, &err), *wrong = make_prior(r, TURNED_ROUND, 1, &err);
     const struct prior *both[] = {right, wrong};
-    struct trust trust;
+    struct prior_weights prior_weights;
     enum { ROWS = 15, DRAWS = 20 };
     float features[ROWS * 2];
     double excesses[ROWS], mean[3] = {0, 0, 0}; // over the draws: the weights of both, and `none`
@@ -236,23 +236,23 @@ static void trust_follows_what_is_measured(void **state)
     struct random rng;
     random_seed(&rng, 3);
     for (int draw = 0; draw < DRAWS; draw++) {
-        trust_init(&trust, both, 2);
-        assert_true(trust.none < 0.7 && trust.none >= 0.5);
+        prior_weights_init(&prior_weights, both, 2);
+        assert_true(prior_weights.none < 0.7 && prior_weights.none >= 0.5);
         for (size_t i = 0; i < ROWS; i++) {
             size_t trial = random_below(&rng, r->trial_count);
-            trust_features(&trust, r->configs + trial * r->parameter_count, features + 2 * i);
+            prior_weights_features(&prior_weights, r->configs + trial * r->parameter_count, features + 2 * i);
             double time = r->trials[trial].objective;
-            excesses[i] = i == 4 ? (double)NAN : isnan(time) ? 1 : excess_of(time, r->trials[r->best].objective);
+            excesses[i] = i == 4 ? (double)NAN : isnan(time) ? 1 : slowdown_of(time, r->trials[r->best].objective);
         }
-        trust_learn(&trust, features, excesses, ROWS);
-        mean[0] += trust.weights[0] / DRAWS;
-        mean[1] += trust.weights[1] / DRAWS;
-        mean[2] += trust.none / DRAWS;
-        trust_init(&trust, both + 1, 1);
+        prior_weights_learn(&prior_weights, features, excesses, ROWS);
+        mean[0] += prior_weights.weights[0] / DRAWS;
+        mean[1] += prior_weights.weights[1] / DRAWS;
+        mean[2] += prior_weights.none / DRAWS;
+        prior_weights_init(&prior_weights, both + 1, 1);
         for (size_t i = 0; i < ROWS; i++) features[i] = features[2 * i + 1];
-        trust_learn(&trust, features, excesses, ROWS);
-        alone[0] += trust.weights[0] / DRAWS;
-        alone[1] += trust.none / DRAWS;
+        prior_weights_learn(&prior_weights, features, excesses, ROWS);
+        alone[0] += prior_weights.weights[0] / DRAWS;
+        alone[1] += prior_weights.none / DRAWS;
     }
     if (mean[0] < 0.4 || mean[1] > 0.1 || mean[2] > 0.35 || alone[0] > 0.05 || alone[1] < 0.85)
         fail_msg("weights %.3f and %.3f, none %.3f; of the wrong one alone %.3f, none %.3f", mean[0], mean[1], mean[2],

@@ -64,15 +64,16 @@ static void a_line_table_follows_inlined_calls_outwards(void **state)
     if (linetable_read(&table, cubin, size, "k", &err)) fail_msg("%s", err.message);
     assert_int_equal(linetable_depth(table), 3);
     for (size_t at = 0; at < linetable_code_bytes(table); at += 16) {
-        struct source_place places[3];
-        size_t depth = linetable_find(table, at, places);
+        struct source_place locations[3];
+        size_t depth = linetable_find(table, at, locations);
         if (!depth) continue;
         all++;
-        assert_string_equal(places[0].file, "inlined.cu");
-        if (places[0].line != 3) continue;
+        assert_string_equal(locations[0].file, "inlined.cu");
+        if (locations[0].line != 3) continue;
         assert_int_equal(depth, 3); // the load, its call, the call of that
-        assert_true((places[1].line == 5 && places[2].line == 14) || (places[1].line == 9 && places[2].line == 15));
-        helper[places[1].line]++;
+        assert_true((locations[1].line == 5 && locations[2].line == 14) ||
+                    (locations[1].line == 9 && locations[2].line == 15));
+        helper[locations[1].line]++;
     }
     assert_true(helper[5] >= 1 && helper[9] >= 1);
     assert_true(all > 10);
@@ -106,9 +107,9 @@ static void a_damaged_cubin_is_refused_or_read_but_never_a_crash(void **state)
             copy[(random >> 8) % size] = (char)random;
         }
         if (linetable_read(&table, copy, size, "k", &err)) continue;
-        struct source_place *places = memory_new(linetable_depth(table), sizeof *places);
-        for (size_t at = 0; at < 4096; at += 16) linetable_find(table, at, places);
-        free(places);
+        struct source_place *locations = memory_new(linetable_depth(table), sizeof *locations);
+        for (size_t at = 0; at < 4096; at += 16) linetable_find(table, at, locations);
+        free(locations);
         linetable_free(table);
     }
     assert_int_equal(linetable_read(&table, "hello", 5, "k", &err), -1);
@@ -132,13 +133,13 @@ static json_t *recorded(int tile_col)
 static void the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4(void **state)
 {
     (void)state;
-    struct profile_blame blame[4];
+    struct profile_culprit blame[4];
     json_t *eight = recorded(8), *four = recorded(4);
     const json_t *stage = profile_main_stage(json_object_get(eight, "profile"));
-    assert_true(profile_blame(stage, EXCESS_SHARED, blame, 4) >= 1);
+    assert_true(profile_culprit(stage, EXCESS_SHARED, blame, 4) >= 1);
     e2e_expect(json_get_string(blame[0].line, "text", ""), "load<TILE_COL_SIZE>(b + ");
     assert_true(fabs(blame[0].ratio - 2) < 0.01);
-    assert_int_equal(profile_blame(profile_main_stage(json_object_get(four, "profile")), EXCESS_SHARED, blame, 4), 0);
+    assert_int_equal(profile_culprit(profile_main_stage(json_object_get(four, "profile")), EXCESS_SHARED, blame, 4), 0);
     json_decref(eight);
     json_decref(four);
 }
@@ -192,16 +193,17 @@ static void the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4(voi
 static void a_place_under_the_roofline_is_data(void **state)
 {
     (void)state;
-    json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *place = profile_roofline(profile);
+    json_t *document = recorded(4), *profile = json_object_get(document, "profile"),
+           *location = profile_roofline(profile);
     const json_t *ceilings = json_object_get(profile, "ceilings");
     double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN),
            flat = json_get_number(ceilings, "flops_per_second", NAN);
     char text[64];
-    assert_true(fabs(json_get_number(place, "flops_per_second", NAN) / rate - 1) < 1e-9);
-    assert_true(json_get_number(place, "roof", NAN) == flat); // far to the right of the ridge
-    assert_true(fabs(json_get_number(place, "reached", NAN) - rate / flat) < 1e-9);
+    assert_true(fabs(json_get_number(location, "flops_per_second", NAN) / rate - 1) < 1e-9);
+    assert_true(json_get_number(location, "roof", NAN) == flat); // far to the right of the ridge
+    assert_true(fabs(json_get_number(location, "reached", NAN) - rate / flat) < 1e-9);
     assert_string_equal(profile_occupancy_limit(profile_main_stage(profile), text, sizeof text), "registers");
-    json_decref(place);
+    json_decref(location);
     json_decref(document);
 }
 
@@ -219,7 +221,7 @@ static char *printed(const json_t *profile)
 static void tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone(void **state)
 {
     (void)state;
-    json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *place;
+    json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *location;
     json_object_set_new(json_object_get(profile, "ceilings"), "tensor_bf16_flops_per_second", json_real(6.3e14));
     json_object_set_new(json_object_get(profile, "ceilings"), "wgmma_bf16_flops_per_second", json_real(8.1e14));
     char *text = printed(profile);
@@ -234,9 +236,9 @@ static void tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone(void **
     assert_null(strstr(text, "tf32 by mma.sync"));           // not measured
     assert_null(strstr(text, "roofline at that intensity")); // that of FP32 is none for it
     free(text);
-    place = profile_roofline(profile);
-    assert_true(json_is_null(json_object_get(place, "roof")));
-    json_decref(place);
+    location = profile_roofline(profile);
+    assert_true(json_is_null(json_object_get(location, "roof")));
+    json_decref(location);
     json_decref(document);
 }
 
@@ -257,15 +259,15 @@ static void three_times_say_what_limits_a_kernel(void **state)
 {
     (void)state;
     double overlap;
-    assert_int_equal(limiter_judge(10, 9.8, 3, &overlap), LIMITER_MEMORY);
+    assert_int_equal(limiter_decide(10, 9.8, 3, &overlap), LIMITER_MEMORY);
     assert_true(overlap > 0.9);
-    assert_int_equal(limiter_judge(10, 3, 9.8, NULL), LIMITER_MATH);
-    assert_int_equal(limiter_judge(10, 9.5, 9.6, NULL), LIMITER_BALANCED);
-    assert_int_equal(limiter_judge(19, 9.5, 9.6, &overlap), LIMITER_LATENCY);
+    assert_int_equal(limiter_decide(10, 3, 9.8, NULL), LIMITER_MATH);
+    assert_int_equal(limiter_decide(10, 9.5, 9.6, NULL), LIMITER_BALANCED);
+    assert_int_equal(limiter_decide(19, 9.5, 9.6, &overlap), LIMITER_LATENCY);
     assert_true(overlap < 0.1);
-    assert_int_equal(limiter_judge(13, 9, 4, NULL), LIMITER_LATENCY);
-    assert_int_equal(limiter_judge(NAN, 9, 4, NULL), LIMITER_UNKNOWN);
-    assert_int_equal(limiter_judge(1, 0, 4, NULL), LIMITER_UNKNOWN);
+    assert_int_equal(limiter_decide(13, 9, 4, NULL), LIMITER_LATENCY);
+    assert_int_equal(limiter_decide(NAN, 9, 4, NULL), LIMITER_UNKNOWN);
+    assert_int_equal(limiter_decide(1, 0, 4, NULL), LIMITER_UNKNOWN);
 }
 
 static void write_job(const char *folder)
@@ -384,8 +386,8 @@ static void a_reproducible_long_kernel_has_no_such_notes(void **state)
     assert_null(strstr(r.err, "counting a kernel"));
     e2e_done(&r);
     e2e_remove(folder);
-    assert_true(explain_patience(20) > 20 * 2 * 100);
-    assert_true(explain_patience(NAN) == explain_patience(0) && explain_patience(0) >= 60);
+    assert_true(explain_timeout(20) > 20 * 2 * 100);
+    assert_true(explain_timeout(NAN) == explain_timeout(0) && explain_timeout(0) >= 60);
 }
 
 static void the_device_rests_unless_the_job_says_otherwise(void **state)

@@ -39,11 +39,11 @@ static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
     int value = operation_role(w.operation, "value"), index = operation_role(w.operation, "index");
     double largest = 0.75, largest_back = 0;
     float scale = 0.5f, scale_back = 0;
-    int64_t place = 77, place_back = 0;
+    int64_t location = 77, place_back = 0;
     struct operation_expected out[OPERATION_ROLES_MAX] = {0}, back[OPERATION_ROLES_MAX] = {0};
     out[value] = (struct operation_expected){
         .host_expected = &largest, .host_scale = &scale, .per_scale = 1, .per_value = 2, .floor = 3};
-    out[index].host_exact = &place;
+    out[index].host_exact = &location;
     back[value] = (struct operation_expected){.host_expected = &largest_back, .host_scale = &scale_back};
     back[index].host_exact = &place_back;
 
@@ -51,7 +51,7 @@ static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
     assert_false(reference_cache_read(path, &w, &p, back));
     reference_cache_write(path, &w, &p, out);
     assert_true(reference_cache_read(path, &w, &p, back));
-    assert_true(largest_back == largest && scale_back == scale && place_back == place);
+    assert_true(largest_back == largest && scale_back == scale && place_back == location);
     assert_true(back[value].per_scale == 1 && back[value].per_value == 2 && back[value].floor == 3);
 
     p.buffers.list[0].content++; // other data
@@ -117,14 +117,14 @@ static void take_a_tenth_of_a_second(void *user, int64_t begin, int64_t end)
     usleep(100000);
 }
 
-struct told {
+struct reported {
     int times;
     double last;
 };
 
 static void note_share(void *user, double share)
 {
-    struct told *t = user;
+    struct reported *t = user;
     assert_true(share > t->last && share <= 1);
     t->last = share;
     t->times++;
@@ -133,15 +133,15 @@ static void note_share(void *user, double share)
 static void a_long_loop_says_how_far_it_is(void **state)
 {
     (void)state;
-    struct told told = {0};
+    struct reported reported = {0};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    parallel_watch(note_share, &told);
+    parallel_watch(note_share, &reported);
     parallel_for(5 * (cores < 64 ? cores : 64), 1, take_a_tenth_of_a_second, NULL); // half a second: nothing is said
-    assert_int_equal(told.times, 0);
+    assert_int_equal(reported.times, 0);
     parallel_for(35 * (cores < 64 ? cores : 64), 1, take_a_tenth_of_a_second, NULL);
     parallel_watch(NULL, NULL);
-    assert_true(told.times >= 1);
-    assert_true(told.last > 0.7);
+    assert_true(reported.times >= 1);
+    assert_true(reported.last > 0.7);
 }
 
 int main(void)

@@ -111,14 +111,14 @@ static void a_document_has_words_and_a_verdict(void **state)
         struct error err;
         json_t *document = json_parse(documents[i].document, &err);
         assert_non_null(document);
-        char *words = sanitized_words(document);
+        char *words = sanitized_text(document);
         assert_string_equal(words, documents[i].words);
         assert_int_equal(sanitizer_verdict(document, &err), documents[i].verdict);
         assert_int_equal(*err.message != 0, documents[i].verdict != STATUS_OK);
         free(words);
         json_decref(document);
     }
-    assert_null(sanitized_words(NULL));
+    assert_null(sanitized_text(NULL));
 }
 
 // X=7 is the fastest and has the mode, X=6 comes next.

@@ -65,10 +65,10 @@ static size_t run(const struct strategy_class *class, const struct space *space,
     struct strategy *s = strategy_new(class, space, &options, &err);
     if (!s) fail_msg("%s: %s", class->name, err.message);
     uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS];
-    size_t outstanding = 0, told = 0, asked = 0, refused = 0;
+    size_t outstanding = 0, reported = 0, asked = 0, refused = 0;
     *best = INFINITY;
     *trace = 14695981039346656037u;
-    while (told < evaluations) {
+    while (reported < evaluations) {
         while (outstanding < ahead && asked < evaluations) {
             uint16_t config[SPACE_MAX_PARAMETERS];
             if (!strategy_ask(s, config)) break;
@@ -93,10 +93,10 @@ static size_t run(const struct strategy_class *class, const struct space *space,
         strategy_tell(s, &o);
         assert_true(strategy_seen(s, config));
         if (o.objective < *best) *best = o.objective;
-        told++;
+        reported++;
     }
     strategy_free(s);
-    return told;
+    return reported;
 }
 
 #define FOR_EACH(class) \
@@ -110,9 +110,9 @@ static void every_strategy_proposes_each_configuration_of_a_small_space_exactly_
     {
         double best;
         uint64_t trace;
-        size_t told = run(class, b.space, 3, 100000, 4, false, false, &best, &trace);
-        if (told != space_size(b.space))
-            fail_msg("%s proposed %zu of %zu", class->name, told, (size_t)space_size(b.space));
+        size_t reported = run(class, b.space, 3, 100000, 4, false, false, &best, &trace);
+        if (reported != space_size(b.space))
+            fail_msg("%s proposed %zu of %zu", class->name, reported, (size_t)space_size(b.space));
     }
     free_space(&b);
 }
@@ -171,8 +171,8 @@ static void results_may_come_in_reverse_order(void **state)
     {
         double best;
         uint64_t trace;
-        size_t told = run(class, b.space, 5, 100, MOST_OUTSTANDING, true, false, &best, &trace);
-        if (told != 100) fail_msg("%s stopped after %zu", class->name, told);
+        size_t reported = run(class, b.space, 5, 100, MOST_OUTSTANDING, true, false, &best, &trace);
+        if (reported != 100) fail_msg("%s stopped after %zu", class->name, reported);
     }
     free_space(&b);
 }
@@ -185,8 +185,8 @@ static void a_space_where_nearly_all_fails_is_searched_to_its_end(void **state)
     {
         double best;
         uint64_t trace;
-        size_t told = run(class, b.space, 7, 100000, 2, false, true, &best, &trace);
-        if (told != space_size(b.space)) fail_msg("%s gave up after %zu", class->name, told);
+        size_t reported = run(class, b.space, 7, 100000, 2, false, true, &best, &trace);
+        if (reported != space_size(b.space)) fail_msg("%s gave up after %zu", class->name, reported);
         if (!isfinite(best)) fail_msg("%s found nothing valid", class->name);
     }
     free_space(&b);
@@ -204,22 +204,22 @@ static void what_is_forgotten_is_neither_lost_nor_told_and_comes_again(void **st
         struct error err;
         struct strategy *s = strategy_new(class, b.space, &options, &err);
         uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS], start[SPACE_MAX_PARAMETERS] = {7, 7, 0};
-        size_t outstanding = 0, told = 0, forgotten = 0, size = (size_t)space_size(b.space);
+        size_t outstanding = 0, reported = 0, forgotten = 0, size = (size_t)space_size(b.space);
         ranking += strategy_ranks(s);
-        while (strategy_ranks(s) && told < size) {
+        while (strategy_ranks(s) && reported < size) {
             while (outstanding < 6 && strategy_ask(s, waiting[outstanding])) outstanding++;
-            if (!outstanding) fail_msg("%s has nothing to propose after %zu of %zu", class->name, told, size);
+            if (!outstanding) fail_msg("%s has nothing to propose after %zu of %zu", class->name, reported, size);
             const uint16_t *configs[MOST_OUTSTANDING];
-            double promise[MOST_OUTSTANDING];
+            double acquisition[MOST_OUTSTANDING];
             size_t first = 0;
             for (size_t i = 0; i < outstanding; i++) configs[i] = waiting[i];
             bool unasked = !strategy_seen(s, start);
             configs[outstanding] = start;
-            strategy_rank(s, configs, outstanding + unasked, promise);
-            if (unasked) assert_true(isinf(promise[outstanding]));
+            strategy_rank(s, configs, outstanding + unasked, acquisition);
+            if (unasked) assert_true(isinf(acquisition[outstanding]));
             for (size_t i = 1; i < outstanding; i++)
-                if (promise[i] > promise[first]) first = i;
-            bool forget = forgotten < told / 2;
+                if (acquisition[i] > acquisition[first]) first = i;
+            bool forget = forgotten < reported / 2;
             if (forget) {
                 strategy_forget(s, waiting[first]);
                 assert_false(strategy_seen(s, waiting[first]));
@@ -227,7 +227,7 @@ static void what_is_forgotten_is_neither_lost_nor_told_and_comes_again(void **st
             } else {
                 struct observation o = result(waiting[first], false);
                 strategy_tell(s, &o);
-                told++;
+                reported++;
             }
             memcpy(waiting[first], waiting[--outstanding], sizeof waiting[0]);
         }
@@ -248,10 +248,10 @@ static void the_ranking_prefers_what_the_results_speak_for(void **state)
     struct strategy *s = strategy_new(strategy_choose("default", NULL), b.space, &options, &err);
     uint16_t waiting[2][SPACE_MAX_PARAMETERS];
     const uint16_t *configs[] = {waiting[0], waiting[1]};
-    double promise[2];
+    double acquisition[2];
     assert_true(strategy_ask(s, waiting[0]) && strategy_ask(s, waiting[1]));
-    strategy_rank(s, configs, 2, promise);
-    assert_true(promise[0] == 0 && promise[1] == 0); // nothing is known
+    strategy_rank(s, configs, 2, acquisition);
+    assert_true(acquisition[0] == 0 && acquisition[1] == 0); // nothing is known
     // All around the first is bad, all around the second good.
     for (uint64_t i = 0; i < space_size(b.space); i += 3) {
         uint16_t config[SPACE_MAX_PARAMETERS];
@@ -262,10 +262,10 @@ static void the_ranking_prefers_what_the_results_speak_for(void **state)
             for (int m = 0; m < 3; m++) apart[k] += (config[m] - waiting[k][m]) * (config[m] - waiting[k][m]);
         strategy_tell(s, &(struct observation){config, OUTCOME_OK, 1 + apart[1] - 0.1 * apart[0] + 10, NULL});
     }
-    strategy_rank(s, configs, 2, promise);
-    assert_true(promise[1] > promise[0]);
-    assert_true(promise[0] < 0); // hopeless
-    assert_true(promise[1] > 0);
+    strategy_rank(s, configs, 2, acquisition);
+    assert_true(acquisition[1] > acquisition[0]);
+    assert_true(acquisition[0] < 0); // hopeless
+    assert_true(acquisition[1] > 0);
     strategy_free(s);
     free_space(&b);
 }

@@ -59,12 +59,12 @@ static void an_answer_that_waits_to_be_read_keeps_no_worker_busy(void **state)
     usage_init(&u, 0);
     usage_enter(&u, USAGE_MEASURING, 0);
     usage_enter(&u, USAGE_MEASURING, 20);
-    usage_unread(&u, 8); // it took 12 s
+    usage_pending_answers(&u, 8); // it took 12 s
     assert_float_equal(usage_busy_seconds(&u), 12, 1e-9);
     assert_float_equal(u.seconds[USAGE_IDLE], 8, 1e-9);
     assert_float_equal(usage_minute_share(&u), 0.6, 1e-9);
-    usage_unread(&u, -1); // clocks of other machines
-    usage_unread(&u, 100);
+    usage_pending_answers(&u, -1); // clocks of other machines
+    usage_pending_answers(&u, 100);
     assert_float_equal(usage_busy_seconds(&u), 0, 1e-9);
     assert_float_equal(usage_minute_share(&u), 0, 1e-9);
 }
@@ -77,16 +77,16 @@ static void a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_d
     json_t *document = live_status_begin(1);
     char *machine = live_status_machine();
     double now = clock_wall();
-    assert_int_equal(live_status_judge(document, machine, now), LIVE_HERE);
-    assert_int_equal(live_status_judge(document, machine, now + 1e6), LIVE_HERE); // its process is there
-    assert_int_equal(live_status_judge(document, "another", now + 1), LIVE_ELSEWHERE);
-    assert_int_equal(live_status_judge(document, "another", now - 1), LIVE_ELSEWHERE);
-    assert_int_equal(live_status_judge(document, "another", now + LIVE_STATUS_SILENCE + 1), LIVE_SILENT);
-    assert_int_equal(live_status_judge(document, "another", now - LIVE_STATUS_SILENCE - 1), LIVE_SILENT);
+    assert_int_equal(live_status_decide(document, machine, now), LIVE_HERE);
+    assert_int_equal(live_status_decide(document, machine, now + 1e6), LIVE_HERE); // its process is there
+    assert_int_equal(live_status_decide(document, "another", now + 1), LIVE_ELSEWHERE);
+    assert_int_equal(live_status_decide(document, "another", now - 1), LIVE_ELSEWHERE);
+    assert_int_equal(live_status_decide(document, "another", now + LIVE_STATUS_SILENCE + 1), LIVE_SILENT);
+    assert_int_equal(live_status_decide(document, "another", now - LIVE_STATUS_SILENCE - 1), LIVE_SILENT);
     json_object_set_new(document, "every", json_real(10)); // a run with so many workers writes less often
-    assert_int_equal(live_status_judge(document, "another", now + 40), LIVE_ELSEWHERE);
+    assert_int_equal(live_status_decide(document, "another", now + 40), LIVE_ELSEWHERE);
     json_object_set_new(document, "pid_started", json_integer(1)); // another process has its number now
-    assert_int_equal(live_status_judge(document, machine, now), LIVE_DEAD);
+    assert_int_equal(live_status_decide(document, machine, now), LIVE_DEAD);
     json_decref(document);
     free(machine);
 }

@@ -24,7 +24,7 @@ static double search(const struct recorded *r, uint64_t seed, size_t outstanding
     uint16_t *configs = memory_new(outstanding * width, sizeof *configs);
     double best = INFINITY;
     *trace = 14695981039346656037u;
-    for (int told = 0; told < EVALUATIONS; told++) {
+    for (int reported = 0; reported < EVALUATIONS; reported++) {
         for (; waiting < outstanding; waiting++) assert_true(strategy_ask(s, configs + waiting * width));
         for (size_t i = 0; i < width; i++) *trace = (*trace ^ configs[i]) * 1099511628211u;
         struct observation o = recorded_observation(r, (size_t)recorded_find(r, configs));
@@ -70,11 +70,12 @@ static size_t tell_first(struct strategy *s, const struct recorded *r, uint16_t 
 }
 
 // The promises of the last ten that wait.
-static void rank_last(struct strategy *s, const struct recorded *r, uint16_t *configs, size_t waiting, double *promise)
+static void rank_last(struct strategy *s, const struct recorded *r, uint16_t *configs, size_t waiting,
+                      double *acquisition)
 {
     const uint16_t *ranked[10];
     for (size_t i = 0; i < 10; i++) ranked[i] = configs + (waiting - 10 + i) * r->parameter_count;
-    strategy_rank(s, ranked, 10, promise);
+    strategy_rank(s, ranked, 10, acquisition);
 }
 
 static void a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_many(void **state)
@@ -85,7 +86,7 @@ static void a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_
     if (!r) fail_msg("%s", err.message);
     // With 64 outstanding a batch is 8 results.
     static const struct {
-        size_t outstanding, told;
+        size_t outstanding, reported;
         bool learns;
     } cases[] = {{16, 2, true}, {64, 4, false}, {64, 17, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -94,17 +95,17 @@ static void a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_
         size_t width = r->parameter_count, waiting = 0;
         uint16_t *configs = memory_new(cases[i].outstanding * width, sizeof *configs);
         double before[10], after[10];
-        for (int told = 0; told < 100; told++) {
+        for (int reported = 0; reported < 100; reported++) {
             for (; waiting < cases[i].outstanding; waiting++) assert_true(strategy_ask(s, configs + waiting * width));
             waiting = tell_first(s, r, configs, waiting, 1);
         }
         rank_last(s, r, configs, waiting, before);
-        waiting = tell_first(s, r, configs, waiting, cases[i].told);
+        waiting = tell_first(s, r, configs, waiting, cases[i].reported);
         rank_last(s, r, configs, waiting, after);
         bool learnt = false;
         for (size_t k = 0; k < sizeof before / sizeof *before; k++) learnt = learnt || before[k] != after[k];
         if (learnt != cases[i].learns)
-            fail_msg("%zu outstanding, %zu results: it %s", cases[i].outstanding, cases[i].told,
+            fail_msg("%zu outstanding, %zu results: it %s", cases[i].outstanding, cases[i].reported,
                      cases[i].learns ? "does not learn" : "learns");
         free(configs);
         strategy_free(s);

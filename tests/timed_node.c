@@ -14,7 +14,7 @@
 #include "tuner/node/node_identity.h"
 
 // A worker: its number is that of the GPU in timed_answers.h. A compiler has one, too.
-struct place {
+struct location {
     uint32_t channel; // 0: free
     char *input;      // of its lines, the last of which may not be whole
     size_t size;
@@ -22,49 +22,49 @@ struct place {
 
 struct timed_node {
     struct timed_answers answers;
-    struct place *places;
+    struct location *locations;
     size_t count, room;
     struct frame_reader in;
     struct frame_writer out;
     double beat, beaten;
 };
 
-static struct place *find(struct timed_node *n, uint32_t channel)
+static struct location *find(struct timed_node *n, uint32_t channel)
 {
     for (size_t i = 0; i < n->count; i++)
-        if (n->places[i].channel == channel) return &n->places[i];
+        if (n->locations[i].channel == channel) return &n->locations[i];
     return NULL;
 }
 
 static void start(struct timed_node *n, uint32_t channel)
 {
-    struct place *p = find(n, 0);
+    struct location *p = find(n, 0);
     if (!p) {
-        n->places = memory_grow(n->places, n->count + 1, sizeof *n->places);
-        p = &n->places[n->count++];
+        n->locations = memory_grow(n->locations, n->count + 1, sizeof *n->locations);
+        p = &n->locations[n->count++];
     }
-    *p = (struct place){.channel = channel};
-    timed_start(&n->answers, (size_t)(p - n->places));
+    *p = (struct location){.channel = channel};
+    timed_start(&n->answers, (size_t)(p - n->locations));
 }
 
-static void end(struct timed_node *n, struct place *p)
+static void end(struct timed_node *n, struct location *p)
 {
-    timed_forget(&n->answers, (size_t)(p - n->places));
+    timed_forget(&n->answers, (size_t)(p - n->locations));
     free(p->input);
-    *p = (struct place){0};
+    *p = (struct location){0};
 }
 
-static void take_input(struct timed_node *n, struct place *p, const struct frame *f)
+static void take_input(struct timed_node *n, struct location *p, const struct frame *f)
 {
     p->input = memory_grow(p->input, p->size + f->size, 1);
     memcpy(p->input + p->size, f->data, f->size);
     p->size += f->size;
-    timed_take_lines(&n->answers, (size_t)(p - n->places), p->input, &p->size, clock_now());
+    timed_take_lines(&n->answers, (size_t)(p - n->locations), p->input, &p->size, clock_now());
 }
 
 static void take_frame(struct timed_node *n, const struct frame *f)
 {
-    struct place *p = f->channel ? find(n, f->channel) : NULL;
+    struct location *p = f->channel ? find(n, f->channel) : NULL;
     switch (f->type) {
     case FRAME_WELCOME: {
         json_t *welcome = json_parse(f->data, NULL);
@@ -93,11 +93,11 @@ static void take_frame(struct timed_node *n, const struct frame *f)
 
 static void send_answers(struct timed_node *n, double now)
 {
-    size_t place;
+    size_t location;
     json_t *answer;
-    while ((answer = timed_due(&n->answers, now, &place))) {
+    while ((answer = timed_due(&n->answers, now, &location))) {
         char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(12)), *line = text_format("%s\n", text);
-        frame_put(&n->out, FRAME_OUTPUT, n->places[place].channel, line, strlen(line));
+        frame_put(&n->out, FRAME_OUTPUT, n->locations[location].channel, line, strlen(line));
         json_decref(answer);
         free(line);
         free(text);
@@ -133,8 +133,8 @@ int main(void)
     fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
     fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
     while (turn(&n)) continue;
-    for (size_t i = 0; i < n.count; i++) free(n.places[i].input);
-    free(n.places);
+    for (size_t i = 0; i < n.count; i++) free(n.locations[i].input);
+    free(n.locations);
     timed_release(&n.answers);
     frame_reader_release(&n.in);
     frame_writer_release(&n.out);

@@ -318,7 +318,7 @@ void gp_condition(struct gp *g, const double *targets)
     find_weights(g, targets, g->count);
 }
 
-void gp_believe(struct gp *g)
+void gp_add_fantasy(struct gp *g)
 {
     size_t known = g->factored;
     extend_factor(g);

@@ -36,11 +36,11 @@ void gp_set_theta(struct gp *, const double *theta);
 void gp_condition(struct gp *, const double *targets);
 // Takes the points that were added since with the targets that are expected there: means stay as they are, variances
 // fall.
-void gp_believe(struct gp *);
+void gp_add_fantasy(struct gp *);
 
 // A pool of candidates whose means and variances are needed again and again: the change by a new point is computed
 // once, so that a query costs n per candidate. gp_pool_add takes (copies) `count` points besides those it has;
-// gp_pool_moments writes all means (unless NULL: gp_believe leaves them as they are) and variances.
+// gp_pool_moments writes all means (unless NULL: gp_add_fantasy leaves them as they are) and variances.
 void gp_pool_clear(struct gp *);
 void gp_pool_add(struct gp *, const float *points, size_t count);
 void gp_pool_moments(struct gp *, double *mean, double *variance);

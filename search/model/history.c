@@ -95,7 +95,7 @@ size_t history_tell(struct history *h, const struct observation *o)
 {
     int64_t found = history_find(h, o->config);
     size_t row = found >= 0 ? (size_t)found : history_propose(h, o->config);
-    h->told++;
+    h->reported++;
     if (h->outcomes[row] == ROW_PENDING) h->pending--;
     // A time that is NaN counts as a failure, whatever the outcome says.
     bool timed = (o->outcome == OUTCOME_OK || o->outcome == OUTCOME_SLOW) && isfinite(o->objective);

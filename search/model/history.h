@@ -35,9 +35,9 @@ struct history {
     double *objectives; // NaN unless OUTCOME_OK or OUTCOME_SLOW
     uint32_t *tags;     // a strategy's own mark of a row, 0 at first
     struct hash_index index;
-    size_t told;    // results taken, corrections included
-    size_t pending; // rows whose outcome is ROW_PENDING
-    int64_t best;   // the row with the lowest objective among OUTCOME_OK, or -1
+    size_t reported; // results taken, corrections included
+    size_t pending;  // rows whose outcome is ROW_PENDING
+    int64_t best;    // the row with the lowest objective among OUTCOME_OK, or -1
 };
 
 void history_init(struct history *, const struct space *);

@@ -33,16 +33,16 @@ struct prior {
     float *table; // by the configuration's number in the space; NULL for a large one
     uint16_t *best;
     size_t best_count;
-    double merit;
+    double informativeness;
 };
 
-double excess_of(double objective, double best)
+double slowdown_of(double objective, double best)
 {
     return compression * log1p(fmax(log(objective) - log(best), 0) / compression);
 }
 
 struct weighed_row {
-    double excess;
+    double slowdown;
     uint64_t tie; // a hash: orders configurations of equal expectation independently of their parameters
     size_t at;
 };
@@ -50,7 +50,7 @@ struct weighed_row {
 static int compare_weighed_rows(const void *a, const void *b)
 {
     const struct weighed_row *x = a, *y = b;
-    if (x->excess != y->excess) return x->excess < y->excess ? -1 : 1;
+    if (x->slowdown != y->slowdown) return x->slowdown < y->slowdown ? -1 : 1;
     if (x->tie != y->tie) return x->tie < y->tie ? -1 : 1;
     return (x->at > y->at) - (x->at < y->at);
 }
@@ -71,21 +71,21 @@ static struct weighed_row *rank_rows(const struct prior_rows *rows)
     if (!isfinite(best)) return NULL;
     struct weighed_row *order = memory_new(rows->count, sizeof *order);
     for (size_t i = 0; i < rows->count; i++) {
-        double excess = excess_of(rows->objectives[i], best);
-        order[i] = (struct weighed_row){isnan(rows->objectives[i]) ? NAN : excess, tie_of(i), i};
-        if (isnan(order[i].excess)) continue;
-        sum += excess;
-        squares += excess * excess;
+        double slowdown = slowdown_of(rows->objectives[i], best);
+        order[i] = (struct weighed_row){isnan(rows->objectives[i]) ? NAN : slowdown, tie_of(i), i};
+        if (isnan(order[i].slowdown)) continue;
+        sum += slowdown;
+        squares += slowdown * slowdown;
         n++;
     }
     double mean = sum / (double)n, failed = mean + sqrt(fmax(squares / (double)n - mean * mean, 0));
     for (size_t i = 0; i < rows->count; i++)
-        if (isnan(order[i].excess)) order[i].excess = failed;
+        if (isnan(order[i].slowdown)) order[i].slowdown = failed;
     qsort(order, rows->count, sizeof *order, compare_weighed_rows);
     return order;
 }
 
-double prior_excess(const struct prior *p, const uint16_t *config)
+double prior_slowdown(const struct prior *p, const uint16_t *config)
 {
     if (p->table) {
         int64_t index = space_index(p->space, config);
@@ -131,9 +131,9 @@ static double find_structure(const struct prior *p, const float *points, const d
     return fmax(both / sqrt(vx * vy) - fmax(0.1, 2 / sqrt((double)n)), 0);
 }
 
-double prior_merit(const struct prior *p)
+double prior_informativeness(const struct prior *p)
 {
-    return p->merit;
+    return p->informativeness;
 }
 
 static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_row *order, struct random *rng)
@@ -150,7 +150,7 @@ static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_
             order[j] = swap;
         }
         encoding_of(&p->encoding, rows->configs + order[i].at * p->width, points + i * d);
-        targets[i] = order[i].excess;
+        targets[i] = order[i].slowdown;
     }
     // Shuffled, for the halves.
     for (size_t i = count; i > 1; i--) {
@@ -165,7 +165,7 @@ static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_
         }
     }
     double coverage = find_coverage(p, rows), structure = find_structure(p, points, targets, count, rng);
-    p->merit = coverage * coverage * fmin(structure / clear_structure, 1);
+    p->informativeness = coverage * coverage * fmin(structure / clear_structure, 1);
     trees_grow(p->trees, points, targets, count, 1, rng);
     free(points);
     free(targets);
@@ -187,7 +187,7 @@ static void list_all(struct prior *p)
     float *table = memory_new(size, sizeof *table);
     for (size_t i = 0; i < size; i++) {
         space_get(p->space, i, config);
-        table[i] = (float)prior_excess(p, config);
+        table[i] = (float)prior_slowdown(p, config);
         order[i] = (struct weighed_row){(double)table[i], tie_of(i), i};
     }
     p->table = table;

@@ -55,7 +55,7 @@ static void make_room(struct surrogate *s, size_t rows)
     s->points = memory_grow(s->points, rows * d, sizeof *s->points);
     s->targets = memory_grow(s->targets, rows, sizeof *s->targets);
     s->awaited_variance = memory_grow(s->awaited_variance, rows, sizeof *s->awaited_variance);
-    s->features = memory_grow(s->features, rows * s->trust.count + 1, sizeof *s->features);
+    s->features = memory_grow(s->features, rows * s->prior_weights.count + 1, sizeof *s->features);
 }
 
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
@@ -65,7 +65,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
     s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
-    trust_init(&s->trust, priors, prior_count);
+    prior_weights_init(&s->prior_weights, priors, prior_count);
     make_room(s, MAX_ROWS + SPARE_ROWS);
     s->pool_features = memory_new(POOL * prior_count, sizeof *s->pool_features);
     s->candidate_room = TOP * space_neighbour_room(space);
@@ -77,7 +77,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     s->encoded = memory_new(s->candidate_room * d, sizeof *s->encoded);
     s->mean = memory_new(s->candidate_room, sizeof *s->mean);
     s->bound = memory_new(s->candidate_room, sizeof *s->bound);
-    s->promise = memory_new(s->candidate_room, sizeof *s->promise);
+    s->acquisition = memory_new(s->candidate_room, sizeof *s->acquisition);
     s->proposal = memory_new(s->width, sizeof *s->proposal);
 }
 
@@ -99,7 +99,7 @@ void surrogate_release(struct surrogate *s)
     free(s->encoded);
     free(s->mean);
     free(s->bound);
-    free(s->promise);
+    free(s->acquisition);
     free(s->proposal);
 }
 
@@ -110,7 +110,8 @@ static void add_row(struct surrogate *s, size_t row)
     size_t d = s->encoding.count ? s->encoding.count : 1;
     float *point = s->points + s->row_count * d;
     encoding_of(&s->encoding, history_config(s->history, row), point);
-    trust_features(&s->trust, history_config(s->history, row), s->features + s->row_count * s->trust.count);
+    prior_weights_features(&s->prior_weights, history_config(s->history, row),
+                           s->features + s->row_count * s->prior_weights.count);
     s->rows[s->row_count++] = row;
 }
 
@@ -185,29 +186,29 @@ static bool is_awaited(const struct surrogate *s, size_t i)
 // The priors' expectation, in units of the targets.
 static double expected(const struct surrogate *s, const float *features)
 {
-    return s->trust.count ? trust_expected(&s->trust, features) / s->scale : 0;
+    return s->prior_weights.count ? prior_weights_expected(&s->prior_weights, features) / s->scale : 0;
 }
 
 static double expected_of(const struct surrogate *s, const uint16_t *config)
 {
     float features[PRIOR_MOST];
-    trust_features(&s->trust, config, features);
+    prior_weights_features(&s->prior_weights, config, features);
     return expected(s, features);
 }
 
 static double expected_of_row(const struct surrogate *s, size_t i)
 {
-    return expected(s, s->features + i * s->trust.count);
+    return expected(s, s->features + i * s->prior_weights.count);
 }
 
 // The excesses of all rows; NaN where they are awaited.
-static void find_excesses(struct surrogate *s)
+static void find_slowdowns(struct surrogate *s)
 {
     const struct history *h = s->history;
     double best = h->best >= 0 ? h->objectives[h->best] : 1, worst = 0;
     for (size_t i = 0; i < s->row_count; i++) {
         double objective = history_score(h, s->rows[i]);
-        s->targets[i] = isfinite(objective) ? excess_of(objective, best) : NAN;
+        s->targets[i] = isfinite(objective) ? slowdown_of(objective, best) : NAN;
         if (s->targets[i] > worst) worst = s->targets[i];
     }
     if (worst == 0) worst = 1;
@@ -220,12 +221,12 @@ static void find_targets(struct surrogate *s)
 {
     double sum = 0, squares = 0;
     size_t n = 0;
-    find_excesses(s);
-    if (s->trust.count) {
-        trust_learn(&s->trust, s->features, s->targets, s->row_count);
+    find_slowdowns(s);
+    if (s->prior_weights.count) {
+        prior_weights_learn(&s->prior_weights, s->features, s->targets, s->row_count);
         for (size_t i = 0; i < s->row_count; i++)
-            s->targets[i] -= trust_expected(&s->trust, s->features + i * s->trust.count);
-        if (s->trust.none <= 0.5) squares = USUAL_RESULTS * usual_error * usual_error;
+            s->targets[i] -= prior_weights_expected(&s->prior_weights, s->features + i * s->prior_weights.count);
+        if (s->prior_weights.none <= 0.5) squares = USUAL_RESULTS * usual_error * usual_error;
     }
     for (size_t i = 0; i < s->row_count; i++) {
         if (isnan(s->targets[i])) continue;
@@ -242,11 +243,11 @@ static void find_targets(struct surrogate *s)
 
 void surrogate_weigh(struct surrogate *s)
 {
-    if (s->told_at_fit || s->history->count > s->room) return;
+    if (s->reported_at_fit || s->history->count > s->room) return;
     s->row_count = 0;
     add_all_rows(s);
-    find_excesses(s);
-    trust_learn(&s->trust, s->features, s->targets, s->row_count);
+    find_slowdowns(s);
+    prior_weights_learn(&s->prior_weights, s->features, s->targets, s->row_count);
     s->row_count = 0;
 }
 
@@ -280,7 +281,7 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
     double *mean = memory_new(2 * count, sizeof *mean), *bound = mean + count;
     float *best = memory_new(kept * d, sizeof *best);
     gp_means(s->gp, points, count, mean, bound);
-    bool trusts = trust_any(&s->trust);
+    bool trusts = prior_weights_any(&s->prior_weights);
     for (size_t i = 0; i < count; i++) {
         if (trusts) mean[i] += expected_of(s, configs + i * s->width);
         order[i] = (struct scored){-improvement_expected(s->best_target, mean[i], bound[i]), i};
@@ -341,10 +342,10 @@ static size_t batch_of(const struct surrogate *s)
 
 // Hyperparameters are fitted often at first, and less often when a fit costs more and changes less, or serves for many
 // outstanding proposals: after this many results.
-static size_t fit_interval(const struct surrogate *s, size_t told)
+static size_t fit_interval(const struct surrogate *s, size_t reported)
 {
     size_t batch = batch_of(s);
-    return told < 60 ? batch : told < SPREAD_FROM ? most_of(10, batch) : most_of(20, FIT_BATCH * batch);
+    return reported < 60 ? batch : reported < SPREAD_FROM ? most_of(10, batch) : most_of(20, FIT_BATCH * batch);
 }
 
 // The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
@@ -370,13 +371,13 @@ static void prepare_fit(struct surrogate *s)
 }
 
 // Gives the model its hyperparameters, and a new pool, which is still empty.
-static void fit(struct surrogate *s, size_t told, bool at_once)
+static void fit(struct surrogate *s, size_t reported, bool at_once)
 {
     if (at_once)
-        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
+        gp_fit(s->gp, s->targets, s->reported_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
     else
         copy_theta(s, s->fitting, s->gp);
-    s->told_at_fit = told;
+    s->reported_at_fit = reported;
     s->steps = s->pool_count = s->pool_parts = s->pool_featured = 0;
     gp_pool_clear(s->gp);
 }
@@ -392,27 +393,27 @@ static void choose_new_rows(struct surrogate *s, struct random *rng)
         choose_rows(s, rng);
 }
 
-bool surrogate_is_recent(const struct surrogate *s, size_t told)
+bool surrogate_is_recent(const struct surrogate *s, size_t reported)
 {
     size_t batch = batch_of(s);
-    if (!s->told_at_fit || s->known < s->history->count || batch <= SMALL_BATCH) return false;
-    return told < s->told_at_learn + 2 * batch;
+    if (!s->reported_at_fit || s->known < s->history->count || batch <= SMALL_BATCH) return false;
+    return reported < s->reported_at_learn + 2 * batch;
 }
 
 // Whether the model knows all rows, and enough of the results.
-static bool is_up_to_date(const struct surrogate *s, size_t told)
+static bool is_up_to_date(const struct surrogate *s, size_t reported)
 {
-    if (!s->told_at_fit || s->known < s->history->count || s->best_at_learn != s->history->best) return false;
-    return told < s->told_at_learn + batch_of(s);
+    if (!s->reported_at_fit || s->known < s->history->count || s->best_at_learn != s->history->best) return false;
+    return reported < s->reported_at_learn + batch_of(s);
 }
 
-void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
+void surrogate_learn(struct surrogate *s, size_t reported, struct random *rng)
 {
-    if (is_up_to_date(s, told)) return;
-    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(s, told);
-    size_t new_results = told - s->told_at_learn;
-    bool at_once = s->told_at_fit == 0 || told < SPREAD_FROM;
-    bool renew = at_once && (s->told_at_fit == 0 || told >= s->told_at_fit + every);
+    if (is_up_to_date(s, reported)) return;
+    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(s, reported);
+    size_t new_results = reported - s->reported_at_learn;
+    bool at_once = s->reported_at_fit == 0 || reported < SPREAD_FROM;
+    bool renew = at_once && (s->reported_at_fit == 0 || reported >= s->reported_at_fit + every);
     if (!renew && s->row_count + (s->history->count - s->known) > s->room) {
         if (!s->steps) prepare_fit(s);
         renew = true;
@@ -422,7 +423,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
         find_targets(s);
         // As many steps as there are results, as if each had been learnt at once.
         for (size_t i = 0; i < new_results && s->steps < STEPS && !at_once; i++)
-            if (told + STEPS > s->told_at_fit + every + i) prepare_fit(s);
+            if (reported + STEPS > s->reported_at_fit + every + i) prepare_fit(s);
         renew = s->steps == STEPS;
     }
     if (renew) {
@@ -430,11 +431,11 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
         find_targets(s);
     }
     s->known = s->history->count;
-    s->told_at_learn = told;
+    s->reported_at_learn = reported;
     s->best_at_learn = s->history->best;
     s->rated = s->proposed = false;
     for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
-    if (renew) fit(s, told, at_once);
+    if (renew) fit(s, reported, at_once);
     gp_condition(s->gp, s->targets);
     expect_awaited(s);
     if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);
@@ -443,13 +444,13 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 void surrogate_await(struct surrogate *s)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1, i = s->row_count;
-    if (!s->told_at_fit || s->known + 1 != s->history->count || i == s->room) return; // learnt next time
+    if (!s->reported_at_fit || s->known + 1 != s->history->count || i == s->room) return; // learnt next time
     add_row(s, s->known++);
     gp_add(s->gp, s->points + i * d);
     s->targets[i] = s->proposed_mean - expected_of_row(s, i);
     s->awaited_variance[i] = s->proposed_variance;
     s->best_target = fmin(s->best_target, s->proposed_mean);
-    gp_believe(s->gp);
+    gp_add_fantasy(s->gp);
     s->proposed = false;
 }
 
@@ -457,24 +458,24 @@ void surrogate_await(struct surrogate *s)
 
 // The best of the candidates, except below `*promise`; exact variances are computed only as far as the bounds leave it
 // open, and are bounds for the next proposal. Returns it, or -1, and its promise and variance.
-static int64_t best_candidate(struct surrogate *s, double *promise, double *variance)
+static int64_t best_candidate(struct surrogate *s, double *acquisition, double *variance)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
     int64_t best = -1;
     for (size_t i = 0; i < s->candidate_count; i++) {
         bool known = history_find(s->history, s->configs + i * s->width) >= 0;
-        s->promise[i] = known ? -1 : improvement_expected(s->best_target, s->mean[i], s->bound[i]);
+        s->acquisition[i] = known ? -1 : improvement_expected(s->best_target, s->mean[i], s->bound[i]);
     }
     for (;;) {
         size_t top = 0;
         for (size_t i = 0; i < s->candidate_count; i++)
-            if (s->promise[i] > s->promise[top]) top = i;
-        if (top >= s->candidate_count || s->promise[top] <= *promise) return best;
+            if (s->acquisition[i] > s->acquisition[top]) top = i;
+        if (top >= s->candidate_count || s->acquisition[top] <= *acquisition) return best;
         s->bound[top] = gp_variance(s->gp, s->encoded + top * d);
         double exact = improvement_expected(s->best_target, s->mean[top], s->bound[top]);
-        s->promise[top] = -1;
-        if (exact <= *promise) continue;
-        *promise = exact;
+        s->acquisition[top] = -1;
+        if (exact <= *acquisition) continue;
+        *acquisition = exact;
         *variance = s->bound[top];
         best = (int64_t)top;
     }
@@ -520,14 +521,16 @@ static void rate_neighbours(struct surrogate *s)
     }
     s->candidate_count = kept;
     gp_means(s->gp, s->encoded, kept, s->mean, s->bound);
-    for (size_t i = 0; i < kept && trust_any(&s->trust); i++) s->mean[i] += expected_of(s, s->configs + i * s->width);
+    for (size_t i = 0; i < kept && prior_weights_any(&s->prior_weights); i++)
+        s->mean[i] += expected_of(s, s->configs + i * s->width);
 }
 
 static void add_pool_expectations(struct surrogate *s)
 {
-    size_t count = s->trust.count;
+    size_t count = s->prior_weights.count;
     for (; s->pool_featured < s->pool_count; s->pool_featured++)
-        trust_features(&s->trust, s->pool + s->pool_featured * s->width, s->pool_features + s->pool_featured * count);
+        prior_weights_features(&s->prior_weights, s->pool + s->pool_featured * s->width,
+                               s->pool_features + s->pool_featured * count);
     for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
 }
 
@@ -537,13 +540,13 @@ static void find_proposal(struct surrogate *s)
     double best = -1;
     const uint16_t *chosen = NULL;
     gp_pool_moments(s->gp, s->rated ? NULL : s->pool_mean, s->pool_variance);
-    if (!s->rated && trust_any(&s->trust)) add_pool_expectations(s);
+    if (!s->rated && prior_weights_any(&s->prior_weights)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
         if (improvement_most(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
-        double promise = improvement_expected(s->best_target, s->pool_mean[i], s->pool_variance[i]);
+        double acquisition = improvement_expected(s->best_target, s->pool_mean[i], s->pool_variance[i]);
         const uint16_t *candidate = s->pool + i * s->width;
-        if (promise <= best || history_find(s->history, candidate) >= 0) continue;
-        best = promise;
+        if (acquisition <= best || history_find(s->history, candidate) >= 0) continue;
+        best = acquisition;
         chosen = candidate;
         s->proposed_mean = s->pool_mean[i];
         s->proposed_variance = s->pool_variance[i];
@@ -559,17 +562,17 @@ static void find_proposal(struct surrogate *s)
     }
     if (chosen) memcpy(s->proposal, chosen, s->width * sizeof *chosen);
     s->proposed = chosen != NULL;
-    s->proposed_promise = best;
+    s->proposed_acquisition = best;
 }
 
 double surrogate_propose(struct surrogate *s, uint16_t *config)
 {
     if (!s->proposed || history_find(s->history, s->proposal) >= 0) find_proposal(s);
     if (s->proposed) memcpy(config, s->proposal, s->width * sizeof *config);
-    return s->proposed_promise;
+    return s->proposed_acquisition;
 }
 
-void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, size_t count, double *promise)
+void surrogate_acquisitions(struct surrogate *s, const uint16_t *const *configs, size_t count, double *acquisition)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
     float *point = memory_new(d, sizeof *point);
@@ -587,7 +590,7 @@ void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, siz
             mean += expected_of(s, configs[c]);
             variance = gp_variance(s->gp, point);
         }
-        promise[c] = improvement_expected(s->best_measured, mean, variance);
+        acquisition[c] = improvement_expected(s->best_measured, mean, variance);
     }
     free(point);
 }

@@ -236,9 +236,9 @@ static int parse_name(struct parser *p)
 {
     const char *name = p->text + p->start;
     size_t length = p->at - p->start, column = p->start;
-    const char *behind = p->text + p->at;
-    while (isspace((unsigned char)*behind)) behind++;
-    if (*behind == '(') {
+    const char *after = p->text + p->at;
+    while (isspace((unsigned char)*after)) after++;
+    if (*after == '(') {
         next_token(p);
         return parse_call(p, name, length, column);
     }

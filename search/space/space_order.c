@@ -124,7 +124,7 @@ static double width(struct estimate *e, uint64_t fixed)
     struct partial partials[MAX_PARTIALS];
     int partial_count = 0;
     double entries = 0;
-    uint64_t behind = 0;
+    uint64_t after = 0;
     e->stamps++;
     e->looks += g->count;
     for (int i = 0; i < g->count; i++) {
@@ -134,7 +134,7 @@ static double width(struct estimate *e, uint64_t fixed)
         for (int j = 0; j < n->count; j++) {
             uint64_t mask = g->nodes[g->operands[n->first + j]].mask;
             if (mask & ~fixed) continue;
-            behind |= mask;
+            after |= mask;
             known += mask != 0;
         }
         if (known > 1 && (n->op == OP_ADD || n->op == OP_MULTIPLY)) {
@@ -158,7 +158,7 @@ static double width(struct estimate *e, uint64_t fixed)
     }
     for (int i = 0; i < partial_count; i++) entries += partials[i].log_values;
     double combinations = 0;
-    for (; behind; behind &= behind - 1) combinations += e->log_count[__builtin_ctzll(behind)];
+    for (; after; after &= after - 1) combinations += e->log_count[__builtin_ctzll(after)];
     return fmin(entries, combinations);
 }
 

@@ -38,7 +38,7 @@ static void consider(struct strategy_state *s, size_t row)
 {
     struct annealing *a = s->own;
     double hot = s->options[OPTION_HOT], cold = s->options[OPTION_COLD];
-    double temperature = hot * pow(cold / hot, fmin((double)s->history.told / a->length, 1)),
+    double temperature = hot * pow(cold / hot, fmin((double)s->history.reported / a->length, 1)),
            energy = log(history_score(&s->history, row));
     if (a->started && !(energy <= a->energy || random_unit(&s->rng) < exp((a->energy - energy) / temperature))) return;
     if (!isfinite(energy)) return;

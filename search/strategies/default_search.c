@@ -123,12 +123,12 @@ static bool ask_first(struct strategy_state *s, uint16_t *config, bool *found)
 {
     struct default_search *d = s->own;
     size_t count = s->history.count;
-    double none = d->model.trust.none;
+    double none = d->model.prior_weights.none;
     size_t wasted = none > doubtful ? d->prior_asked : 0;
     if (count >= (size_t)s->options[OPTION_INITIAL] + wasted && s->history.best >= 0) return false;
-    if (s->prior_count && s->history.told >= TRUST_LEAST && s->history.best >= 0) {
+    if (s->prior_count && s->history.reported >= TRUST_LEAST && s->history.best >= 0) {
         surrogate_weigh(&d->model);
-        none = d->model.trust.none;
+        none = d->model.prior_weights.none;
         if (none < trusting) return false;
     }
     bool far = !s->prior_count || count % 2 || none > doubtful;
@@ -143,7 +143,7 @@ static bool default_ask(struct strategy_state *s, uint16_t *config)
     struct default_search *d = s->own;
     bool found;
     if (ask_first(s, config, &found)) return found;
-    surrogate_learn(&d->model, s->history.told, &s->rng);
+    surrogate_learn(&d->model, s->history.reported, &s->rng);
     if (surrogate_propose(&d->model, config) < 0) return history_sample_new(&s->history, &s->rng, config);
     history_propose(&s->history, config);
     surrogate_await(&d->model);
@@ -151,19 +151,19 @@ static bool default_ask(struct strategy_state *s, uint16_t *config)
 }
 
 // A candidate that promises less than this share of the next proposal's promise is not worth measuring.
-static const double hopeless = 0.2;
+static const double unusable = 0.2;
 
-static void default_rank(struct strategy_state *s, const uint16_t *const *configs, size_t count, double *promise)
+static void default_rank(struct strategy_state *s, const uint16_t *const *configs, size_t count, double *acquisition)
 {
     struct default_search *d = s->own;
-    for (size_t i = 0; i < count; i++) promise[i] = 0;
+    for (size_t i = 0; i < count; i++) acquisition[i] = 0;
     if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) return;
     // GPUs wait for a ranking, and learning takes long where many proposals are outstanding. The next proposal learns.
-    if (!surrogate_is_recent(&d->model, s->history.told)) surrogate_learn(&d->model, s->history.told, &s->rng);
-    surrogate_promises(&d->model, configs, count, promise);
+    if (!surrogate_is_recent(&d->model, s->history.reported)) surrogate_learn(&d->model, s->history.reported, &s->rng);
+    surrogate_acquisitions(&d->model, configs, count, acquisition);
     uint16_t config[SPACE_MAX_PARAMETERS];
     double best = surrogate_propose(&d->model, config);
-    for (size_t i = 0; i < count; i++) promise[i] -= fmax(hopeless * best, 0);
+    for (size_t i = 0; i < count; i++) acquisition[i] -= fmax(unusable * best, 0);
 }
 
 static void default_release(struct strategy_state *s)

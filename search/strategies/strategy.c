@@ -184,15 +184,15 @@ bool strategy_ranks(const struct strategy *s)
     return s->class->rank != NULL;
 }
 
-void strategy_rank(struct strategy *s, const uint16_t *const *configs, size_t count, double *promise)
+void strategy_rank(struct strategy *s, const uint16_t *const *configs, size_t count, double *acquisition)
 {
     double *own = memory_new(count, sizeof *own);
     for (size_t i = 0; i < s->criteria; i++) {
         s->class->rank(&s->states[i], configs, count, own);
-        for (size_t k = 0; k < count; k++) promise[k] = i ? fmax(promise[k], own[k]) : own[k];
+        for (size_t k = 0; k < count; k++) acquisition[k] = i ? fmax(acquisition[k], own[k]) : own[k];
     }
     for (size_t k = 0; k < count; k++)
-        if (history_find(&s->seen, configs[k]) < 0) promise[k] = INFINITY;
+        if (history_find(&s->seen, configs[k]) < 0) acquisition[k] = INFINITY;
     free(own);
 }
 

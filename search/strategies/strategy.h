@@ -69,7 +69,7 @@ struct strategy_class {
     // NULL: it cannot say. The present promise of each of `count` configurations that wait for their measurement:
     // higher is better; below 0 it is no longer worth measuring, compared with what could be proposed instead. The
     // history forgets a proposal that will not be measured, and the strategy may propose it again.
-    void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *promise);
+    void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *acquisition);
 };
 
 extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
@@ -96,7 +96,7 @@ void strategy_tell(struct strategy *, const struct observation *);
 bool strategy_ranks(const struct strategy *);
 // As the class's function; with several criteria the one that promises most counts. What the strategy did not propose
 // is always to be measured: INFINITY.
-void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *promise);
+void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *acquisition);
 // A proposal will not be measured.
 void strategy_forget(struct strategy *, const uint16_t *config);
 bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing

@@ -70,7 +70,7 @@ static void grow(struct strategy_state *s)
         targets[count] = i < best && isfinite(history_score(&s->history, row));
     }
     trees_grow(t->trees, points, targets, count, 1, &s->rng);
-    t->grown_at = s->history.told;
+    t->grown_at = s->history.reported;
     free(points);
     free(targets);
 }
@@ -98,8 +98,8 @@ static bool trees_ask(struct strategy_state *s, uint16_t *config)
 {
     struct trees_search *t = s->own;
     double most = -1;
-    if (s->history.told >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0 && t->encoding.count > 0) {
-        if (t->grown_at == 0 || s->history.told >= t->grown_at + (size_t)s->options[OPTION_EVERY]) grow(s);
+    if (s->history.reported >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0 && t->encoding.count > 0) {
+        if (t->grown_at == 0 || s->history.reported >= t->grown_at + (size_t)s->options[OPTION_EVERY]) grow(s);
         size_t count = make_candidates(s);
         for (size_t i = 0; i < count; i++) {
             const uint16_t *candidate = t->candidates + i * s->width;

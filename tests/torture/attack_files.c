@@ -18,7 +18,7 @@
 
 enum { FAULTS_IN_A_SCENE = 8, JUMPING_RUNS = 3, FOR_EVER = 1000000 };
 
-// What can befall an operation; by file_op_words.
+// What can befall an operation; by file_op_text.
 static const char *const faults[FILE_OP_COUNT][5] = {
     {"ENOSPC", "EIO", "EINTR", "short", NULL}, {"EIO", "ENOSPC", NULL}, {"EIO", "ENOSPC", "EINTR", NULL},
     {"EIO", "ENOSPC", "EINTR", NULL},          {"EIO", "ENOSPC", NULL}, {"EIO", NULL},
@@ -43,7 +43,7 @@ static bool check_end(struct scene *s, int status)
 }
 
 // Whoever finished all the same begins anew, so that every fault meets a run that has something to do.
-static bool begin_anew(struct scene *s)
+static bool begin_again(struct scene *s)
 {
     char *path = text_format("%s/measured", s->folder);
     scene_give(s, NULL);
@@ -70,12 +70,12 @@ void attack_io(struct scene *s)
         uint64_t below = random_next(&s->random) & 1 ? (uint64_t)most : 1 + random_below(&s->random, (uint64_t)most);
         bool lasts = strcmp(kind, "EINTR") && random_next(&s->random) & 1;
         scene_layer(s, "io_fault.so");
-        scene_give(s, text_format("IO_FAULT=%s:%s:%ld:%d", file_op_words[op], kind,
+        scene_give(s, text_format("IO_FAULT=%s:%s:%ld:%d", file_op_text[op], kind,
                                   1 + (long)random_below(&s->random, below), lasts ? FOR_EVER : 1));
         int status = scene_wait(s, scene_start(s, -1));
-        char *told = file_read(s->folder, "told");
-        bool hit = told && strstr(told, "struck");
-        free(told);
+        char *reported = file_read(s->folder, "told");
+        bool hit = reported && strstr(reported, "struck");
+        free(reported);
         if (!check_end(s, status)) return;
         s->passed += hit;
         s->details[WEXITSTATUS(status) != 0] += hit;
@@ -83,7 +83,7 @@ void attack_io(struct scene *s)
         char *path = text_format("%s/told", s->folder);
         unlink(path);
         free(path);
-        if (!WEXITSTATUS(status) && !begin_anew(s)) return;
+        if (!WEXITSTATUS(status) && !begin_again(s)) return;
     }
     scene_complete(s);
 }

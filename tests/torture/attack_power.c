@@ -18,8 +18,8 @@
 
 enum { CUTS_IN_A_SCENE = 24, GONE_ON_WITH = 12 };
 
-static const char *const loss_words[LOSS_COUNT] = {"nothing", "all unsynced", "the latest", "some writes",
-                                                   "some sectors"};
+static const char *const loss_text[LOSS_COUNT] = {"nothing", "all unsynced", "the latest", "some writes",
+                                                  "some sectors"};
 
 // The first row of a query, which must be "ok" or no row at all.
 static bool is_sound(const char *path, const char *query, char *message, size_t size)
@@ -51,7 +51,7 @@ static bool read_disk(struct scene *s, const struct power_disk *disk, size_t ope
                   is_sound(path, "SELECT 'row ' || rowid FROM pragma_foreign_key_check", message, sizeof message) &&
                   known_read(known, path, message, sizeof message));
     if (!sound)
-        scene_fail(s, "after operation %zu, losing %s, the store is not whole: %s", operations, loss_words[loss],
+        scene_fail(s, "after operation %zu, losing %s, the store is not whole: %s", operations, loss_text[loss],
                    message);
     free(path);
     free(folder);
@@ -64,16 +64,16 @@ static void compare(struct scene *s, size_t operations, enum loss loss, const st
 {
     if (left->count < synced->count)
         scene_fail(s, "after operation %zu, losing %s, %zu trials are left of %zu that were synced", operations,
-                   loss_words[loss], left->count, synced->count);
+                   loss_text[loss], left->count, synced->count);
     for (size_t i = 0; i < left->count; i++) {
         const struct known_trial *one = &left->all[i], *was = known_find(before, one->config);
         if (!was || was->id != one->id || was->objective != one->objective || was->problems != one->problems ||
             was->status != one->status)
             scene_fail(s, "after operation %zu, losing %s, trial %lld is not what was committed", operations,
-                       loss_words[loss], (long long)one->id);
+                       loss_text[loss], (long long)one->id);
         if (one->id > (int64_t)left->count)
             scene_fail(s, "after operation %zu, losing %s, trial %lld is there and an earlier one is not", operations,
-                       loss_words[loss], (long long)one->id);
+                       loss_text[loss], (long long)one->id);
     }
 }
 

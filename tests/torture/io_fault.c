@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 enum op { OP_WRITE, OP_SYNC, OP_OPEN, OP_TRUNCATE, OP_RENAME, OP_UNLINK, OP_COUNT };
-static const char *const op_words[OP_COUNT] = {"write", "sync", "open", "truncate", "rename", "unlink"};
+static const char *const op_text[OP_COUNT] = {"write", "sync", "open", "truncate", "rename", "unlink"};
 static const struct {
     const char *word;
     int number;
@@ -39,7 +39,7 @@ static void tell(const char *format, ...)
 __attribute__((destructor)) static void tell_counts(void)
 {
     if (!layer_folder()) return;
-    for (int i = 0; i < OP_COUNT; i++) tell("count %s %ld\n", op_words[i], done[i]);
+    for (int i = 0; i < OP_COUNT; i++) tell("count %s %ld\n", op_text[i], done[i]);
 }
 
 // What befalls this operation: a kind's number, 0 for nothing. errno is set for those that fail.
@@ -53,11 +53,11 @@ static int suffer(enum op op, const char *file)
     }
     if (!file || !from) return 0;
     done[op]++, all++;
-    long n = !strcmp(wanted, "any") ? all : !strcmp(wanted, op_words[op]) ? done[op] : 0;
+    long n = !strcmp(wanted, "any") ? all : !strcmp(wanted, op_text[op]) ? done[op] : 0;
     if (n < from || n >= from + count) return 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].word, kind) && kinds[i].number) {
-            tell("struck %s %s %ld %s\n", op_words[op], kind, n, file);
+            tell("struck %s %s %ld %s\n", op_text[op], kind, n, file);
             if (kinds[i].number == -2 && op != OP_WRITE) raise(SIGKILL);
             errno = kinds[i].number > 0 ? kinds[i].number : EIO;
             return kinds[i].number;

@@ -25,7 +25,7 @@
 #include "tuner/base/text.h"
 
 struct expected_end expected_ends[JOB_COUNT];
-const char *const file_op_words[FILE_OP_COUNT] = {"write", "sync", "open", "truncate", "rename", "unlink"};
+const char *const file_op_text[FILE_OP_COUNT] = {"write", "sync", "open", "truncate", "rename", "unlink"};
 
 enum { ARGUMENTS_MAX = 24 };
 
@@ -356,14 +356,14 @@ bool scene_learn(char *message, size_t size)
         s.known = (struct known_trials){0};
         find_winner(&s, end->winner, sizeof end->winner);
         if (fine && (!end->trials.count || !*end->winner)) fine = scene_fail(&s, "it has no winner");
-        char *told = file_read(s.folder, "told");
-        for (int i = 0; told && i < FILE_OP_COUNT; i++) {
-            char *words = text_format("count %s ", file_op_words[i]), *at = strstr(told, words);
+        char *reported = file_read(s.folder, "told");
+        for (int i = 0; reported && i < FILE_OP_COUNT; i++) {
+            char *words = text_format("count %s ", file_op_text[i]), *at = strstr(reported, words);
             end->operations[i] = at ? atol(at + strlen(words)) : 0;
             free(words);
         }
         if (fine && !end->operations[0]) fine = scene_fail(&s, "the layer saw no operation");
-        free(told);
+        free(reported);
         if (!fine) snprintf(message, size, "%s: %s", s.folder, s.failure);
         scene_end(&s);
         if (!fine) return false;

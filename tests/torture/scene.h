@@ -23,7 +23,7 @@ enum scene_job { JOB_SCRIPTED, JOB_LONG, JOB_REPLAYED, JOB_COUNT };
 
 // Operations that the layer io_fault.c tells apart.
 enum { FILE_OP_COUNT = 6 };
-extern const char *const file_op_words[FILE_OP_COUNT];
+extern const char *const file_op_text[FILE_OP_COUNT];
 
 struct known_trial {
     int64_t id;

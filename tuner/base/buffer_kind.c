@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const direction_words[] = {"in", "out", "inout", "scratch", NULL};
-const char *const fill_words[] = {"uniform",   "normal", "integer", "zero",        "constant", "index",
-                                  "nonfinite", "npy",    "sorted",  "permutation", "offsets",  NULL};
+const char *const direction_text[] = {"in", "out", "inout", "scratch", NULL};
+const char *const fill_text[] = {"uniform",   "normal", "integer", "zero",        "constant", "index",
+                                 "nonfinite", "npy",    "sorted",  "permutation", "offsets",  NULL};
 
 int word_find(const char *const *words, const char *word)
 {

@@ -21,8 +21,8 @@ enum fill_kind {
 };
 
 // The words by number, ended by NULL.
-extern const char *const direction_words[];
-extern const char *const fill_words[];
+extern const char *const direction_text[];
+extern const char *const fill_text[];
 
 // Index of a word in a table that NULL ends, or -1. `word` may be NULL.
 int word_find(const char *const *words, const char *word);

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-const char *const image_memory_words[] = {"array", "linear", "pitch", NULL},
-                  *const image_filter_words[] = {"point", "linear", NULL},
-                  *const image_address_words[] = {"clamp", "wrap", "mirror", "border", NULL},
-                  *const image_read_words[] = {"element", "normalized", NULL};
+const char *const image_memory_text[] = {"array", "linear", "pitch", NULL},
+                  *const image_filter_text[] = {"point", "linear", NULL},
+                  *const image_address_text[] = {"clamp", "wrap", "mirror", "border", NULL},
+                  *const image_read_text[] = {"element", "normalized", NULL};
 
 const struct image_limits image_limits_known = {
     .array = {{131072}, {131072, 65536}, {16384, 16384, 16384}},

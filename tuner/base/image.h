@@ -17,8 +17,8 @@ enum image_read { IMAGE_ELEMENT, IMAGE_NORMALIZED };
 enum { IMAGE_DIMENSIONS = 3, IMAGE_CHANNELS_MAX = 4 };
 
 // The words by number, ended by NULL.
-extern const char *const image_memory_words[], *const image_filter_words[], *const image_address_words[],
-                                                                                *const image_read_words[];
+extern const char *const image_memory_text[], *const image_filter_text[], *const image_address_text[],
+                                                                              *const image_read_text[];
 
 struct image_layout {
     enum image_memory memory;

@@ -103,9 +103,9 @@
 //   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
 //   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
 //       "lasting":{"wgmma_bf16_flops_per_second":{"clock_mhz":1395,"first":8.1e14,"seconds":0.3}}}
-//     Measured: the pipes of that name (pipe.h); without "pipes" all that have no macro there. The members are the keys
-//     of that table; what the device does not have is left out. "lasting": of pipes whose power lowers the clock, the
-//     rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
+//     Measured: the pipes of that name (execution_unit.h); without "pipes" all that have no macro there. The members
+//     are the keys of that table; what the device does not have is left out. "lasting": of pipes whose power lowers the
+//     clock, the rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 

@@ -104,15 +104,15 @@ static void follow(const struct program_run *c, pid_t pid, int from, double limi
                    const pid_t *before, size_t before_count)
 {
     size_t size = 0;
-    double told = clock_now();
+    double reported = clock_now();
     bool open = true, ended = false;
     while (!ended) {
         struct pollfd p = {.fd = open ? from : -1, .events = POLLIN};
         int ready = poll(&p, 1, STEP);
         if (ready > 0) open = read_some(from, end->output, &size);
         ended = waitpid(pid, &end->status, WNOHANG) == pid;
-        if (c->watch && clock_now() - told >= PROGRAM_QUIET) {
-            told = clock_now();
+        if (c->watch && clock_now() - reported >= PROGRAM_QUIET) {
+            reported = clock_now();
             c->watch(c->user);
         }
         if (ended || clock_now() <= limit) continue;

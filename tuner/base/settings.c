@@ -6,9 +6,9 @@
 
 #include "tuner/base/limits.h"
 
-#define ROW(name, kind, place, member, fallback, low, high, meaning)                            \
-    {                                                                                           \
-        name, SETTING_##kind, SETTING_##place, AT(member), fallback, low, high, {NULL}, meaning \
+#define ROW(name, kind, location, member, fallback, low, high, meaning)                            \
+    {                                                                                              \
+        name, SETTING_##kind, SETTING_##location, AT(member), fallback, low, high, {NULL}, meaning \
     }
 
 #define AT(member) offsetof(struct verify_settings, member)
@@ -50,7 +50,8 @@ const struct setting measure_table[] = {
         "time that the device idles before each launch that is timed alone"),
     ROW("slow_factor", NUMBER, SHARED, slow_factor, 3, 1, 1e9,
         "a candidate this many times slower than the best ends after one launch"),
-    ROW("race", NUMBER, SHARED, race, 1.1, 1, 1e9, "a candidate that is certainly this many times slower ends early"),
+    ROW("race", NUMBER, SHARED, early_stop, 1.1, 1, 1e9,
+        "a candidate that is certainly this many times slower ends early"),
     ROW("timeout", DURATION, JOB, timeout, 30, 0, INFINITY, "a candidate that takes longer in all counts as hung"),
     {0},
 };
@@ -103,7 +104,7 @@ json_t *settings_write(const struct setting *table, const void *from)
 {
     json_t *object = json_object();
     for (const struct setting *s = table; s->name; s++)
-        if (s->place != SETTING_JOB) json_object_set_new(object, s->name, write_one(s, from));
+        if (s->location != SETTING_JOB) json_object_set_new(object, s->name, write_one(s, from));
     return object;
 }
 
@@ -129,7 +130,7 @@ static double read_one(const struct setting *s, const json_t *value)
 int settings_read(const struct setting *table, const json_t *object, void *to, struct error *err)
 {
     for (const struct setting *s = table; s->name; s++) {
-        const json_t *value = s->place == SETTING_JOB ? NULL : json_object_get(object, s->name);
+        const json_t *value = s->location == SETTING_JOB ? NULL : json_object_get(object, s->name);
         double number = value ? read_one(s, value) : s->fallback;
         if (!(number >= s->low && number <= s->high))
             return error_set(err, "setting '%s' is of the wrong type, or outside %g to %g", s->name, s->low, s->high);

@@ -30,7 +30,7 @@ struct measure_settings {
     double rest;        // s the device idles before each sample that is timed alone; 0: samples follow each other
     bool rest_given;    // the job sets it; `profile` has its own default
     double slow_factor; // a first launch slower than this times the best is cut off
-    double race;        // what is certainly slower than this times the best ends after few launches
+    double early_stop;  // what is certainly slower than this times the best ends after few launches
     // The driver's alone:
     double timeout; // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
@@ -55,7 +55,7 @@ enum setting_place {
 struct setting {
     const char *name; // NULL ends a table
     enum setting_kind kind;
-    enum setting_place place;
+    enum setting_place location;
     size_t offset;              // of the member
     double fallback, low, high; // of a bool: 0 or 1
     const char *words[3];       // of a choice: for true and false, and NULL

@@ -9,7 +9,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-void check_add(struct mistakes *m, struct place at, const char *format, ...)
+void check_add(struct mistakes *m, struct location at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -22,7 +22,7 @@ void check_add(struct mistakes *m, struct place at, const char *format, ...)
 char *check_stage_path(const struct job *job, size_t stage, const char *member)
 {
     if (stage >= job->stage_count) return text_format("reference.%s", member);
-    return job_place(job, "stages").line ? text_format("stages[%zu].%s", stage, member) : text_copy(member);
+    return job_location(job, "stages").line ? text_format("stages[%zu].%s", stage, member) : text_copy(member);
 }
 
 static void scan(struct source_scan *to, const struct job *job, const char *path, const char *entry)

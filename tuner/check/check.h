@@ -20,7 +20,7 @@ void check_open(struct check *, const struct job *, const struct device_limits *
 void check_release(struct check *);
 
 // Adds a mistake or doubt at a place of the job file.
-void check_add(struct mistakes *, struct place, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Drops what is there already, from the item of this number on: stages share kernels, configurations share stages.
 // (check_arguments.c)
@@ -32,9 +32,9 @@ char *check_stage_path(const struct job *, size_t stage, const char *member);
 
 // The kernels and their arguments, for one configuration and unit (NULL: the reference's kernel). (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
-// The job's constants against the variables of the source, likewise. (check_places.c)
+// The job's constants against the variables of the source, likewise. (check_bindings.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
-// Textures and surfaces against what devices take. (check_places.c)
+// Textures and surfaces against what devices take. (check_bindings.c)
 void check_images(struct check *);
 // Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
 // (check_signatures.c)

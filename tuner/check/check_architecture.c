@@ -39,10 +39,10 @@ void check_architecture(struct check *c)
         char *list = check_stage_path(job, s, "arguments"), *launch = check_stage_path(job, s, "launch");
         for (size_t i = 0; i < stage->argument_count; i++)
             if (stage->arguments[i].map)
-                check_add(&c->doubts, job_place(job, "%s[%zu]", list, i),
+                check_add(&c->doubts, job_location(job, "%s[%zu]", list, i),
                           "a tensor map needs compute capability 9.0 (sm_90); %s has none", c->arch);
         if (stage->overlap)
-            check_add(&c->doubts, job_place(job, "%s.overlap", launch),
+            check_add(&c->doubts, job_location(job, "%s.overlap", launch),
                       "'overlap' needs compute capability 9.0 (sm_90); launches on %s do not overlap", c->arch);
         free(list);
         free(launch);

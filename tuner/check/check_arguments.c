@@ -14,7 +14,7 @@ struct launch {
     const struct stage *stage;
     const struct argument *arguments;
     size_t argument_count;
-    struct place entry;
+    struct location entry;
     char *list; // the path of the arguments
 };
 
@@ -36,7 +36,7 @@ static bool same_class(const struct kernel_type *type, enum element element)
     return (type->kind == 'f') == element_is_float(element);
 }
 
-static void check_scalar(struct check *c, struct place at, const char *what, const struct argument *a,
+static void check_scalar(struct check *c, struct location at, const char *what, const struct argument *a,
                          const struct kernel_signature *s, const struct kernel_parameter *p)
 {
     const char *word = element_name(a->type);
@@ -68,7 +68,7 @@ static bool same_lanes(const struct argument *a, const struct vector_type *v)
 }
 
 // A struct or a vector by value.
-static void check_struct(struct check *c, struct place at, const char *what, const struct argument *a,
+static void check_struct(struct check *c, struct location at, const char *what, const struct argument *a,
                          const struct kernel_signature *s, const struct kernel_parameter *p)
 {
     char *takes = kernel_parameter_text(p), *layout = job_argument_layout(a);
@@ -100,7 +100,7 @@ static bool pointee_fits(const struct kernel_parameter *p, enum element element)
     return false;
 }
 
-static void check_pointer(struct check *c, struct place at, const char *what, const struct argument *a,
+static void check_pointer(struct check *c, struct location at, const char *what, const struct argument *a,
                           const struct kernel_signature *s, const struct kernel_parameter *p)
 {
     const struct buffer *b = &c->job->buffers[a->buffer];
@@ -118,7 +118,7 @@ static void check_pointer(struct check *c, struct place at, const char *what, co
     free(takes);
 }
 
-static void check_object(struct check *c, struct place at, const char *what, const struct argument *a,
+static void check_object(struct check *c, struct location at, const char *what, const struct argument *a,
                          const struct kernel_signature *s, const struct kernel_parameter *p)
 {
     bool texture = a->view == VIEW_TEXTURE;
@@ -130,7 +130,7 @@ static void check_object(struct check *c, struct place at, const char *what, con
     free(takes);
 }
 
-static void check_map(struct check *c, struct place at, const char *what, const struct argument *a,
+static void check_map(struct check *c, struct location at, const char *what, const struct argument *a,
                       const struct kernel_signature *s, const struct kernel_parameter *p)
 {
     char *takes = kernel_parameter_text(p);
@@ -146,7 +146,7 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
 {
     if (s->parameter_count != l->argument_count) {
         char *takes = kernel_signature_text(s);
-        check_add(&c->mistakes, job_place(c->job, "%s", l->list),
+        check_add(&c->mistakes, job_location(c->job, "%s", l->list),
                   "kernel '%s' takes %zu argument%s, %s, but the job gives %zu", s->entry, s->parameter_count,
                   s->parameter_count == 1 ? "" : "s", takes, l->argument_count);
         free(takes);
@@ -154,7 +154,7 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
     }
     for (size_t i = 0; i < s->parameter_count; i++) {
         const struct argument *a = &l->arguments[i];
-        struct place at = job_place(c->job, "%s[%zu]", l->list, i);
+        struct location at = job_location(c->job, "%s[%zu]", l->list, i);
         char *what = text_format("argument %zu", i + 1);
         if (a->map)
             check_map(c, at, what, a, s, &s->parameters[i]);
@@ -265,9 +265,9 @@ static struct launch launch_of(const struct job *job, size_t stage)
     l.argument_count = owner->argument_count;
     l.list = check_stage_path(job, from, "arguments");
     char *own = check_stage_path(job, stage, "entry");
-    l.entry = reference                       ? job_place(job, "reference.kernel")
-              : job_place(job, "stages").line ? job_place(job, "%s", own)
-                                              : job_place(job, "kernel.entry");
+    l.entry = reference                          ? job_location(job, "reference.kernel")
+              : job_location(job, "stages").line ? job_location(job, "%s", own)
+                                                 : job_location(job, "kernel.entry");
     free(own);
     return l;
 }

@@ -19,7 +19,7 @@ static int build(struct check *c, struct worker *w, const struct implementation 
         char *first = compile_first_error(json_get_string(answer, "reason", "no reason given"), m->path);
         size_t length = strlen(first);
         if (length && first[length - 1] == '\n') first[length - 1] = 0;
-        check_add(&c->mistakes, job_place(c->job, "%s.library", m->setting), "'%s' cannot be built:\n%s", m->path,
+        check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' cannot be built:\n%s", m->path,
                   first);
         free(first);
     }

@@ -25,7 +25,7 @@ static char *shape_text(const struct npy *npy)
 }
 
 // Values of a buffer from a file, for every problem.
-static void check_values(struct check *c, struct place at, const char *path, const struct buffer *b)
+static void check_values(struct check *c, struct location at, const char *path, const struct buffer *b)
 {
     const struct job *job = c->job;
     struct npy npy;
@@ -71,12 +71,12 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
 {
     char *list = check_stage_path(c->job, stage, "arguments");
     for (size_t i = 0; i < s->argument_count; i++) {
-        struct place at = job_place(c->job, "%s[%zu].fill", list, i);
+        struct location at = job_location(c->job, "%s[%zu].fill", list, i);
         const struct argument *a = &s->arguments[i];
         const struct buffer *b = a->buffer >= 0 ? &c->job->buffers[a->buffer] : NULL;
         char *path = text_format("%s[%zu].fill", list, i);
         bool here = false; // a buffer is declared once
-        for (size_t k = 0; k < c->job->place_count && !here; k++) here = !strcmp(c->job->places[k].path, path);
+        for (size_t k = 0; k < c->job->location_count && !here; k++) here = !strcmp(c->job->locations[k].path, path);
         if (b && here && b->fill.kind == FILL_NPY && b->fill.path) check_values(c, at, b->fill.path, b);
         free(path);
     }
@@ -89,11 +89,11 @@ static void check_library(struct check *c, const struct implementation *m)
     struct shared_library l;
     if (implementation_is_built(m)) return;
     const char *wrong = shared_library_read(&l, m->path);
-    if (wrong) check_add(&c->mistakes, job_place(c->job, "%s.library", m->setting), "'%s' %s", m->path, wrong);
+    if (wrong) check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' %s", m->path, wrong);
     for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS && !wrong; i++) {
         char *lack = m->functions[i] ? shared_library_lacks(&l, m->path, m->functions[i]) : NULL;
         if (lack)
-            check_add(&c->mistakes, job_place(c->job, "%s.%s", m->setting, implementation_functions[i]), "%s", lack);
+            check_add(&c->mistakes, job_location(c->job, "%s.%s", m->setting, implementation_functions[i]), "%s", lack);
         free(lack);
     }
     shared_library_release(&l);
@@ -138,11 +138,11 @@ static void check_binary(struct check *c, const struct implementation *m)
     bool found = false;
     for (size_t i = 0; names && names[i]; i++) found |= !strcmp(names[i], m->stage.entry);
     if (names && !*names) {
-        check_add(&c->mistakes, job_place(c->job, "%s.binary", m->setting),
+        check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting),
                   "'%s' has no kernel: it must be a cubin or PTX", m->path);
     } else if (names && !found) {
         char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names);
-        check_add(&c->mistakes, job_place(c->job, "%s.entry", m->setting), "%s", text);
+        check_add(&c->mistakes, job_location(c->job, "%s.entry", m->setting), "%s", text);
         free(text);
     }
     for (size_t i = 0; names && names[i]; i++) free(names[i]);
@@ -164,7 +164,7 @@ static void check_command(struct check *c)
     for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++) plain &= strcmp(word, builtin[i]) != 0;
     if (plain && !strchr(word, '/')) found = program_on_path(word);
     if (plain && (strchr(word, '/') ? access(path, X_OK) != 0 : !found))
-        check_add(&c->mistakes, job_place(job, "reference.command"), "there is no program '%s'%s", word,
+        check_add(&c->mistakes, job_location(job, "reference.command"), "there is no program '%s'%s", word,
                   strchr(word, '/') ? "" : " on the PATH");
     free(found);
     free(word);
@@ -176,7 +176,7 @@ static void check_constant_fills(struct check *c)
     for (size_t i = 0; i < c->job->buffer_count && c->job->buffers[i].symbol; i++) {
         const struct buffer *b = &c->job->buffers[i];
         if (b->fill.kind == FILL_NPY && b->fill.path)
-            check_values(c, job_place(c->job, "constants[%zu].fill", i), b->fill.path, b);
+            check_values(c, job_location(c->job, "constants[%zu].fill", i), b->fill.path, b);
     }
 }
 
@@ -190,10 +190,10 @@ static void check_expected(struct check *c, const struct implementation *m)
         for (size_t i = 0; i < m->binding_count; i++) {
             if (strcmp(buffer->name, m->bindings[i].role) != 0) continue;
             given = true;
-            check_values(c, job_place(job, "%s.files.%s", m->setting, buffer->name), m->bindings[i].name, buffer);
+            check_values(c, job_location(job, "%s.files.%s", m->setting, buffer->name), m->bindings[i].name, buffer);
         }
         if (output && !given)
-            check_add(&c->mistakes, job_place(job, "%s.files", m->setting),
+            check_add(&c->mistakes, job_location(job, "%s.files", m->setting),
                       "no file has the expected values of buffer '%s'", buffer->name);
     }
 }

@@ -32,14 +32,14 @@ static int fits(const struct check *c, const uint16_t *config, size_t *stage, st
 }
 
 // Where a launch is, whose reason begins so or so.
-static struct place place_of(const struct check *c, size_t stage, const char *reason)
+static struct location place_of(const struct check *c, size_t stage, const char *reason)
 {
     const char *member = strstr(reason, "grid")      ? "launch.grid"
                          : strstr(reason, "cluster") ? "launch.cluster"
                          : strstr(reason, "shared")  ? "launch.shared"
                                                      : "launch.block";
     char *path = check_stage_path(c->job, stage < c->job->stage_count ? stage : 0, member);
-    struct place at = job_place(c->job, "%s", path);
+    struct location at = job_location(c->job, "%s", path);
     free(path);
     return at;
 }

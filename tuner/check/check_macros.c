@@ -56,7 +56,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     const char *name = space_parameter(job->space, parameter)->name;
     const struct source_scan *s = &c->template;
     int slot = symbols_find(job->symbols, name);
-    struct place at = job_place(job, "parameters[%zu].name", parameter);
+    struct location at = job_location(job, "parameters[%zu].name", parameter);
     if (job->parameter_options[parameter]) return; // the compiler uses it
     if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot)) return;
     if (defined_again) return; // said already
@@ -99,7 +99,7 @@ static bool is_left_out(const struct job *job, const struct source_macro *m)
 
 // A #define of the macro in the source that takes the place of the job's. Whether there is one. One under a condition
 // is the source's own business.
-static bool check_defined_again(struct check *c, const char *what, const char *name, struct place at)
+static bool check_defined_again(struct check *c, const char *what, const char *name, struct location at)
 {
     for (size_t i = 0; i < c->template.macro_count; i++) {
         const struct source_macro *m = &c->template.macros[i];
@@ -113,7 +113,7 @@ static bool check_defined_again(struct check *c, const char *what, const char *n
     return false;
 }
 
-static void check_names(struct check *c, const char *what, const char *name, struct place at)
+static void check_names(struct check *c, const char *what, const char *name, struct location at)
 {
     for (size_t i = 0; i < c->template.declaration_count; i++) {
         const struct source_word *w = &c->template.declarations[i];
@@ -124,7 +124,7 @@ static void check_names(struct check *c, const char *what, const char *name, str
     }
 }
 
-static void check_macro(struct check *c, const char *name, struct place at)
+static void check_macro(struct check *c, const char *name, struct location at)
 {
     check_defined_again(c, "macro", name, at);
     check_names(c, "macro", name, at);
@@ -135,15 +135,15 @@ void check_macros(struct check *c)
     const struct job *job = c->job;
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         const char *name = space_parameter(job->space, i)->name;
-        struct place at = job_place(job, "parameters[%zu].name", i);
+        struct location at = job_location(job, "parameters[%zu].name", i);
         bool again = check_defined_again(c, "parameter", name, at);
         check_use(c, i, again);
         check_names(c, "parameter", name, at);
     }
     for (size_t i = 0; i < job->define_count; i++)
-        check_macro(c, job->defines[i].name, job_place(job, "kernel.defines.%s", job->defines[i].name));
+        check_macro(c, job->defines[i].name, job_location(job, "kernel.defines.%s", job->defines[i].name));
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].define_count; i++)
             check_macro(c, job->stages[s].defines[i].name,
-                        job_place(job, "stages[%zu].defines.%s", s, job->stages[s].defines[i].name));
+                        job_location(job, "stages[%zu].defines.%s", s, job->stages[s].defines[i].name));
 }

@@ -16,7 +16,7 @@ struct candidate_source {
     struct session session; // .store NULL where there is none, which is an error only if it was named
     char *best;             // configuration of the newest final's winner, else of the best of the search, or NULL
     int64_t best_trial;
-    bool told; // the user was told that the store cannot be written
+    bool reported; // the user was told that the store cannot be written
 };
 
 // A baseline's name, or a configuration as the text of some parameters; the rest is the best's.

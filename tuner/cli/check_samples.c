@@ -116,7 +116,7 @@ void check_samples_compare(const struct check_samples *s, struct check *c)
     }
     for (size_t i = 0; i < parameters; i++)
         if (same[i] > 1 && !different[i] && only_in_code(job, i))
-            check_add(&c->doubts, job_place(job, "parameters[%zu].name", i),
+            check_add(&c->doubts, job_location(job, "parameters[%zu].name", i),
                       "parameter '%s' seems to change nothing: the code is the same in all %zu pairs of compiled "
                       "configurations that differ in it alone",
                       space_parameter(job->space, i)->name, same[i]);

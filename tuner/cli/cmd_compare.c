@@ -15,8 +15,8 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/compare.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/several.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/final/gate.h"
 #include "tuner/setup/work_check.h"
@@ -108,7 +108,7 @@ static void warn_failed(const struct comparison *c)
 }
 
 struct comparing {
-    struct several several;
+    struct job_set job_set;
     int format;
     struct gate gate;
     size_t below; // problems below the gate
@@ -120,9 +120,9 @@ struct comparing {
 static struct comparing given = {.gate = {.figure = NAN}};
 
 static const struct option_spec specs[] = {
-    OPTION_JOBS(&given.several.named),
-    OPTION_STORE(&given.several.store),
-    OPTION_RESULTS_DEVICE(&given.several.device, "all of them"),
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
     {.name = "fail-below",
      .real = &given.gate.figure,
      .low = 0,
@@ -149,7 +149,7 @@ static void show(struct comparing *all, const struct comparison *c)
 {
     if (all->format == FORMAT_CSV) {
         compare_csv_add(all->csv, c);
-    } else if (all->format == FORMAT_JSON || all->several.paths.several) {
+    } else if (all->format == FORMAT_JSON || all->job_set.paths.job_set) {
         json_array_append_new(all->documents, compare_json(c));
     } else {
         if (all->printed) putchar('\n');
@@ -183,7 +183,7 @@ static void print_all(const struct comparing *all)
     if (all->format == FORMAT_CSV)
         table_print_csv(all->csv, stdout);
     else if (all->format == FORMAT_JSON)
-        several_print(&all->several, "sweetspot-compare", 1, all->documents);
+        job_set_print(&all->job_set, "sweetspot-compare", 1, all->documents);
     else if (json_array_size(all->documents))
         compare_print_all(all->documents);
 }
@@ -193,7 +193,7 @@ static size_t count_undecided(const struct comparing *all)
 {
     size_t count = 0, i;
     const json_t *failed;
-    json_array_foreach(all->several.failed, i, failed)
+    json_array_foreach(all->job_set.failed, i, failed)
     {
         if (json_get_integer(failed, "exit_status", 0) != EXIT_NOTHING) continue;
         gate_undecided(json_get_string(failed, "path", "?"), stderr);
@@ -204,11 +204,11 @@ static size_t count_undecided(const struct comparing *all)
 
 static int compare_all(struct comparing *all)
 {
-    int status = several_open(&all->several);
+    int status = job_set_open(&all->job_set);
     if (status) return status;
     all->documents = json_array();
     all->csv = compare_csv();
-    status = several_each(&all->several, EVERY_DEVICE, compare, all);
+    status = job_set_each(&all->job_set, EVERY_DEVICE, compare, all);
     print_all(all);
     if (!isnan(all->gate.figure) && all->below + count_undecided(all)) status = EXIT_GATE;
     json_decref(all->documents);
@@ -223,7 +223,7 @@ static int run(void)
         return EXIT_USAGE;
     }
     int status = compare_all(&given);
-    several_close(&given.several);
+    job_set_close(&given.job_set);
     return status;
 }
 

@@ -25,7 +25,7 @@ static const struct option_spec specs[] = {OPTION_FORMAT(&given.format), OPTION_
 
 enum verdict { GOOD, PARTLY, BAD };
 
-static const char *const verdict_words[] = {"ok", "warn", "FAIL"};
+static const char *const verdict_text[] = {"ok", "warn", "FAIL"};
 
 // Adds {"what":"GPU","verdict":"ok","text":"..","mend":""} to the list of what was looked at.
 static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
@@ -36,8 +36,8 @@ static void add(json_t *all, enum verdict verdict, const char *what, const char 
     va_start(args, format);
     char *text = text_format_list(format, args);
     va_end(args);
-    json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_words[verdict],
-                                         "text", json_text(text, strlen(text)), "mend", mend));
+    json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_text[verdict], "text",
+                                         json_text(text, strlen(text)), "mend", mend));
     free(text);
 }
 
@@ -58,9 +58,9 @@ static void print_findings(const json_t *all)
     json_array_foreach(all, i, one)
     {
         const char *verdict = json_get_string(one, "verdict", "");
-        enum colour colour = !strcmp(verdict, verdict_words[GOOD])  ? COLOUR_GOOD
-                             : !strcmp(verdict, verdict_words[BAD]) ? COLOUR_BAD
-                                                                    : COLOUR_DOUBT;
+        enum colour colour = !strcmp(verdict, verdict_text[GOOD])  ? COLOUR_GOOD
+                             : !strcmp(verdict, verdict_text[BAD]) ? COLOUR_BAD
+                                                                   : COLOUR_DOUBT;
         printf("%s%-4s%s  %-16s %s\n", colour_begin(stdout, colour), verdict, colour_end(stdout),
                json_get_string(one, "what", ""), json_get_string(one, "text", ""));
         print_mend(json_get_string(one, "mend", ""));

@@ -6,21 +6,21 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/several.h"
 #include "tuner/recorded/export.h"
 
 struct exporting {
-    struct several several;
+    struct job_set job_set;
     const char *output;
 };
 
 static struct exporting given = {.output = "-"};
 
 static const struct option_spec specs[] = {
-    OPTION_JOBS(&given.several.named),
-    OPTION_STORE(&given.several.store),
-    OPTION_RESULTS_DEVICE(&given.several.device, "the one used last"),
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
     {.name = "output",
      .letter = 'o',
      .string = &given.output,
@@ -69,10 +69,10 @@ static int export(void *user, const char *job_path, struct session *session)
 static int run(void)
 {
     int status;
-    if (!(status = several_open(&given.several)) &&
-        !(status = several_check_folder(&given.several, "--output", given.output, true)))
-        status = several_each(&given.several, NEWEST_DEVICE, export, &given);
-    several_close(&given.several);
+    if (!(status = job_set_open(&given.job_set)) &&
+        !(status = job_set_check_folder(&given.job_set, "--output", given.output, true)))
+        status = job_set_each(&given.job_set, NEWEST_DEVICE, export, &given);
+    job_set_close(&given.job_set);
     return status;
 }
 

@@ -10,9 +10,9 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
-#include "tuner/cli/several.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header.h"
@@ -25,7 +25,7 @@
 #include "tuner/store/builds.h"
 
 struct header_options {
-    struct several several;
+    struct job_set job_set;
     const char *output, *check, *cubin;
     bool hash, force, embed;
 };
@@ -33,9 +33,9 @@ struct header_options {
 static struct header_options given;
 
 static const struct option_spec specs[] = {
-    OPTION_JOBS(&given.several.named),
-    OPTION_STORE(&given.several.store),
-    OPTION_RESULTS_DEVICE(&given.several.device, "the one used last"),
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
     {.name = "output",
      .letter = 'o',
      .string = &given.output,
@@ -67,11 +67,11 @@ static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
 }
 
 // With the job's name in front if there are several jobs.
-static int print_hash(const struct job *job, bool several)
+static int print_hash(const struct job *job, bool job_set)
 {
     char hash[HASH_TEXT_SIZE], number[32];
     int status = present_hash(job, hash);
-    if (!status) printf("%s%s%s\n", several ? job->name : "", several ? " " : "", header_hash_number(hash, number));
+    if (!status) printf("%s%s%s\n", job_set ? job->name : "", job_set ? " " : "", header_hash_number(hash, number));
     return status;
 }
 
@@ -205,7 +205,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     if (section && session->replayed) add_recording(section, session->recording);
     if (section && final) add_builds(section, session, final);
     json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
-    char *words = sanitized_words(sanitized);
+    char *words = sanitized_text(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));
     free(words);
     json_decref(sanitized);
@@ -377,7 +377,7 @@ static int look_at_job(void *user, const char *path, struct job *job)
     const struct header_options *o = user;
     char *name = header_name(job), *file = o->check ? several_file(o->check, name) : NULL;
     (void)path;
-    int status = o->hash ? print_hash(job, o->several.paths.several) : check_header(job, file);
+    int status = o->hash ? print_hash(job, o->job_set.paths.job_set) : check_header(job, file);
     free(file);
     free(name);
     job_free(job);
@@ -409,18 +409,18 @@ static int write_results(void *user, const char *job_path, struct session *sessi
 static int run(void)
 {
     int status;
-    if ((status = refuse_combination(&given)) || (status = several_open(&given.several))) goto out;
+    if ((status = refuse_combination(&given)) || (status = job_set_open(&given.job_set))) goto out;
     const struct {
         const char *name, *value;
         bool write;
     } files[] = {{"--output", given.output, true}, {"--check", given.check, false}, {"--cubin", given.cubin, true}};
     for (size_t i = 0; i < 3 && !status; i++)
-        status = several_check_folder(&given.several, files[i].name, files[i].value, files[i].write);
+        status = job_set_check_folder(&given.job_set, files[i].name, files[i].value, files[i].write);
     if (!status)
-        status = given.hash || given.check ? several_each_job(&given.several, look_at_job, &given)
-                                           : several_each(&given.several, NEWEST_DEVICE, write_results, &given);
+        status = given.hash || given.check ? job_set_each_job(&given.job_set, look_at_job, &given)
+                                           : job_set_each(&given.job_set, NEWEST_DEVICE, write_results, &given);
 out:
-    several_close(&given.several);
+    job_set_close(&given.job_set);
     return status;
 }
 

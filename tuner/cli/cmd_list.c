@@ -18,9 +18,10 @@ static int list_counters_of_chip(const char *pattern, int as)
     return list_counters(pattern, chip, as);
 }
 
-#define KINDS(x)                                                                           \
-    x(strategies, list_strategies) x(operations, list_operations) x(metrics, list_metrics) \
-        x(counters, list_counters_of_chip) x(fields, list_fields) x(pipes, list_pipes) x(settings, list_settings)
+#define KINDS(x)                                                                                 \
+    x(strategies, list_strategies) x(operations, list_operations) x(metrics, list_metrics)       \
+        x(counters, list_counters_of_chip) x(fields, list_fields) x(execution_units, list_units) \
+            x(settings, list_settings)
 #define NAME(kind, list) #kind,
 static const char *const names[] = {KINDS(NAME) NULL};
 #define FUNCTION(kind, list) list,

@@ -12,8 +12,8 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/several.h"
 #include "tuner/cli/status_live.h"
 #include "tuner/cli/status_table.h"
 #include "tuner/setup/request.h"
@@ -169,7 +169,7 @@ static int gather(struct status *status)
 }
 
 struct showing {
-    struct several several;
+    struct job_set job_set;
     int format;
     bool watch;
     double every;
@@ -181,9 +181,9 @@ struct showing {
 static struct showing given = {.every = 2};
 
 static const struct option_spec specs[] = {
-    OPTION_JOBS(&given.several.named),
-    OPTION_STORE(&given.several.store),
-    OPTION_RESULTS_DEVICE(&given.several.device, "all of them"),
+    OPTION_JOBS(&given.job_set.named),
+    OPTION_STORE(&given.job_set.store),
+    OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
     OPTION_FORMAT(&given.format),
     {.name = "watch",
      .letter = 'w',
@@ -203,7 +203,7 @@ static int show(void *user, const char *path, struct session *session)
     // A run is of one device, and of the newest one.
     if (!result && all->live && session->environment.key == session->devices[0].key)
         json_object_set(status.report, "live", all->live);
-    if (!result && all->format == FORMAT_TABLE && !all->several.paths.several) {
+    if (!result && all->format == FORMAT_TABLE && !all->job_set.paths.job_set) {
         if (all->printed++) putchar('\n');
         status_print(status.report, session);
     } else if (!result) {
@@ -217,7 +217,7 @@ static int show(void *user, const char *path, struct session *session)
 // A run on another machine: its store cannot be read from here while it lasts.
 static void show_elsewhere(struct showing *all, const char *store_path)
 {
-    if (all->format == FORMAT_TABLE && !all->several.paths.several) {
+    if (all->format == FORMAT_TABLE && !all->job_set.paths.job_set) {
         if (all->printed++) putchar('\n');
         printf("%-15s%s\n%-15s%s (not read: its run is on another machine)\n%-15s%s\n", "job",
                json_get_string(all->live, "job", "?"), "store", store_path, "device",
@@ -246,7 +246,7 @@ static int show_job(void *user, const char *path, struct job *job)
     struct showing *all = user;
     struct live_status live = {0};
     struct error err;
-    char *store_path = session_store_path(job, all->several.store);
+    char *store_path = session_store_path(job, all->job_set.store);
     bool over = false;
     int result = all->watch ? follow(all, store_path, &over) : 0;
     if (!over && live_status_read(store_path, &live, &err)) fprintf(stderr, "sweetspot: %s\n", err.message);
@@ -254,7 +254,7 @@ static int show_job(void *user, const char *path, struct job *job)
     if (!over && live.state == LIVE_ELSEWHERE)
         show_elsewhere(all, store_path);
     else if (!over)
-        result = several_visit_results(&all->several, EVERY_DEVICE, show, all, path, job), job = NULL;
+        result = job_set_visit_results(&all->job_set, EVERY_DEVICE, show, all, path, job), job = NULL;
     json_decref(all->live);
     all->live = NULL;
     live_status_release(&live);
@@ -280,22 +280,22 @@ static int run(void)
 {
     int result;
     given.documents = json_array();
-    if (!(result = several_open(&given.several)) && given.watch && given.several.paths.several) {
+    if (!(result = job_set_open(&given.job_set)) && given.watch && given.job_set.paths.job_set) {
         fprintf(stderr, "sweetspot status: --watch follows one job: name its file\n");
         result = EXIT_USAGE;
     } else if (!result) {
-        result = several_each_job(&given.several, show_job, &given);
+        result = job_set_each_job(&given.job_set, show_job, &given);
         if (given.watch && !json_array_size(given.documents))
             ; // all has been said
         else if (given.format == FORMAT_CSV)
             print_csv(given.documents);
         else if (given.format == FORMAT_JSON)
-            several_print(&given.several, "sweetspot-status", 1, given.documents);
+            job_set_print(&given.job_set, "sweetspot-status", 1, given.documents);
         else if (json_array_size(given.documents))
             status_print_all(given.documents);
     }
     json_decref(given.documents);
-    several_close(&given.several);
+    job_set_close(&given.job_set);
     return result;
 }
 

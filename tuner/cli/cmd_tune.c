@@ -1,4 +1,5 @@
-// sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by suite.c.
+// sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by
+// job_set_tune.c.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,9 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/job_set_tune.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
-#include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
 #include "tuner/pool/node_spec.h"
 #include "tuner/watch/events.h"
@@ -151,7 +152,7 @@ static int run(void)
     free(path);
     char *again = options_command_line();
     o->again = again;
-    int status = given.paths.count > 1 || folder ? suite_tune(&given.paths, &given.request)
+    int status = given.paths.count > 1 || folder ? job_set_tune(&given.paths, &given.request)
                                                  : tune_path(given.paths.items[0], &given.request, NULL);
     free(again);
     return status;

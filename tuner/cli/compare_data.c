@@ -137,7 +137,7 @@ void compare_csv_add(struct table *table, const struct comparison *c)
                                    problem->error_max,      problem->error_rms};
             for (size_t k = 0; k < sizeof more / sizeof *more; k++) csv_number(table, more[k]);
             json_t *sanitized = session_trial_document(c->session, entry->trial, SANITIZED_DOCUMENT);
-            char *words = sanitized_words(sanitized);
+            char *words = sanitized_text(sanitized);
             table_cell(table, "%s", words ? words : "");
             free(words);
             json_decref(sanitized);
@@ -168,7 +168,7 @@ static json_t *json_pipe(const struct comparison *c)
 {
     const struct work_bounds *w = c->work;
     if (!w->pipe) return json_null();
-    char *words = work_ceiling_words(c->ceilings, w->pipe);
+    char *words = work_ceiling_text(c->ceilings, w->pipe);
     json_t *pipe = json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
                              json_real_or_null(w->ceiling), "measured", words);
     free(words);

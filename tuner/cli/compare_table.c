@@ -39,8 +39,8 @@ static void print_ceilings(const struct comparison *c)
     bool known = false;
     for (size_t p = 0; p < c->session->job->tuned_count; p++) known |= isfinite(w[p].floor);
     if (!known) return;
-    char *memory = work_ceiling_words(c->ceilings, &pipes[PIPE_READ]),
-         *arithmetic = w->pipe ? work_ceiling_words(c->ceilings, w->pipe) : text_copy("");
+    char *memory = work_ceiling_text(c->ceilings, &execution_units[UNIT_READ]),
+         *arithmetic = w->pipe ? work_ceiling_text(c->ceilings, w->pipe) : text_copy("");
     printf("Of ceiling: the least time that the work takes at the measured ceilings, over the tuned time: %s%s%s.\n",
            arithmetic, *arithmetic && *memory ? "; " : "", memory);
     free(memory);
@@ -204,14 +204,14 @@ static void print_sanitized(const struct comparison *c)
         json_t *document = session_trial_document(c->session, final->kernel_count ? final->kernels[k] : final->winner,
                                                   SANITIZED_DOCUMENT);
         const json_t *tools = json_object_get(document, "tools"), *tool;
-        char *words = sanitized_words(document);
+        char *words = sanitized_text(document);
         size_t i;
         if (words && final->kernel_count) printf("\nkernel %zu, %s\n", k, words);
         if (words && !final->kernel_count) printf("\n%s\n", words);
         json_array_foreach(tools, i, tool)
         {
             if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
-            char *line = sanitized_tool_words(tool);
+            char *line = sanitized_tool_text(tool);
             printf("  %s: %s\n", json_get_string(tool, "tool", "?"), line);
             free(line);
         }

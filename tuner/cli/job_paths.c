@@ -19,7 +19,7 @@ static void add(struct job_paths *paths, const glob_t *found)
 
 int job_paths_find(struct job_paths *paths, const struct option_list *named)
 {
-    *paths = (struct job_paths){.several = named->count > 1};
+    *paths = (struct job_paths){.job_set = named->count > 1};
     for (size_t i = 0; i < named->count; i++) {
         struct stat about;
         glob_t found;
@@ -33,7 +33,7 @@ int job_paths_find(struct job_paths *paths, const struct option_list *named)
             fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", named->items[i]);
             return EXIT_USAGE;
         }
-        paths->several |= folder || found.gl_pathc > 1;
+        paths->job_set |= folder || found.gl_pathc > 1;
         add(paths, &found);
         globfree(&found);
     }

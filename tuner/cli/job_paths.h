@@ -10,7 +10,7 @@
 struct job_paths {
     size_t count;
     char **items;
-    bool several; // a folder or more than one path was named: the output is a list, even of one job
+    bool job_set; // a folder or more than one path was named: the output is a list, even of one job
 };
 
 // EXIT_USAGE with a message where a folder has no job files, else 0. A file that does not exist stays in the list, so

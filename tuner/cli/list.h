@@ -12,7 +12,7 @@ int list_strategies(const char *name, int format);
 int list_operations(const char *name, int format);
 int list_metrics(const char *name, int format);
 int list_fields(const char *name, int format);
-int list_pipes(const char *name, int format);
+int list_units(const char *name, int format);
 int list_settings(const char *name, int format);
 // The counters of a chip; NULL: of the GPU here. `pattern` is a part of a name or key, or has * and ?; NULL: all.
 int list_counters(const char *pattern, const char *chip, int format);

@@ -66,7 +66,7 @@ static void print_runs(const json_t *report)
 }
 
 // GPUs that the last run set aside.
-static void print_set_aside(const json_t *report)
+static void print_disabled(const json_t *report)
 {
     const json_t *one, *last = json_array_get(json_object_get(report, "runs"), 0);
     size_t i;
@@ -104,7 +104,7 @@ void status_print(const json_t *report, const struct session *session)
         printf("%-15s%s, won by trial %" PRId64 "\n", "final",
                show_moment(json_get_number(final, "when", NAN), text, sizeof text),
                json_get_integer(final, "winner", 0));
-    print_set_aside(report);
+    print_disabled(report);
     print_runs(report);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
     if (json_get_bool(report, "source_changed", false))

@@ -7,8 +7,8 @@
 
 static int64_t not_kept(struct candidate_source *c, const char *why)
 {
-    if (!c->told) fprintf(stderr, "sweetspot: the findings are not stored: %s\n", why);
-    c->told = true;
+    if (!c->reported) fprintf(stderr, "sweetspot: the findings are not stored: %s\n", why);
+    c->reported = true;
     return 0;
 }
 

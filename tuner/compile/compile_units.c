@@ -123,14 +123,14 @@ json_t *compile_units(const struct compile_request *request, const char *version
         struct compile_request one = request_of(request, unit, &all.memory);
         if (request->deadline > 0) one.deadline = fmax(request->deadline - (clock_now() - begin), 1e-3);
         json_t *made = compile(&one, version);
-        struct compile_answer told;
-        failed = record_read(&compile_answer_record, made, &told, &all.memory, &err);
-        if (!failed && !answer_is_ok(&told.head))
+        struct compile_answer reported;
+        failed = record_read(&compile_answer_record, made, &reported, &all.memory, &err);
+        if (!failed && !answer_is_ok(&reported.head))
             answer = json_incref(made);
         else if (!failed)
-            failed = told.entry_count == unit->entry_count
-                         ? take(&all, (size_t)unit->unit, &told, &err)
-                         : error_set(&err, "unit %zu has %zu entries, not %zu", i, told.entry_count, unit->entry_count);
+            failed = reported.entry_count == unit->entry_count ? take(&all, (size_t)unit->unit, &reported, &err)
+                                                               : error_set(&err, "unit %zu has %zu entries, not %zu", i,
+                                                                           reported.entry_count, unit->entry_count);
         json_decref(made);
     }
     if (!failed && !answer) answer = join(&all, request->cache, &err);

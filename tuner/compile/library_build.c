@@ -140,8 +140,8 @@ static json_t *check_functions(const struct compile_request *request, const char
 }
 
 // Runs the compiler and puts the library into the cache. NULL: it is there.
-static json_t *build_anew(const struct library_source *b, const struct compile_request *request, const char *cache,
-                          const char *key)
+static json_t *build_again(const struct library_source *b, const struct compile_request *request, const char *cache,
+                           const char *key)
 {
     struct error err;
     struct program_end end = {0};
@@ -198,7 +198,7 @@ json_t *library_build(const struct compile_request *request, const char *home)
         make_key(&b, request, key);
         json_t *known = cache_find(cache, key, ".so");
         char *path = cache_path(cache, key, ".so");
-        answer = known ? check_functions(request, path) : build_anew(&b, request, cache, key);
+        answer = known ? check_functions(request, path) : build_again(&b, request, cache, key);
         if (!answer)
             answer = json_pack("{s:s, s:s, s:s, s:s, s:b}", "status", status_name(STATUS_OK), "library", path, "hash",
                                key, "compiler", b.version, "cached", known != NULL);

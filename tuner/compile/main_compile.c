@@ -118,7 +118,7 @@ static json_t *complete(json_t *answer, const char *cache, const char *key, bool
     return answer;
 }
 
-static json_t *compile_anew(const struct compile_job *j, double deadline, const char *cache, const char *key)
+static json_t *compile_again(const struct compile_job *j, double deadline, const char *cache, const char *key)
 {
     struct error err;
     struct compilation c;
@@ -166,7 +166,7 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
         compile_job_key(&job, version, key);
         answer = cache ? cache_find(cache, key, ".cubin") : NULL;
         bool cached = answer != NULL;
-        if (!cached) answer = compile_anew(&job, fmax(request->deadline, 0), cache, key);
+        if (!cached) answer = compile_again(&job, fmax(request->deadline, 0), cache, key);
         if (!cached && !compile_job_files_same(&job)) { // the compiler may have read something else
             json_decref(answer);
             answer = refuse(PROTOCOL_SOURCE_CHANGED, request->files[0]);
@@ -188,7 +188,7 @@ static char *nvcc_unit(const struct compile_request *request, bool marked)
         free(unit);
         unit = longer;
     }
-    char *longer = text_format("%s#include \"%s\"\n%s", unit, path, request->behind);
+    char *longer = text_format("%s#include \"%s\"\n%s", unit, path, request->after);
     free(unit);
     unit = longer;
     for (size_t i = 0; i < request->entry_count; i++) {

@@ -58,7 +58,7 @@ struct counters {
     CUpti_RangeProfiler_Object *session; // NULL where none is open
     uint8_t *data;                       // its counter-data image, for MAX_RANGES ranges
     size_t data_size;
-    bool spoilt; // a pass broke off: the profiler would go on with partial data, and return wrong values
+    bool invalid; // a pass broke off: the profiler would go on with partial data, and return wrong values
 };
 
 // What one counters_measure() works on.
@@ -249,7 +249,7 @@ int counters_begin_session(struct counters *c, struct error *err)
     CUpti_RangeProfiler_Enable_Params enable = CUPTI_PARAMS(CUpti_RangeProfiler_Enable, .ctx = c->context);
     CUPTI_TRY(cuptiRangeProfilerEnable, &enable);
     c->session = enable.pRangeProfilerObject;
-    c->spoilt = false;
+    c->invalid = false;
     int status = make_data(c, err);
     if (status) counters_end_session(c, NULL);
     return status;
@@ -460,12 +460,12 @@ static int read_values(struct counters *c, size_t ranges, double *values, struct
 
 static int measure_together(struct counters *c, struct counter_batch *b, size_t ranges, double *values)
 {
-    if (c->spoilt) counters_end_session(c, NULL);
+    if (c->invalid) counters_end_session(c, NULL);
     if (counters_begin_session(c, b->err)) return COUNTERS_FAILED;
     int status = prepare(c, b->err);
     if (!status) status = run_passes(c, b);
     if (!status) status = read_values(c, ranges, values, b->err);
-    c->spoilt = status;
+    c->invalid = status;
     return status;
 }
 

@@ -117,13 +117,13 @@ static int add_counters(struct single_run *single, const struct counted_candidat
                         json_t *document, struct error *err)
 {
     struct arena memory = {NULL};
-    struct count_answer told;
+    struct count_answer reported;
     json_t *answer =
         single_run_ask(single, request_write("count", &count_request_record, &(struct count_request){candidate, 1}),
-                       explain_patience(json_get_number(document, "time", NAN)), NULL, err);
+                       explain_timeout(json_get_number(document, "time", NAN)), NULL, err);
     if (!answer) return -1;
-    record_read(&count_answer_record, answer, &told, &memory, NULL); // the pool has checked it
-    if (told.trial_count) set_counters(single, document, problem, &told.trials[0]);
+    record_read(&count_answer_record, answer, &reported, &memory, NULL); // the pool has checked it
+    if (reported.trial_count) set_counters(single, document, problem, &reported.trials[0]);
     json_decref(answer);
     arena_release(&memory);
     return 0;
@@ -181,7 +181,7 @@ static int add_trial(struct single_run *single, const struct job *job, const str
 {
     bool late;
     struct arena memory = {NULL};
-    struct trial_answer told;
+    struct trial_answer reported;
     const struct trial_request request = {.candidate = single_run_described(c), .verify = verify};
     json_t *answer = single_run_ask(single, request_write("trial", &trial_request_record, &request),
                                     job->measure.timeout, &late, err);
@@ -190,12 +190,12 @@ static int add_trial(struct single_run *single, const struct job *job, const str
         error_set(err, "%s: the kernel hangs, or the job's measure.timeout is too short for it", why.message);
     }
     if (!answer) return -1;
-    record_read(&trial_answer_record, answer, &told, &memory, NULL); // the pool has checked it
-    const char *status = *told.head.status ? told.head.status : status_name(STATUS_CRASHED);
-    const struct problem_answer *times = trial_answer_problem(&told, (int)problem);
+    record_read(&trial_answer_record, answer, &reported, &memory, NULL); // the pool has checked it
+    const char *status = *reported.head.status ? reported.head.status : status_name(STATUS_CRASHED);
+    const struct problem_answer *times = trial_answer_problem(&reported, (int)problem);
     json_object_set_new(document, "status", json_string(status));
-    json_object_set_new(document, "reason", json_string(told.head.reason));
-    json_object_set_new(document, "clock_mhz", json_real_or_null(told.figures.clock_mhz));
+    json_object_set_new(document, "reason", json_string(reported.head.reason));
+    json_object_set_new(document, "clock_mhz", json_real_or_null(reported.figures.clock_mhz));
     if (times) set_time(document, &times->figures);
     if (status_find(status) == STATUS_NONDETERMINISTIC)
         note(document, "two runs of this candidate differ: counters are taken in several passes, each a separate run, "
@@ -207,7 +207,7 @@ static int add_trial(struct single_run *single, const struct job *job, const str
     return 0;
 }
 
-double explain_patience(double time)
+double explain_timeout(double time)
 {
     enum { LAUNCHES = 300 }; // `full` takes some 40 passes of two launches; a job's own list of metrics may take more
     return SINGLE_RUN_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
@@ -220,12 +220,12 @@ static void announce(struct single_run *single, double time)
     if (!(time > 0.5)) return;
     snprintf(text, sizeof text,
              "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all (at most %.0f)",
-             time, ceil(100 * time / 60), ceil(explain_patience(time) / 60));
+             time, ceil(100 * time / 60), ceil(explain_timeout(time) / 60));
     single_run_say(single, text);
 }
 
 // Notes where the figures are unreliable.
-static void judge_counters(json_t *document)
+static void interpret_counters(json_t *document)
 {
     json_t *stages = json_object_get(document, "stages"), *stage;
     size_t i;
@@ -262,22 +262,22 @@ static void judge_counters(json_t *document)
 static int add_lines(struct single_run *single, const struct candidate *candidate, json_t *document, struct error *err)
 {
     struct arena memory = {NULL};
-    struct profile_answer told;
+    struct profile_answer reported;
     const struct profile_request request = {.candidate = *candidate, .samples = true};
     json_t *answer = single_run_ask(single, request_write("profile", &profile_request_record, &request),
-                                    explain_patience(json_get_number(document, "time", NAN)), NULL, err);
+                                    explain_timeout(json_get_number(document, "time", NAN)), NULL, err);
     if (!answer) return -1;
-    int failed = record_read(&profile_answer_record, answer, &told, &memory, err);
-    for (size_t i = 0; i < told.stage_count && !failed; i++) {
+    int failed = record_read(&profile_answer_record, answer, &reported, &memory, err);
+    for (size_t i = 0; i < reported.stage_count && !failed; i++) {
         json_t *to = json_array_get(json_object_get(document, "stages"), i),
-               *stage = record_write(&profile_stage_record, &told.stages[i]);
+               *stage = record_write(&profile_stage_record, &reported.stages[i]);
         json_object_set(to, "totals", json_object_get(stage, "totals"));
         json_object_set(to, "lines", json_object_get(stage, "lines"));
         json_decref(stage);
-        if (told.stages[i].dropped_samples)
+        if (reported.stages[i].dropped_samples)
             note(document, "the sampling buffer overflowed: shares refer to the samples that were kept");
     }
-    for (size_t i = 0; i < told.reason_count && !failed; i++) note(document, told.reasons[i]);
+    for (size_t i = 0; i < reported.reason_count && !failed; i++) note(document, reported.reasons[i]);
     json_decref(answer);
     arena_release(&memory);
     return failed;
@@ -335,7 +335,7 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
         set_seconds(document, "lines", begin);
         json_decref(part);
     }
-    if (!failed && explain_worked(document)) judge_counters(document);
+    if (!failed && explain_worked(document)) interpret_counters(document);
     single_run_candidate_release(&c);
     if (!failed) return document;
     json_decref(document);
@@ -345,10 +345,10 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
 json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem,
                          struct error *err)
 {
-    const struct job_answer *told = single_run_job(single);
+    const struct job_answer *reported = single_run_job(single);
     const struct baseline_answer *b = NULL;
-    for (size_t i = 0; i < told->baseline_count; i++)
-        if (!strcmp(told->baselines[i].name, baseline)) b = &told->baselines[i];
+    for (size_t i = 0; i < reported->baseline_count; i++)
+        if (!strcmp(reported->baselines[i].name, baseline)) b = &reported->baselines[i];
     if (!b) {
         error_set(err, "the job's reference has no baseline '%s'", baseline);
         return NULL;

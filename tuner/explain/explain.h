@@ -37,7 +37,7 @@ json_t *explain_variant(struct single_run *, const struct job *, const uint16_t 
 json_t *explain_baseline(struct single_run *, const struct job *, const char *baseline, size_t problem, struct error *);
 
 // Seconds to wait for the counters of a kernel that takes so long: every pass launches it twice.
-double explain_patience(double time);
+double explain_timeout(double time);
 
 // The facts of one launch: what the compiler and the occupancy calculator say. New reference.
 json_t *explain_facts(const struct device_limits *, const struct launch_shape *, int64_t registers,

@@ -38,7 +38,7 @@ static double next_limit(const struct finding_context *c, const char *relieved)
 
 static bool bank_conflicts(const struct finding_context *c, struct finding *f)
 {
-    struct profile_blame blame;
+    struct profile_culprit blame;
     double extra = finding_context_number(c, "shared_wavefronts") - finding_context_number(c, "shared_ideal");
     if (isnan(extra))
         extra = finding_context_number(c, "bank_conflicts_load") + finding_context_number(c, "bank_conflicts_store");
@@ -46,7 +46,7 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
            elapsed = json_get_number(c->profile, "time", NAN) * 1e6 * json_get_number(c->profile, "clock_mhz", NAN);
     double cycles = extra / (double)c->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
-    bool named = profile_blame(c->stage, EXCESS_SHARED, &blame, 1) > 0;
+    bool named = profile_culprit(c->stage, EXCESS_SHARED, &blame, 1) > 0;
     f->line = named ? blame.line : NULL;
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     if (named)
@@ -72,10 +72,10 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
 
 static bool uncoalesced(const struct finding_context *c, struct finding *f)
 {
-    struct profile_blame blame;
+    struct profile_culprit blame;
     double ratio = finding_context_number(c, "global_sectors") / finding_context_number(c, "global_ideal");
     if (!(ratio > 1.1)) return false;
-    bool named = profile_blame(c->stage, EXCESS_GLOBAL, &blame, 1) > 0;
+    bool named = profile_culprit(c->stage, EXCESS_GLOBAL, &blame, 1) > 0;
     f->line = named ? blame.line : NULL;
     double busy =
         fmax(finding_context_number(c, "memory_throughput"), finding_context_number(c, "dram_throughput")) / 100;
@@ -217,13 +217,13 @@ static bool latency(const struct finding_context *c, struct finding *f)
 
 static bool divergence(const struct finding_context *c, struct finding *f)
 {
-    struct profile_blame blame;
+    struct profile_culprit blame;
     double threads = finding_context_number(c, "threads_per_instruction");
     const json_t *totals = json_object_get(c->stage, "totals"); // of the facts, "threads" are the block's
     if (isnan(threads))
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
-    bool named = profile_blame(c->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
+    bool named = profile_culprit(c->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
     f->line = named ? blame.line : NULL;
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     SAY(f->seen, "an instruction is executed by %.1f of a warp's 32 threads on average", threads);

@@ -62,8 +62,8 @@ static int try_candidate(struct judging *g, struct error *err)
     void *answer = NULL;
     int failed = ask(g, request_write("trial", &trial_request_record, &request), g->job->measure.timeout,
                      &trial_answer_record, &answer, err);
-    struct trial_answer *told = g->judgement->trial = answer;
-    return failed || !told ? failed : take_verdict(g, told->head.status, told->head.reason, err);
+    struct trial_answer *reported = g->judgement->trial = answer;
+    return failed || !reported ? failed : take_verdict(g, reported->head.status, reported->head.reason, err);
 }
 
 // A kernel that never ends would keep every tool busy to the deadline.
@@ -91,9 +91,9 @@ const struct final_entry_answer *judgement_entry(const struct judgement *j)
 static int race(struct judging *g, struct error *err)
 {
     struct judgement *j = g->judgement;
-    const struct job_answer *told = single_run_job(g->single);
+    const struct job_answer *reported = single_run_job(g->single);
     const struct final_candidate candidate = {.trial = JUDGE_TRIAL, .candidate = single_run_described(&g->candidate)};
-    const char **baselines = arena_new(&j->memory, told->baseline_count * sizeof *baselines);
+    const char **baselines = arena_new(&j->memory, reported->baseline_count * sizeof *baselines);
     j->seed = (int64_t)(entropy_draw() >> 2);
     struct final_request request = {.seed = j->seed,
                                     .rounds = g->job->measure.final_rounds,
@@ -101,8 +101,8 @@ static int race(struct judging *g, struct error *err)
                                     .candidates = &candidate,
                                     .candidate_count = 1,
                                     .baselines = baselines};
-    for (size_t i = 0; i < told->baseline_count; i++)
-        if (told->baselines[i].problem_count) baselines[request.baseline_count++] = told->baselines[i].name;
+    for (size_t i = 0; i < reported->baseline_count; i++)
+        if (reported->baselines[i].problem_count) baselines[request.baseline_count++] = reported->baselines[i].name;
     single_run_say(g->single, "timing it");
     void *answer = NULL;
     int failed = ask(g, request_write("final", &final_request_record, &request), g->job->measure.timeout + FINAL_GRACE,

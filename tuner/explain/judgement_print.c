@@ -71,7 +71,7 @@ static void print_sanitizers(FILE *to, const json_t *document)
             json_get_string(about, "problem", "?"));
     json_array_foreach(tools, i, tool)
     {
-        char *words = sanitized_tool_words(tool);
+        char *words = sanitized_tool_text(tool);
         fprintf(to, "  %s%s: %s\n", json_get_string(tool, "tool", "?"),
                 json_get_bool(tool, "advice", false) ? " (advice)" : "", words);
         free(words);

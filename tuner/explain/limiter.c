@@ -14,7 +14,7 @@ static const char *limiter_name(enum limiter limiter)
     return names[limiter];
 }
 
-enum limiter limiter_judge(double whole, double memory, double math, double *overlap)
+enum limiter limiter_decide(double whole, double memory, double math, double *overlap)
 {
     // A seventh: variants may differ this much for other reasons (loop overhead, register use).
     const double slack = 1.15;
@@ -81,7 +81,7 @@ static json_t *warnings(const json_t *whole, const json_t *memory, const json_t 
 json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *math)
 {
     double overlap;
-    enum limiter limiter = limiter_judge(time_of(whole), time_of(memory), time_of(math), &overlap);
+    enum limiter limiter = limiter_decide(time_of(whole), time_of(memory), time_of(math), &overlap);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "limiter", limiter_name(limiter),
                      "problem", json_get_string(whole, "problem", ""), "overlap", json_real_or_null(overlap),
                      "whole_time", json_real_or_null(time_of(whole)), "memory_time", json_real_or_null(time_of(memory)),
@@ -147,7 +147,7 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
     }
     table_print(table, out);
     table_free(table);
-    enum limiter limiter = limiter_judge(time_of(whole), time_of(memory), time_of(math), &overlap);
+    enum limiter limiter = limiter_decide(time_of(whole), time_of(memory), time_of(math), &overlap);
     fputc('\n', out);
     print_meaning(out, limiter, overlap);
     if (!isnan(overlap))

@@ -13,7 +13,7 @@ enum limiter { LIMITER_UNKNOWN, LIMITER_MEMORY, LIMITER_MATH, LIMITER_BALANCED, 
 
 // Times in seconds, all positive; unknown otherwise. *overlap (may be NULL): how much of the shorter part the longer
 // one hides, 0..1.
-enum limiter limiter_judge(double whole, double memory, double math, double *overlap);
+enum limiter limiter_decide(double whole, double memory, double math, double *overlap);
 
 // Profiles (tuner/explain/explain.h) of the three, with "seconds", "stages". Prints times, counts, checks and what they
 // mean.

@@ -43,7 +43,7 @@ bool profile_uses_tensor(const json_t *stage)
 
 double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage)
 {
-    const struct pipe *pipe = pipe_find(json_get_string(profile, "pipe", ""), NULL);
+    const struct execution_unit *pipe = pipe_find(json_get_string(profile, "pipe", ""), NULL);
     if (!pipe || !pipe->arithmetic || (profile_uses_tensor(stage) && !pipe->lasts)) return NAN;
     return work_ceiling(json_object_get(profile, "ceilings"), pipe) * json_get_number(profile, "flops", NAN) /
            json_get_number(profile, "operations", NAN);
@@ -73,7 +73,7 @@ static const struct {
 };
 enum { REASONS = sizeof reasons / sizeof *reasons };
 
-const char *profile_reason_words(const char *reason)
+const char *profile_reason_text(const char *reason)
 {
     for (size_t i = 0; i < REASONS; i++)
         if (!strcmp(reasons[i].reason, reason)) return reasons[i].words;
@@ -135,7 +135,7 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
 }
 
 // The excess of a line, and its total.
-static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
+static double slowdown_of(const json_t *columns, enum profile_excess what, double *amount)
 {
     double ideal;
     switch (what) {
@@ -157,7 +157,7 @@ static double excess_of(const json_t *columns, enum profile_excess what, double 
 // How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this
 // line's, and of this line's amount that is excess. The line table puts a part of the instructions of one inlined call
 // on another, so that the line to name may lack some of the excess.
-static double explains(const struct profile_blame *b, double all)
+static double explains(const struct profile_culprit *b, double all)
 {
     double recall = b->excess / all, precision = 1 - 1 / b->ratio;
     return 2 * recall * precision / (recall + precision);
@@ -165,22 +165,22 @@ static double explains(const struct profile_blame *b, double all)
 
 static int by_score(const void *a, const void *b)
 {
-    const struct profile_blame *x = a, *y = b;
+    const struct profile_culprit *x = a, *y = b;
     return (x->score < y->score) - (x->score > y->score);
 }
 
-size_t profile_blame(const json_t *stage, enum profile_excess what, struct profile_blame *out, size_t max)
+size_t profile_culprit(const json_t *stage, enum profile_excess what, struct profile_culprit *out, size_t max)
 {
     const json_t *lines = json_object_get(stage, "lines"), *line;
     size_t i, count = 0, kept = 0;
     double all, left;
-    left = excess_of(json_object_get(stage, "totals"), what, &all);
-    struct profile_blame *list = memory_new(json_array_size(lines) + 1, sizeof *list);
+    left = slowdown_of(json_object_get(stage, "totals"), what, &all);
+    struct profile_culprit *list = memory_new(json_array_size(lines) + 1, sizeof *list);
     json_array_foreach((json_t *)(uintptr_t)lines, i, line)
     {
-        double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
+        double amount, excess = slowdown_of(json_object_get(line, "total"), what, &amount);
         if (!(excess > 0.01 * all)) continue;
-        list[count] = (struct profile_blame){line, excess, excess / all, amount / (amount - excess), 0};
+        list[count] = (struct profile_culprit){line, excess, excess / all, amount / (amount - excess), 0};
         list[count].score = explains(&list[count], left);
         count++;
     }

@@ -37,13 +37,13 @@ struct profile_share {
 enum { PROFILE_SHARES = 20 };
 size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max);
 double profile_share(const json_t *stage, const char *reason); // 0..1; NaN unknown
-const char *profile_reason_words(const char *reason);          // "waiting for data from shared memory"
+const char *profile_reason_text(const char *reason);           // "waiting for data from shared memory"
 
 // The source line that causes the difference of two columns: SHARED (wavefronts against ideal), GLOBAL (sectors against
 // ideal), DIVERGENCE (active threads against 32 an instruction). Of nested lines the one that explains the excess best.
 // No line when the excess is negligible.
 enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };
-struct profile_blame {
+struct profile_culprit {
     const json_t *line;
     double excess, share; // of the column's total over the kernel
     double ratio;         // this line's amount over its ideal
@@ -51,7 +51,7 @@ struct profile_blame {
 };
 // Fills `out` with at most `max` lines, worst first; lines that repeat another one's excess (the function around it)
 // are left out.
-size_t profile_blame(const json_t *stage, enum profile_excess, struct profile_blame *out, size_t max);
+size_t profile_culprit(const json_t *stage, enum profile_excess, struct profile_culprit *out, size_t max);
 
 // The text of a source line, without the blanks around it; "" where it cannot be read. `source` is the template; other
 // files are looked for beside it. malloc'ed.

@@ -11,7 +11,7 @@
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 
-enum { LINES_SHOWN = 8, BLAMED_SHOWN = 3 };
+enum { LINES_SHOWN = 8, CULPRITS_SHOWN = 3 };
 
 struct view {
     const json_t *profile, *stage;
@@ -341,7 +341,7 @@ static void print_stalls(FILE *out, const struct view *a, const struct view *b)
     for (size_t i = 0; i < count; i++) {
         double other = b->stage ? profile_share(b->stage, shares[i].reason) : (double)NAN;
         if (shares[i].share < 0.005 && !(other >= 0.005)) continue;
-        fprintf(out, "  %-42.42s %17.1f%%", profile_reason_words(shares[i].reason), 100 * shares[i].share);
+        fprintf(out, "  %-42.42s %17.1f%%", profile_reason_text(shares[i].reason), 100 * shares[i].share);
         if (b->stage && !isnan(other)) fprintf(out, " %17.1f%%", 100 * other);
         fputc('\n', out);
     }
@@ -376,7 +376,7 @@ static void print_differences(FILE *out, const struct view *a, const struct view
     fprintf(out, "\nWhere the difference of %s comes from (a warp's time by state; the sum is the difference)\n",
             show_time(fabs(all), text, sizeof text));
     for (size_t i = 0; i < kept && fabs(list[i].seconds) > 0.02 * fabs(all); i++)
-        fprintf(out, "  %-55s %s%s\n", profile_reason_words(list[i].reason), list[i].seconds < 0 ? "-" : "+",
+        fprintf(out, "  %-55s %s%s\n", profile_reason_text(list[i].reason), list[i].seconds < 0 ? "-" : "+",
                 show_time(fabs(list[i].seconds), text, sizeof text));
 }
 
@@ -432,7 +432,7 @@ static void print_lines(FILE *out, const json_t *stage, const char *source)
     free(order);
 }
 
-static void print_blame(FILE *out, const json_t *stage, const char *source)
+static void print_culprits(FILE *out, const json_t *stage, const char *source)
 {
     static const struct {
         const char *title, *ideal;
@@ -442,8 +442,8 @@ static void print_blame(FILE *out, const json_t *stage, const char *source)
         [EXCESS_DIVERGENCE] = {"Divergence by source line", "the thread instructions needed"},
     };
     for (int k = 0; k < EXCESS_COUNT; k++) {
-        struct profile_blame blamed[BLAMED_SHOWN];
-        size_t count = profile_blame(stage, (enum profile_excess)k, blamed, BLAMED_SHOWN);
+        struct profile_culprit blamed[CULPRITS_SHOWN];
+        size_t count = profile_culprit(stage, (enum profile_excess)k, blamed, CULPRITS_SHOWN);
         if (count) fprintf(out, "\n%s\n", kinds[k].title);
         for (size_t i = 0; i < count; i++) {
             char *text = profile_source(source, blamed[i].line);
@@ -480,7 +480,7 @@ void profile_print(FILE *out, const json_t *profile, const json_t *against, cons
         print_figures(out, &a, &b);
         print_stalls(out, &a, &b);
         if (against && json_array_size(stages) == 1) print_differences(out, &a, &b);
-        print_blame(out, stage, source);
+        print_culprits(out, stage, source);
         print_lines(out, stage, source);
     }
     const json_t *notes = json_object_get(profile, "notes");

@@ -25,7 +25,7 @@ static const char *const undone[] = {"failed", "skipped"};
 enum { UNDONE = sizeof undone / sizeof *undone };
 
 // "1 error, 2 warnings"
-static char *count_words(const json_t *tool)
+static char *count_text(const json_t *tool)
 {
     char *out = text_copy("");
     static const char *const kinds[][2] = {{"errors", "error"}, {"warnings", "warning"}};
@@ -39,17 +39,17 @@ static char *count_words(const json_t *tool)
     return out;
 }
 
-char *sanitized_tool_words(const json_t *tool)
+char *sanitized_tool_text(const json_t *tool)
 {
     if (status_is(tool, "clean")) return text_copy("clean");
     for (size_t i = 0; i < UNDONE; i++)
         if (status_is(tool, undone[i])) return text_format("%s: %s", undone[i], json_get_string(tool, "reason", ""));
-    char *counts = count_words(tool), *out = text_format("%s: %s", counts, json_get_string(tool, "first", ""));
+    char *counts = count_text(tool), *out = text_format("%s: %s", counts, json_get_string(tool, "first", ""));
     free(counts);
     return out;
 }
 
-char *sanitized_words(const json_t *document)
+char *sanitized_text(const json_t *document)
 {
     const json_t *tools = json_object_get(document, "tools"), *tool;
     const char *note = json_get_string(document, "note", "");
@@ -66,7 +66,7 @@ char *sanitized_words(const json_t *document)
         char *counts = NULL;
         for (size_t k = 0; k < UNDONE; k++)
             if (status_is(tool, undone[k])) counts = text_copy(undone[k]);
-        if (!counts) counts = count_words(tool);
+        if (!counts) counts = count_text(tool);
         char *one = text_format("%s%s: %s", name, json_get_bool(tool, "advice", false) ? " (advice)" : "", counts);
         append(&all, "; ", one);
         free(one);

@@ -6,8 +6,8 @@
 
 // "compute-sanitizer 2025.3.1.0 on N=1000: memcheck, initcheck, synccheck clean; racecheck (advice): 1 error,
 // 2 warnings". NULL for no document. malloc'ed.
-char *sanitized_words(const json_t *document);
+char *sanitized_text(const json_t *document);
 // One tool's result: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
-char *sanitized_tool_words(const json_t *tool);
+char *sanitized_tool_text(const json_t *tool);
 
 #endif

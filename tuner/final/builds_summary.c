@@ -72,7 +72,7 @@ json_t *builds_summary(const json_t *document, const struct final *final, const 
     return summary;
 }
 
-char *builds_words(const json_t *summary, const char *nvrtc)
+char *builds_text(const json_t *summary, const char *nvrtc)
 {
     static const struct {
         const char *verdict, *words;
@@ -155,7 +155,7 @@ void builds_print(const json_t *summary, const char *nvrtc)
 {
     const char *compiler = json_get_string(summary, "compiler", "");
     if (!summary) return;
-    char *words = builds_words(summary, nvrtc);
+    char *words = builds_text(summary, nvrtc);
     printf("\nThe template built by %s with the header's options: %s\n", *compiler ? compiler : PROTOCOL_NVCC, words);
     free(words);
     if (!has_times(summary)) return;

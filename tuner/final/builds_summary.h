@@ -18,7 +18,7 @@ json_t *builds_summary(const json_t *document, const struct final *, const struc
 
 // "1.003 [0.999, 1.006] times the time of nvrtc 13.0's build: the same within 1%"; of a build without times "failed:
 // .." or "not raced: ..". malloc'ed.
-char *builds_words(const json_t *summary, const char *nvrtc);
+char *builds_text(const json_t *summary, const char *nvrtc);
 
 // Prints on stdout the words, both times on every problem, and ptxas's figures of both. Nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);

@@ -134,13 +134,13 @@ static void summarise(struct final_run *f, const struct finalist *finalists, con
     if (store_get(f->with.store, finalists[winner].trial, &trial, &err)) return;
     display_clear(f->with.display);
     text_show_duration(entries[winner].median, shown, sizeof shown);
-    bool told = f->with.events != NULL;
+    bool reported = f->with.events != NULL;
     json_t *ratios = json_array();
-    if (!told)
+    if (!reported)
         printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
                trial.id, shown, trial.config);
     display_log(f->with.display, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
-    if (ties && !told)
+    if (ties && !reported)
         printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",
                100 * f->with.job->measure.tie, ties, ties > 1 ? "s" : "");
     for (size_t i = 0; i < count; i++) {
@@ -148,7 +148,7 @@ static void summarise(struct final_run *f, const struct finalist *finalists, con
         struct interval ratio;
         size_t n = final_ratio(&entries[i], &entries[winner], &ratio);
         const char *name = json_get_string(finalists[i].json, "name", "?");
-        if (!told)
+        if (!reported)
             printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low,
                    ratio.high, n);
         display_log(f->with.display, "%.3f times %s (%.3f to %.3f)", ratio.value, name, ratio.low, ratio.high);
@@ -220,7 +220,7 @@ static json_t *decide(struct final_run *f, const json_t *list, struct error *ope
     bool each = f->with.job->objective == OBJECTIVE_EACH;
     bool last = f->open + 1 == FINALS_OPEN_MOST;
     int64_t winner =
-        each ? final_look(entries, used, open) : final_decide(entries, used, f->with.job->measure.tie, last, open);
+        each ? final_poll(entries, used, open) : final_decide(entries, used, f->with.job->measure.tie, last, open);
     struct error doubt = winner >= 0 && !each ? *open : (struct error){""};
     if (*doubt.message) {
         display_message(f->with.display, "the winner may have an equal: %s", doubt.message);
@@ -265,7 +265,7 @@ void final_put(struct final_run *f, const char *kind, json_t *decision, const js
     json_decref(document);
 }
 
-static size_t judge_entries(struct final_run *f)
+static size_t decide_entries(struct final_run *f)
 {
     const json_t *list = json_object_get(f->answer, "entries"), *entry;
     size_t i, condemned = 0;
@@ -356,7 +356,7 @@ enum final_outcome final_finish(struct final_run *f)
         f->with.host.condemn(f->with.host.run, culprit, f->blamed.status, f->blamed.reason.message);
         condemned++;
     } else if (f->answer) {
-        condemned = judge_entries(f);
+        condemned = decide_entries(f);
     }
     final_add_current(f);
     const json_t *entries = json_object_get(f->answer, "entries");

@@ -218,18 +218,18 @@ static const char *verdict_word(const struct interval *ratio)
     return final_stand(ratio, same_within) == FINAL_TIED ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
-enum { RACERS_MOST = 16 }; // both builds and the libraries
+enum { BUILDS_MOST = 16 }; // both builds and the libraries
 
 // Both builds, then the libraries that have times: these show whether the device was disturbed. Returns how many.
 static size_t gather(struct final_run *f, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
                      const unsigned char *process, size_t known, struct contender *contenders, double **objectives)
 {
-    const json_t *racers[RACERS_MOST] = {nvrtc, nvcc}, *one;
+    const json_t *racers[BUILDS_MOST] = {nvrtc, nvcc}, *one;
     size_t count = 2, used = 0, i;
     json_array_foreach(entries, i, one)
     {
         bool ok = status_find(json_get_string(one, "status", "")) == STATUS_OK;
-        if (ok && json_get_integer(one, "trial", 0) <= 0 && one != nvcc && count < RACERS_MOST) racers[count++] = one;
+        if (ok && json_get_integer(one, "trial", 0) <= 0 && one != nvcc && count < BUILDS_MOST) racers[count++] = one;
     }
     for (i = 0; i < count; i++) {
         struct contender *c = &contenders[used];
@@ -249,12 +249,12 @@ static size_t gather(struct final_run *f, const json_t *nvrtc, const json_t *nvc
 static const char *judge(struct final_run *f, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
                          struct interval *ratio, double medians[2], struct error *why)
 {
-    struct contender contenders[RACERS_MOST];
-    double *objectives[RACERS_MOST];
+    struct contender contenders[BUILDS_MOST];
+    double *objectives[BUILDS_MOST];
     unsigned char *process;
     size_t known = final_processes(f, &process), i;
     size_t count = gather(f, nvrtc, nvcc, entries, process, known, contenders, objectives);
-    int troubled = final_look(contenders, count, why);
+    int troubled = final_poll(contenders, count, why);
     size_t pairs = final_ratio(&contenders[1], &contenders[0], ratio);
     const char *word = troubled || !pairs ? BUILDS_UNDECIDED : verdict_word(ratio);
     if (!pairs && !troubled) error_set(why, "there are no rounds in which both have a time");
@@ -314,7 +314,7 @@ static void without_race(struct final_run *f, const char *verdict)
     json_decref(none);
 }
 
-static void finish_race(struct final_run *f)
+static void finish_builds(struct final_run *f)
 {
     const json_t *entries = json_object_get(f->answer, "entries");
     json_t *nvrtc = compose(f, entries, PROTOCOL_NVRTC), *nvcc = compose(f, entries, PROTOCOL_NVCC),
@@ -351,7 +351,7 @@ enum final_outcome builds_finish(struct final_run *f)
     } else if (condemn(f, json_object_get(f->answer, "entries"))) {
         outcome = FINAL_AGAIN;
     } else {
-        finish_race(f);
+        finish_builds(f);
     }
     final_drop(f);
     builds_reset(f);

@@ -90,7 +90,7 @@ static void find_hold_ups(struct contender *e)
     free(times);
 }
 
-static int blame_load(double share, struct error *why)
+static int explain_load(double share, struct error *why)
 {
     return error_set(
         why,
@@ -99,7 +99,7 @@ static int blame_load(double share, struct error *why)
         100 * share, 100 * (disturbed - 1));
 }
 
-int final_look(struct contender *entries, size_t count, struct error *why)
+int final_poll(struct contender *entries, size_t count, struct error *why)
 {
     double factors[FINAL_PROCESSES_MAX], *shares = memory_new(count, sizeof *shares);
     size_t n = 0;
@@ -112,7 +112,7 @@ int final_look(struct contender *entries, size_t count, struct error *why)
     }
     double share = stats_median(shares, n);
     free(shares);
-    return share > held_up_most ? blame_load(share, why) : 0;
+    return share > held_up_most ? explain_load(share, why) : 0;
 }
 
 static size_t ratio_with(const struct contender *e, const struct contender *to, double confidence,
@@ -178,7 +178,7 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, bool l
     const struct contender *fastest = NULL;
     struct interval ratio;
     *why = (struct error){""};
-    int troubled = final_look(entries, count, why);
+    int troubled = final_poll(entries, count, why);
     size_t racing = 0;
     for (size_t i = 0; i < count; i++) {
         struct contender *e = &entries[i];
@@ -192,7 +192,7 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, bool l
     for (size_t i = 0; i < count; i++) {
         const struct contender *e = &entries[i];
         if (!e->candidate || !(e->held_up > held_up_most) || e->undisturbed > (1 + tie) * fastest->median) continue;
-        blame_load(e->held_up, why);
+        explain_load(e->held_up, why);
         return FINAL_UNDECIDED;
     }
     double pairs = racing > 1 ? (double)(racing * (racing - 1)) / 2 : 1, confidence = 1 - uncertainty / pairs;

@@ -136,7 +136,7 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, struct p
     if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, 0, &work, err)) || (failed = verify_end(w, err)))
         return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
-    status = verify_judge(w, k, &result, &reason);
+    status = verify_outputs(w, k, &result, &reason);
     if (status == STATUS_OK && (failed = plausibility_trust(w, k, b->name, times.time, err))) return failed;
     to->status = status_name(status);
     to->reason = arena_copy(&all->memory, reason.message);

@@ -15,7 +15,7 @@ static int parse_fill(struct device_buffer *b, const json_t *fill, struct error 
 {
     const char *kind = json_get_string(fill, "kind", "uniform");
     b->filled = json_is_object(fill);
-    int found = word_find(fill_words, kind);
+    int found = word_find(fill_text, kind);
     if (found < 0) return error_set(err, "unknown fill '%s'", kind);
     b->fill = (enum fill_kind)found;
     if (b->fill == FILL_ZERO) { // the constant 0: `low` is already 0
@@ -64,7 +64,7 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
 {
     const char *name = json_get_string(from, "name", ""), *type = json_get_string(from, "type", "");
     const char *direction = json_get_string(from, "direction", "in");
-    int found = element_find(type), way = word_find(direction_words, direction);
+    int found = element_find(type), way = word_find(direction_text, direction);
     if (!*name) return error_set(err, "a buffer has no name");
     b->name = name;
     if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);

@@ -10,35 +10,35 @@
 
 enum { BLOCK = 256, WIDE_BLOCK = 512, GROUP = 128, CHAINS = 16, EACH = 8 * WIDE_BLOCK, SINK_BYTES = 16 };
 
-static const char *const symbols[PIPE_COUNT] = {
-    [PIPE_FP32] = "ceiling_fma",
-    [PIPE_READ] = "ceiling_read",
-    [PIPE_FP64] = "ceiling_fp64",
-    [PIPE_COPY] = "ceiling_copy",
-    [PIPE_L2] = "ceiling_l2",
-    [PIPE_SHARED] = "ceiling_shared",
-    [PIPE_MMA_BF16] = "ceiling_tensor_bf16",
-    [PIPE_MMA_F16] = "ceiling_tensor_f16",
-    [PIPE_MMA_TF32] = "ceiling_tensor_tf32",
-    [PIPE_MMA_FP64] = "ceiling_tensor_fp64",
-    [PIPE_MMA_S8] = "ceiling_tensor_int8",
-    [PIPE_MMA_FP8] = "ceiling_tensor_fp8",
-    [PIPE_WGMMA_BF16] = "ceiling_wgmma_bf16",
-    [PIPE_WGMMA_F16] = "ceiling_wgmma_f16",
-    [PIPE_WGMMA_TF32] = "ceiling_wgmma_tf32",
-    [PIPE_WGMMA_S8] = "ceiling_wgmma_int8",
-    [PIPE_WGMMA_FP8] = "ceiling_wgmma_fp8",
-    [PIPE_INT_MAD] = "ceiling_int_mad",
-    [PIPE_INT_ADD] = "ceiling_int_add",
-    [PIPE_DPX] = "ceiling_dpx",
-    [PIPE_DPX_PAIRS] = "ceiling_dpx_pairs",
+static const char *const symbols[UNIT_COUNT] = {
+    [UNIT_FP32] = "ceiling_fma",
+    [UNIT_READ] = "ceiling_read",
+    [UNIT_FP64] = "ceiling_fp64",
+    [UNIT_COPY] = "ceiling_copy",
+    [UNIT_L2] = "ceiling_l2",
+    [UNIT_SHARED] = "ceiling_shared",
+    [UNIT_MMA_BF16] = "ceiling_tensor_bf16",
+    [UNIT_MMA_F16] = "ceiling_tensor_f16",
+    [UNIT_MMA_TF32] = "ceiling_tensor_tf32",
+    [UNIT_MMA_FP64] = "ceiling_tensor_fp64",
+    [UNIT_MMA_S8] = "ceiling_tensor_int8",
+    [UNIT_MMA_FP8] = "ceiling_tensor_fp8",
+    [UNIT_WGMMA_BF16] = "ceiling_wgmma_bf16",
+    [UNIT_WGMMA_F16] = "ceiling_wgmma_f16",
+    [UNIT_WGMMA_TF32] = "ceiling_wgmma_tf32",
+    [UNIT_WGMMA_S8] = "ceiling_wgmma_int8",
+    [UNIT_WGMMA_FP8] = "ceiling_wgmma_fp8",
+    [UNIT_INT_MAD] = "ceiling_int_mad",
+    [UNIT_INT_ADD] = "ceiling_int_add",
+    [UNIT_DPX] = "ceiling_dpx",
+    [UNIT_DPX_PAIRS] = "ceiling_dpx_pairs",
 };
 
 struct ceiling_kernels {
     struct cuda *cuda;
     const char *path;
     struct cuda_module *module; // NULL: not loaded yet
-    struct cuda_kernel *kernel[PIPE_COUNT];
+    struct cuda_kernel *kernel[UNIT_COUNT];
     unsigned wide; // blocks of BLOCK threads that fill the device
     uint64_t sink; // what kernels pretend to write to
 };
@@ -76,7 +76,7 @@ static int load(struct ceiling_kernels *k, struct error *err)
 }
 
 // `args` points to k->sink, which exists once the module is loaded.
-static int launch(struct ceiling_kernels *k, enum pipe_id which, unsigned blocks, unsigned block, void **args,
+static int launch(struct ceiling_kernels *k, enum execution_unit_id which, unsigned blocks, unsigned block, void **args,
                   struct error *err)
 {
     struct cuda_geometry g = {.grid = {blocks, 1, 1}, .block = {block, 1, 1}, .cluster = {1, 1, 1}};
@@ -91,7 +91,7 @@ int ceiling_kernels_fp32(struct ceiling_kernels *k, int steps, double *amount, s
     float a = 0.999f, b = 0.001f;
     void *args[] = {&a, &b, &steps, &k->sink};
     *amount = 2.0 * CHAINS * steps * BLOCK * k->wide;
-    return launch(k, PIPE_FP32, k->wide, BLOCK, args, err);
+    return launch(k, UNIT_FP32, k->wide, BLOCK, args, err);
 }
 
 int ceiling_kernels_fp64(struct ceiling_kernels *k, int steps, double *amount, struct error *err)
@@ -99,7 +99,7 @@ int ceiling_kernels_fp64(struct ceiling_kernels *k, int steps, double *amount, s
     double a = 0.999, b = 0.001;
     void *args[] = {&a, &b, &steps, &k->sink};
     *amount = 2.0 * CHAINS * steps * BLOCK * k->wide;
-    return launch(k, PIPE_FP64, k->wide, BLOCK, args, err);
+    return launch(k, UNIT_FP64, k->wide, BLOCK, args, err);
 }
 
 int ceiling_kernels_read(struct ceiling_kernels *k, uint64_t from, size_t bytes, double *amount, struct error *err)
@@ -107,7 +107,7 @@ int ceiling_kernels_read(struct ceiling_kernels *k, uint64_t from, size_t bytes,
     int64_t n = (int64_t)(bytes / 16);
     void *args[] = {&from, &n, &k->sink};
     *amount = 16 * (double)n;
-    return launch(k, PIPE_READ, (unsigned)((n + EACH - 1) / EACH), WIDE_BLOCK, args, err);
+    return launch(k, UNIT_READ, (unsigned)((n + EACH - 1) / EACH), WIDE_BLOCK, args, err);
 }
 
 int ceiling_kernels_copy(struct ceiling_kernels *k, uint64_t from, uint64_t to, size_t bytes, double *amount,
@@ -116,7 +116,7 @@ int ceiling_kernels_copy(struct ceiling_kernels *k, uint64_t from, uint64_t to, 
     int64_t n = (int64_t)(bytes / 16);
     void *args[] = {&from, &n, &to};
     *amount = 2.0 * 16 * (double)n;
-    return launch(k, PIPE_COPY, (unsigned)((n + EACH - 1) / EACH), WIDE_BLOCK, args, err);
+    return launch(k, UNIT_COPY, (unsigned)((n + EACH - 1) / EACH), WIDE_BLOCK, args, err);
 }
 
 int ceiling_kernels_l2(struct ceiling_kernels *k, uint64_t from, size_t bytes, int loops, double *amount,
@@ -126,7 +126,7 @@ int ceiling_kernels_l2(struct ceiling_kernels *k, uint64_t from, size_t bytes, i
     unsigned blocks = k->wide / 2; // 4 of 512 threads fill a multiprocessor
     void *args[] = {&from, &n, &loops, &k->sink};
     *amount = 16.0 * 8 * loops * WIDE_BLOCK * blocks;
-    return launch(k, PIPE_L2, blocks, WIDE_BLOCK, args, err);
+    return launch(k, UNIT_L2, blocks, WIDE_BLOCK, args, err);
 }
 
 int ceiling_kernels_shared(struct ceiling_kernels *k, int loops, double *amount, struct error *err)
@@ -134,48 +134,49 @@ int ceiling_kernels_shared(struct ceiling_kernels *k, int loops, double *amount,
     unsigned blocks = k->wide / 2;
     void *args[] = {&loops, &k->sink};
     *amount = 16.0 * 8 * loops * WIDE_BLOCK * blocks;
-    return launch(k, PIPE_SHARED, blocks, WIDE_BLOCK, args, err);
+    return launch(k, UNIT_SHARED, blocks, WIDE_BLOCK, args, err);
 }
 
-int ceiling_kernels_integer(struct ceiling_kernels *k, enum pipe_id which, int steps, double *amount, struct error *err)
+int ceiling_kernels_integer(struct ceiling_kernels *k, enum execution_unit_id which, int steps, double *amount,
+                            struct error *err)
 {
     uint32_t a = 0x9e3779b1u, b = 0x85ebca6bu;
     void *args[] = {&a, &b, &steps, &k->sink};
-    *amount = (which == PIPE_DPX_PAIRS ? 4.0 : 2.0) * CHAINS * steps * BLOCK * k->wide;
+    *amount = (which == UNIT_DPX_PAIRS ? 4.0 : 2.0) * CHAINS * steps * BLOCK * k->wide;
     return launch(k, which, k->wide, BLOCK, args, err);
 }
 
 // Operations of an instruction of a warp, or of a warpgroup.
-static double tensor_operations(enum pipe_id which, int compute)
+static double tensor_operations(enum execution_unit_id which, int compute)
 {
     const double mma = 2.0 * 16 * 8, wgmma = 2.0 * 64 * 256;
     switch (which) {
-    case PIPE_MMA_BF16:
-    case PIPE_MMA_F16:
+    case UNIT_MMA_BF16:
+    case UNIT_MMA_F16:
         return mma * 16;
-    case PIPE_MMA_TF32:
+    case UNIT_MMA_TF32:
         return mma * 8;
-    case PIPE_MMA_FP64:
+    case UNIT_MMA_FP64:
         return compute >= 90 ? mma * 16 : 2.0 * 8 * 8 * 4;
-    case PIPE_MMA_S8:
-    case PIPE_MMA_FP8:
+    case UNIT_MMA_S8:
+    case UNIT_MMA_FP8:
         return mma * 32;
-    case PIPE_WGMMA_BF16:
-    case PIPE_WGMMA_F16:
+    case UNIT_WGMMA_BF16:
+    case UNIT_WGMMA_F16:
         return wgmma * 16;
-    case PIPE_WGMMA_TF32:
+    case UNIT_WGMMA_TF32:
         return wgmma * 8;
     default:
         return wgmma * 32;
     }
 }
 
-int ceiling_kernels_tensor(struct ceiling_kernels *k, enum pipe_id which, int compute, int loops, double *amount,
-                           struct error *err)
+int ceiling_kernels_tensor(struct ceiling_kernels *k, enum execution_unit_id which, int compute, int loops,
+                           double *amount, struct error *err)
 {
     double each = tensor_operations(which, compute);
     void *args[] = {&loops, &k->sink};
-    if (which >= PIPE_WGMMA_BF16) { // two warpgroups a multiprocessor, since their sums take most registers
+    if (which >= UNIT_WGMMA_BF16) { // two warpgroups a multiprocessor, since their sums take most registers
         unsigned groups = k->wide / 4;
         *amount = each * 4 * loops * groups;
         return launch(k, which, groups, GROUP, args, err);

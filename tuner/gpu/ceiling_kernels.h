@@ -3,7 +3,7 @@
 #ifndef SWEETSPOT_GPU_CEILING_KERNELS_H
 #define SWEETSPOT_GPU_CEILING_KERNELS_H
 
-#include "tuner/base/pipe.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/libraries/cuda.h"
 
 struct ceiling_kernels;
@@ -25,10 +25,11 @@ int ceiling_kernels_l2(struct ceiling_kernels *, uint64_t from, size_t bytes, in
                        struct error *err);
 int ceiling_kernels_shared(struct ceiling_kernels *, int loops, double *amount, struct error *err);
 // Integers and DPX: `steps` for each chain of a thread, a multiple of 8.
-int ceiling_kernels_integer(struct ceiling_kernels *, enum pipe_id, int steps, double *amount, struct error *err);
+int ceiling_kernels_integer(struct ceiling_kernels *, enum execution_unit_id, int steps, double *amount,
+                            struct error *err);
 // The tensor pipe by mma.sync: m16n8k16 of bf16 and f16, m16n8k8 of tf32, m16n8k32 of bytes, summed in FP32 or INT32;
 // of FP64 m16n8k16, or m8n8k4 before sm_90. And by wgmma, m64n256 of 32 bytes. `compute`: 90 of sm_90a.
-int ceiling_kernels_tensor(struct ceiling_kernels *, enum pipe_id, int compute, int loops, double *amount,
+int ceiling_kernels_tensor(struct ceiling_kernels *, enum execution_unit_id, int compute, int loops, double *amount,
                            struct error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "tuner/base/pipe.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 
@@ -57,40 +57,40 @@ static int l2(struct ceiling_context *g, double *amount, struct error *err)
 static const struct {
     ceiling_launch *launch; // NULL: of integers or the tensor cores
     int length;             // steps or loops of those
-} ceilings[PIPE_COUNT] = {
-    [PIPE_FP32] = {fp32, 0},
-    [PIPE_FP64] = {fp64, 0},
-    [PIPE_READ] = {read, 0},
-    [PIPE_COPY] = {copy, 0},
-    [PIPE_L2] = {l2, 0},
-    [PIPE_SHARED] = {shared, 0},
-    [PIPE_MMA_BF16] = {NULL, LOOPS},
-    [PIPE_MMA_F16] = {NULL, LOOPS},
-    [PIPE_MMA_TF32] = {NULL, LOOPS},
-    [PIPE_MMA_FP64] = {NULL, LOOPS},
-    [PIPE_MMA_S8] = {NULL, LOOPS},
-    [PIPE_MMA_FP8] = {NULL, LOOPS},
-    [PIPE_WGMMA_BF16] = {NULL, WGMMA_LOOPS},
-    [PIPE_WGMMA_F16] = {NULL, WGMMA_LOOPS},
-    [PIPE_WGMMA_TF32] = {NULL, WGMMA_LOOPS},
-    [PIPE_WGMMA_S8] = {NULL, WGMMA_LOOPS},
-    [PIPE_WGMMA_FP8] = {NULL, WGMMA_LOOPS},
-    [PIPE_INT_MAD] = {NULL, STEPS},
-    [PIPE_INT_ADD] = {NULL, STEPS},
-    [PIPE_DPX] = {NULL, STEPS},
-    [PIPE_DPX_PAIRS] = {NULL, STEPS},
+} ceilings[UNIT_COUNT] = {
+    [UNIT_FP32] = {fp32, 0},
+    [UNIT_FP64] = {fp64, 0},
+    [UNIT_READ] = {read, 0},
+    [UNIT_COPY] = {copy, 0},
+    [UNIT_L2] = {l2, 0},
+    [UNIT_SHARED] = {shared, 0},
+    [UNIT_MMA_BF16] = {NULL, LOOPS},
+    [UNIT_MMA_F16] = {NULL, LOOPS},
+    [UNIT_MMA_TF32] = {NULL, LOOPS},
+    [UNIT_MMA_FP64] = {NULL, LOOPS},
+    [UNIT_MMA_S8] = {NULL, LOOPS},
+    [UNIT_MMA_FP8] = {NULL, LOOPS},
+    [UNIT_WGMMA_BF16] = {NULL, WGMMA_LOOPS},
+    [UNIT_WGMMA_F16] = {NULL, WGMMA_LOOPS},
+    [UNIT_WGMMA_TF32] = {NULL, WGMMA_LOOPS},
+    [UNIT_WGMMA_S8] = {NULL, WGMMA_LOOPS},
+    [UNIT_WGMMA_FP8] = {NULL, WGMMA_LOOPS},
+    [UNIT_INT_MAD] = {NULL, STEPS},
+    [UNIT_INT_ADD] = {NULL, STEPS},
+    [UNIT_DPX] = {NULL, STEPS},
+    [UNIT_DPX_PAIRS] = {NULL, STEPS},
 };
 
-static int launch(struct ceiling_context *g, enum pipe_id which, double *amount, struct error *err)
+static int launch(struct ceiling_context *g, enum execution_unit_id which, double *amount, struct error *err)
 {
     if (ceilings[which].launch) return ceilings[which].launch(g, amount, err);
-    if (which < PIPE_INT_MAD)
+    if (which < UNIT_INT_MAD)
         return ceiling_kernels_tensor(g->w->ceilings, which, g->compute, ceilings[which].length, amount, err);
     return ceiling_kernels_integer(g->w->ceilings, which, ceilings[which].length, amount, err);
 }
 
 // The seconds between two events around `count` launches.
-static int timed(struct ceiling_context *g, enum pipe_id which, int count, double *seconds, double *amount,
+static int timed(struct ceiling_context *g, enum execution_unit_id which, int count, double *seconds, double *amount,
                  struct error *err)
 {
     int failed = cuda_event_record(g->w->cuda, g->from, err);
@@ -101,7 +101,8 @@ static int timed(struct ceiling_context *g, enum pipe_id which, int count, doubl
     return failed ? failed : cuda_event_seconds(g->w->cuda, g->from, g->to, seconds, err);
 }
 
-static int fastest(struct ceiling_context *g, enum pipe_id which, double *rate, double *launch_time, struct error *err)
+static int fastest(struct ceiling_context *g, enum execution_unit_id which, double *rate, double *launch_time,
+                   struct error *err)
 {
     double seconds = INFINITY, amount = 0;
     int failed = 0;
@@ -116,7 +117,8 @@ static int fastest(struct ceiling_context *g, enum pipe_id which, double *rate, 
 }
 
 // The rate at the clock that lasts: after two parts of the time the power limit has lowered it, and the third counts.
-static int lasting(struct ceiling_context *g, enum pipe_id which, double launch_time, double *rate, struct error *err)
+static int lasting(struct ceiling_context *g, enum execution_unit_id which, double launch_time, double *rate,
+                   struct error *err)
 {
     int count = (int)fmin(fmax(lasting_part / launch_time, 1), 1e5);
     double seconds = NAN, amount = 0;
@@ -126,36 +128,37 @@ static int lasting(struct ceiling_context *g, enum pipe_id which, double launch_
     return failed;
 }
 
-static int measure_one(struct ceiling_context *g, enum pipe_id which, bool lasts, json_t *answer, struct error *err)
+static int measure_one(struct ceiling_context *g, enum execution_unit_id which, bool lasts, json_t *answer,
+                       struct error *err)
 {
     double rate, launch_time, first;
     int failed = fastest(g, which, &rate, &launch_time, err);
-    if (!failed && lasts && pipes[which].lasts) {
+    if (!failed && lasts && execution_units[which].lasts) {
         first = rate;
         failed = lasting(g, which, launch_time, &rate, err);
         if (!failed && !json_object_get(answer, "lasting")) json_object_set_new(answer, "lasting", json_object());
         if (!failed)
-            json_object_set_new(json_object_get(answer, "lasting"), pipes[which].key,
+            json_object_set_new(json_object_get(answer, "lasting"), execution_units[which].key,
                                 json_pack("{s:o, s:f, s:f}", "clock_mhz",
                                           g->reading.clock_mhz ? json_integer(g->reading.clock_mhz) : json_null(),
                                           "first", first, "seconds", 3 * lasting_part));
     }
-    if (!failed) json_object_set_new(answer, pipes[which].key, json_real(rate));
+    if (!failed) json_object_set_new(answer, execution_units[which].key, json_real(rate));
     return failed;
 }
 
 // Which pipes the request names; without "pipes" those that have kernels in every job.
-static int read_pipes(const json_t *request, int compute, bool wanted[PIPE_COUNT], struct error *err)
+static int read_pipes(const json_t *request, int compute, bool wanted[UNIT_COUNT], struct error *err)
 {
     const json_t *names = json_object_get(request, "pipes"), *name;
     size_t i;
-    for (i = 0; i < PIPE_COUNT && !names; i++)
-        wanted[i] = pipes[i].key && !pipes[i].macro && pipe_exists(&pipes[i], compute);
+    for (i = 0; i < UNIT_COUNT && !names; i++)
+        wanted[i] = execution_units[i].key && !execution_units[i].macro && pipe_exists(&execution_units[i], compute);
     json_array_foreach((json_t *)(uintptr_t)names, i, name)
     {
-        const struct pipe *p = pipe_find(json_is_string(name) ? json_string_value(name) : "", NULL);
+        const struct execution_unit *p = pipe_find(json_is_string(name) ? json_string_value(name) : "", NULL);
         if (!p) return error_set(err, "unknown pipe '%s'", json_is_string(name) ? json_string_value(name) : "?");
-        if ((p = pipe_on(p, compute))) wanted[p - pipes] = true;
+        if ((p = pipe_on(p, compute))) wanted[p - execution_units] = true;
     }
     return 0;
 }
@@ -163,7 +166,7 @@ static int read_pipes(const json_t *request, int compute, bool wanted[PIPE_COUNT
 int ceilings_measure(struct workload *w, const json_t *request, json_t *answer, struct error *err)
 {
     struct cuda_info info;
-    bool wanted[PIPE_COUNT] = {false};
+    bool wanted[UNIT_COUNT] = {false};
     cuda_info(w->cuda, &info);
     struct ceiling_context g = {
         .w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
@@ -177,8 +180,9 @@ int ceilings_measure(struct workload *w, const json_t *request, json_t *answer, 
         failed = 0;
     }
     if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
-    for (size_t i = 0; i < PIPE_COUNT && !failed; i++)
-        if (wanted[i]) failed = measure_one(&g, (enum pipe_id)i, json_get_bool(request, "lasting", false), answer, err);
+    for (size_t i = 0; i < UNIT_COUNT && !failed; i++)
+        if (wanted[i])
+            failed = measure_one(&g, (enum execution_unit_id)i, json_get_bool(request, "lasting", false), answer, err);
     if (failed != CUDA_CRASHED && g.memory) cuda_free(w->cuda, g.memory);
     if (g.from) cuda_event_destroy(w->cuda, g.from);
     if (g.to) cuda_event_destroy(w->cuda, g.to);

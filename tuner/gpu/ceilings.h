@@ -1,5 +1,5 @@
-// What this device can do at most, measured: the pipes of tuner/base/pipe.h. Every percentage of a ceiling in a report
-// refers to these, not to a data sheet.
+// What this device can do at most, measured: the pipes of tuner/base/execution_unit.h. Every percentage of a ceiling in
+// a report refers to these, not to a data sheet.
 #ifndef SWEETSPOT_GPU_CEILINGS_H
 #define SWEETSPOT_GPU_CEILINGS_H
 

@@ -18,9 +18,9 @@ int device_image_read(struct device_image *image, const json_t *from, int64_t ro
     int memory, filter, reading, mode;
     *image = (struct device_image){.about = {.rank = (int)json_array_size(sizes), .pitch = pitch}};
     int64_t channels = json_get_integer(from, "channels", 1);
-    if (read_word(from, "memory", image_memory_words, &memory, err) ||
-        read_word(from, "filter", image_filter_words, &filter, err) ||
-        read_word(from, "read", image_read_words, &reading, err))
+    if (read_word(from, "memory", image_memory_text, &memory, err) ||
+        read_word(from, "filter", image_filter_text, &filter, err) ||
+        read_word(from, "read", image_read_text, &reading, err))
         return -1;
     a->memory = (enum image_memory)memory;
     a->filter = (enum image_filter)filter;
@@ -31,13 +31,13 @@ int device_image_read(struct device_image *image, const json_t *from, int64_t ro
         return error_set(err, "an image has 1 to %d dimensions", IMAGE_DIMENSIONS);
     if (channels != 1 && channels != 2 && channels != 4) return error_set(err, "an image has 1, 2 or 4 channels");
     if ((a->memory == IMAGE_LINEAR && a->rank != 1) || (a->memory == IMAGE_PITCH && a->rank != 2))
-        return error_set(err, "memory \"%s\" is not for %d dimensions", image_memory_words[memory], a->rank);
+        return error_set(err, "memory \"%s\" is not for %d dimensions", image_memory_text[memory], a->rank);
     if (a->surface && a->memory != IMAGE_ARRAY) return error_set(err, "a surface needs memory \"array\"");
     a->channels = (int)channels;
     for (int i = 0; i < IMAGE_DIMENSIONS; i++) {
         const json_t *size = json_array_get(sizes, (size_t)i), *word = json_array_get(address, (size_t)i);
         a->size[i] = i >= a->rank ? 1 : json_is_integer(size) ? json_integer_value(size) : 0;
-        mode = json_is_string(word) ? word_find(image_address_words, json_string_value(word)) : 0;
+        mode = json_is_string(word) ? word_find(image_address_text, json_string_value(word)) : 0;
         if (mode < 0) return error_set(err, "an image's address cannot be '%s'", json_string_value(word));
         a->address[i] = (enum image_address)mode;
     }

@@ -1,6 +1,6 @@
 // The image of a buffer that kernels see by texture or surface objects: read from the request and, where it lies in an
 // array, allocated. The array has no copies and no guards: a launch works on the one, which is written before it from a
-// copy of the buffer and, after it, read back (places.h).
+// copy of the buffer and, after it, read back (symbol_bindings.h).
 #ifndef SWEETSPOT_GPU_DEVICE_IMAGE_H
 #define SWEETSPOT_GPU_DEVICE_IMAGE_H
 

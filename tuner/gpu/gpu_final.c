@@ -22,7 +22,7 @@ enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPE
 _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
                "room for all candidates of a job, the libraries and programs");
 
-struct race_entry {
+struct timed_entry {
     int64_t trial;                  // -1: a baseline
     const struct candidate *kernel; // or the present kernel, or a program; NULL: a library's
     const char *binary;             // whose build it is; borrowed from the request
@@ -42,7 +42,7 @@ struct gpu_final {
     struct workload *w;
     size_t count, rounds, places;
     struct arena *memory; // of the answer
-    struct race_entry *entries;
+    struct timed_entry *entries;
     uint64_t random;
     int64_t at;          // the trial whose turn it is; 0: all are racing; -1: a baseline
     const char *program; // the baseline whose turn it is, where it is a program of the user's
@@ -59,18 +59,18 @@ static uint64_t draw(uint64_t *state)
     return x ^ x >> 31;
 }
 
-static struct work entry_work(struct race_entry *e, size_t problem)
+static struct work entry_work(struct timed_entry *e, size_t problem)
 {
     return pipeline_work(e->kernel ? &e->pipeline : &e->baseline->pipeline, problem);
 }
 
-static bool takes_part(const struct race_entry *e, size_t problem)
+static bool takes_part(const struct timed_entry *e, size_t problem)
 {
     return e->enters && e->status == STATUS_OK &&
            pipeline_does(e->kernel ? &e->pipeline : &e->baseline->pipeline, problem);
 }
 
-static void disqualify(struct race_entry *e, enum trial_status status, const char *reason)
+static void disqualify(struct timed_entry *e, enum trial_status status, const char *reason)
 {
     e->status = status;
     error_set(&e->reason, "%s", reason);
@@ -87,13 +87,13 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const struct 
     if (!f->entries) return -1;
     for (size_t i = 0; i < request->candidate_count; i++) {
         const struct final_candidate *c = &request->candidates[i];
-        f->entries[f->count++] = (struct race_entry){
+        f->entries[f->count++] = (struct timed_entry){
             .trial = c->trial, .kernel = &c->candidate, .binary = *c->binary ? c->binary : PROTOCOL_NVRTC};
     }
     for (size_t i = 0; i < request->baseline_count; i++) {
         struct baseline *b = baselines_find(baselines, request->baselines[i]);
         if (!b) return error_set(err, "the job has no baseline '%s'", request->baselines[i]);
-        struct race_entry *e = &f->entries[f->count++];
+        struct timed_entry *e = &f->entries[f->count++];
         e->trial = -1;
         e->baseline = b;
         e->kernel = b->kernel;
@@ -108,14 +108,14 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const struct 
 }
 
 // Only kernels are judged in the race: libraries may differ from run to run, and compute something else.
-static struct measure_subject entry_subject(struct gpu_final *f, struct race_entry *e, size_t problem)
+static struct measure_subject entry_subject(struct gpu_final *f, struct timed_entry *e, size_t problem)
 {
     struct work work = entry_work(e, problem);
     return verify_subject(f->w, problem, &work, e->kernel && f->w->verify.enabled);
 }
 
 // One pass over all problems, on both sets of data.
-static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct error *err)
+static int pass(struct gpu_final *f, struct timed_entry *e, bool keep, struct error *err)
 {
     struct workload *w = f->w;
     int failed = verify_begin(w, err);
@@ -137,7 +137,7 @@ static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct err
         struct verify_result result;
         struct error reason;
         if (!takes_part(e, k)) continue;
-        enum trial_status status = verify_judge(w, k, &result, &reason);
+        enum trial_status status = verify_outputs(w, k, &result, &reason);
         // Baselines that compute something else are timed too, and have no error.
         if (e->baseline && !baseline_same_result(e->baseline)) continue;
         if (keep) e->results[k] = result;
@@ -150,7 +150,7 @@ static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct err
 }
 
 // Whether an entry damaged memory; it is then out.
-static int check_memory(struct gpu_final *f, struct race_entry *e, bool *damaged, struct error *err)
+static int check_memory(struct gpu_final *f, struct timed_entry *e, bool *damaged, struct error *err)
 {
     enum trial_status status;
     struct error reason;
@@ -161,7 +161,7 @@ static int check_memory(struct gpu_final *f, struct race_entry *e, bool *damaged
 }
 
 // A few samples, as the race takes them.
-static int try_out(struct gpu_final *f, struct race_entry *e, size_t problem, double *estimate, struct error *err)
+static int try_out(struct gpu_final *f, struct timed_entry *e, size_t problem, double *estimate, struct error *err)
 {
     struct measure_plan bare = {.subject = entry_subject(f, e, problem), .repeats = 1},
                         *plans[3] = {&bare, &bare, &bare};
@@ -180,7 +180,7 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
 
 // All of a trial's checks, on the final's data. A candidate that fails one is out, and what it may have damaged is
 // restored.
-static int prove_entry(struct gpu_final *f, struct race_entry *e, struct error *err)
+static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool damaged, late;
     double estimate;
@@ -193,15 +193,15 @@ static int prove_entry(struct gpu_final *f, struct race_entry *e, struct error *
     e->enters = true;
     verify_forget(f->w);
     failed = pass(f, e, true, err);
-    if (!failed) failed = pipeline_look(&e->pipeline, &late, err);
+    if (!failed) failed = pipeline_scan(&e->pipeline, &late, err);
     for (size_t k = 0; k < f->w->problem_count && !failed; k++)
         if (f->w->problems[k].tune && takes_part(e, k)) failed = try_out(f, e, k, &estimate, err);
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
-    if (!failed) failed = pipeline_look(&e->pipeline, &late, err);
+    if (!failed) failed = pipeline_scan(&e->pipeline, &late, err);
     return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
 }
 
-static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
+static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     if (e->status != STATUS_OK) return 0;
     announce(f, 0, e->trial);
@@ -213,7 +213,7 @@ static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
     return failed;
 }
 
-static int plan(struct gpu_final *f, struct race_entry *e, size_t problem, struct error *err)
+static int plan(struct gpu_final *f, struct timed_entry *e, size_t problem, struct error *err)
 {
     double estimate;
     int failed = try_out(f, e, problem, &estimate, err);
@@ -242,7 +242,7 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
     int failed = 0;
     for (int kernels = 0; kernels < 2; kernels++)
         for (size_t i = 0; i < n && !failed && f->w->verify.enabled; i++) {
-            struct race_entry *e = &f->entries[order[i]];
+            struct timed_entry *e = &f->entries[order[i]];
             enum trial_status status;
             struct error reason;
             if ((e->kernel != NULL) != kernels || e->status != STATUS_OK) continue;
@@ -252,7 +252,7 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
                     failed = plausibility_trust(f->w, problem, e->baseline->name, median, err);
                 continue;
             }
-            failed = plausibility_judge(f->w, problem, median, &status, &reason, err);
+            failed = plausibility_check(f->w, problem, median, &status, &reason, err);
             if (failed || status == STATUS_OK) continue;
             error_prefix(&reason, "problem %s", f->w->problems[problem].name);
             disqualify(e, status, reason.message);
@@ -261,12 +261,12 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
 }
 
 // All rounds of one problem. `done` and `share` are for the progress.
-static int race_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
+static int builds_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
 {
     struct workload *w = f->w;
     size_t order[RACERS_MAX], n = 0;
     struct measure_plan *plans[RACERS_MAX];
-    double times[RACERS_MAX], told = clock_now();
+    double times[RACERS_MAX], reported = clock_now();
     int failed = 0;
     for (size_t i = 0; i < f->count && !failed; i++) {
         if (!takes_part(&f->entries[i], problem)) continue;
@@ -289,19 +289,19 @@ static int race_problem(struct gpu_final *f, size_t problem, double done, double
         if (hot && retakes++ < RETAKES) continue;
         for (size_t i = 0; i < n; i++) f->entries[order[i]].times[round] = times[i];
         round++;
-        if (clock_now() - told < 0.5) continue;
-        told = clock_now();
+        if (clock_now() - reported < 0.5) continue;
+        reported = clock_now();
         f->progress(f->user, done + share * (double)round / (double)f->rounds, 0);
     }
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
-        struct race_entry *e = &f->entries[order[i]];
+        struct timed_entry *e = &f->entries[order[i]];
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
             disqualify(e, e->plan.status, e->plan.reason.message);
         measure_plan_free(w->measure, &e->plan);
     }
     if (!failed) failed = check_times(f, order, n, problem, err);
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
-        struct race_entry *e = &f->entries[order[i]];
+        struct timed_entry *e = &f->entries[order[i]];
         double *kept = arena_new(f->memory, f->rounds * sizeof *kept);
         memcpy(kept, e->times, f->rounds * sizeof *kept);
         e->problems[e->problem_count++] = (struct final_times){
@@ -317,7 +317,7 @@ static int find_author(struct gpu_final *f, bool *found, struct error *err)
     for (int round = 0; round < SUSPECT_ROUNDS && !failed; round++)
         for (size_t i = 0; i < f->count && !failed; i++)
             for (size_t k = 0; k < f->w->problem_count && !failed; k++) {
-                struct race_entry *e = &f->entries[i];
+                struct timed_entry *e = &f->entries[i];
                 double estimate;
                 bool damaged = false;
                 if (!f->w->problems[k].tune || !takes_part(e, k)) continue;
@@ -341,10 +341,10 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
     for (size_t i = 0; i < f->count; i++) f->entries[i].problem_count = 0;
     for (size_t k = 0; k < w->problem_count && !failed; k++)
         if (w->problems[k].tune)
-            failed = race_problem(f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
+            failed = builds_problem(f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
     for (size_t i = 0; i < f->count && !failed; i++) {
         bool late;
-        failed = pipeline_look(&f->entries[i].pipeline, &late, err);
+        failed = pipeline_scan(&f->entries[i].pipeline, &late, err);
         *again |= !failed && late; // the race was run without restoring its variables
     }
     if (!failed) failed = check_memory(f, NULL, &damaged, err);
@@ -377,7 +377,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
     struct final_entry_answer *list = arena_new(f->memory, f->count * sizeof *list);
     answer->entries = list;
     for (size_t i = 0; i < f->count; i++) {
-        const struct race_entry *e = &f->entries[i];
+        const struct timed_entry *e = &f->entries[i];
         double worst = 0;
         if (!e->enters && e->status == STATUS_OK) continue; // a spare that was not needed
         for (size_t k = 0; k < f->w->problem_count; k++)

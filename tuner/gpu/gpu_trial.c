@@ -59,7 +59,7 @@ static void judge(struct gpu_trial *t)
         struct error reason;
         struct verify_result result;
         if (!pipeline_does(&t->pipeline, k)) continue;
-        enum trial_status status = verify_judge(t->w, k, &result, &reason);
+        enum trial_status status = verify_outputs(t->w, k, &result, &reason);
         // The worse figures of two passes are kept.
         if (!t->judged || !(result.error <= t->results[k].error)) t->results[k] = result;
         if (gravity[status] <= gravity[t->status]) continue;
@@ -102,7 +102,7 @@ static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 
 // How many times as long as the best candidate this one takes at least, by the problems that were measured and the
 // first launches of the others.
-static double behind(const struct gpu_trial *t)
+static double slowdown(const struct gpu_trial *t)
 {
     double least[WORKLOAD_PROBLEMS_MAX], best[WORKLOAD_PROBLEMS_MAX], weight[WORKLOAD_PROBLEMS_MAX];
     const struct workload *w = t->w;
@@ -112,7 +112,7 @@ static double behind(const struct gpu_trial *t)
         if (!p->tune || !pipeline_does(&t->pipeline, k)) continue;
         // A single launch of short work tells little: most of it is overhead that a graph leaves out.
         bool telling = t->first[k] > 2 * w->measure_settings.graph_below;
-        least[n] = t->timed[k] ? t->times[k].low : telling ? race_bound(&p->race, t->first[k]) : 0;
+        least[n] = t->timed[k] ? t->times[k].low : telling ? early_stop_bound(&p->early_stop, t->first[k]) : 0;
         best[n] = t->best[k];
         weight[n++] = p->weight;
     }
@@ -123,8 +123,8 @@ static double behind(const struct gpu_trial *t)
 static bool is_lost(struct gpu_trial *t)
 {
     struct workload *w = t->w;
-    double ratio = behind(t);
-    if (!(ratio > w->measure_settings.race)) return false;
+    double ratio = slowdown(t);
+    if (!(ratio > w->measure_settings.early_stop)) return false;
     for (size_t k = 0; k < w->problem_count; k++) {
         if (!w->problems[k].tune || !pipeline_does(&t->pipeline, k) || t->timed[k]) continue;
         t->times[k] = (struct measurement){.time = t->first[k],
@@ -137,7 +137,7 @@ static bool is_lost(struct gpu_trial *t)
     }
     struct error words = {""};
     error_set(&words, "takes at least %.3g times as long as the best so far; the limit is %.3g", ratio,
-              w->measure_settings.race);
+              w->measure_settings.early_stop);
     t->status = STATUS_SLOW;
     snprintf(t->reason, sizeof t->reason, "%s", words.message);
     return true;
@@ -147,14 +147,15 @@ static bool is_lost(struct gpu_trial *t)
 static bool is_short(const struct gpu_trial *t)
 {
     for (size_t k = 0; k < t->w->problem_count; k++)
-        if (t->w->problems[k].tune && pipeline_does(&t->pipeline, k) && t->first[k] < race_long_launch) return true;
+        if (t->w->problems[k].tune && pipeline_does(&t->pipeline, k) && t->first[k] < early_stop_long_launch)
+            return true;
     return false;
 }
 
 // After the first pass.
-static int race(struct gpu_trial *t, struct error *err)
+static int early_stop(struct gpu_trial *t, struct error *err)
 {
-    if (!t->verify || t->status != STATUS_OK || !(behind(t) > t->w->measure_settings.race)) return 0;
+    if (!t->verify || t->status != STATUS_OK || !(slowdown(t) > t->w->measure_settings.early_stop)) return 0;
     int failed = is_short(t) ? pass(t, PASS_AGAIN, err) : 0;
     if (!failed && t->status == STATUS_OK) is_lost(t);
     return failed;
@@ -185,7 +186,7 @@ static int measure(struct gpu_trial *t, struct error *err)
         t->timed[k] = true;
         slow += t->times[k].slow;
         if (!t->times[k].slow && !t->times[k].throttled)
-            race_learn(&w->problems[k].race, t->first[k], t->times[k].time);
+            early_stop_learn(&w->problems[k].early_stop, t->first[k], t->times[k].time);
         if (is_lost(t) || !t->times[k].slow || (w->objective == OBJECTIVE_EACH && slow < w->tuned_count)) continue;
         t->status = STATUS_SLOW;
         struct error words = {""};
@@ -202,7 +203,7 @@ static int run(struct gpu_trial *t, struct error *err)
     int failed;
     verify_forget(t->w);
     if (t->verify && (failed = pass(t, PASS_FIRST, err))) return failed;
-    if ((failed = pipeline_look(&t->pipeline, &late, err))) return failed;
+    if ((failed = pipeline_scan(&t->pipeline, &late, err))) return failed;
     for (int i = 0; i < KEPT_PASSES && late && t->verify && t->status == STATUS_OK; i++) {
         if ((failed = pass(t, PASS_KEPT, err))) return failed;
         if (t->status != STATUS_OK) {
@@ -215,13 +216,13 @@ static int run(struct gpu_trial *t, struct error *err)
     mark(t, "verify");
     // A wrong result that changes from run to run is a race; that helps more than the word "wrong".
     if (t->status == STATUS_WRONG && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
-    if ((failed = race(t, err))) return failed;
+    if ((failed = early_stop(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     mark(t, "measure");
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
     mark(t, "again");
     // Variables that change only in later launches: what was measured without restoring them does not count.
-    if ((failed = pipeline_look(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK) return failed;
+    if ((failed = pipeline_scan(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK) return failed;
     memset(t->timed, 0, sizeof t->timed);
     if (pipeline_restore(&t->pipeline, err) || (failed = measure(t, err))) return failed;
     return t->status == STATUS_OK && t->verify ? pass(t, PASS_SECOND, err) : 0;
@@ -246,7 +247,7 @@ static int check_times(struct gpu_trial *t, struct error *err)
     for (size_t k = 0; k < t->w->problem_count && t->status == STATUS_OK && !failed; k++) {
         struct error reason;
         if (!t->timed[k]) continue;
-        failed = plausibility_judge(t->w, k, t->times[k].time, &t->status, &reason, err);
+        failed = plausibility_check(t->w, k, t->times[k].time, &t->status, &reason, err);
         if (failed || t->status == STATUS_OK) continue;
         error_prefix(&reason, "problem %s", t->w->problems[k].name);
         snprintf(t->reason, sizeof t->reason, "%s", reason.message);

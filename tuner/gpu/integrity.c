@@ -187,13 +187,13 @@ static void compare(void *user, const struct piece *p)
 }
 
 // Guards first: a stray write is the likeliest damage, and its place is known.
-static bool judge_guards(const struct workload *w, struct error *reason)
+static bool verify_guards(const struct workload *w, struct error *reason)
 {
     for (size_t k = 0; k < w->problem_count; k++)
         for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
             const struct verify_finding *f = &w->findings[2 * k][i];
             if (!f->guard_bad) continue;
-            verify_stray_words(&w->problems[k].buffers.list[i], f, reason);
+            verify_stray_text(&w->problems[k].buffers.list[i], f, reason);
             error_prefix(reason, "problem %s", w->problems[k].name);
             return true;
         }
@@ -218,7 +218,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
     if (failed || ended) return ended ? ended : failed;
     struct sum_reader r = {.w = w, .sums = w->host_sums};
     walk(&all, compare, &r);
-    if (judge_guards(w, reason)) {
+    if (verify_guards(w, reason)) {
         *status = STATUS_OUT_OF_BOUNDS;
     } else if (r.damaged) {
         const struct device_problem *p = &w->problems[r.first.problem];

@@ -18,7 +18,7 @@
 
 enum { PAGE = 4096, LAST_WORDS = 300 };
 
-static const char *const kind_words[] = {"reference", "generate", "verify"};
+static const char *const kind_text[] = {"reference", "generate", "verify"};
 
 void library_call_add(struct library_call *c, const struct sweetspot_array *about, size_t bytes, bool written)
 {
@@ -65,7 +65,7 @@ static json_t *describe(const struct library_call *c, const char *path, enum lib
                                                 (json_int_t)a->about.ld, "offset", (json_int_t)a->offset, "bytes",
                                                 (json_int_t)a->bytes, "written", (int)a->written));
     }
-    return json_pack("{s:s, s:s, s:s, s:I, s:O, s:o}", "library", path, "kind", kind_words[kind], "function", function,
+    return json_pack("{s:s, s:s, s:s, s:I, s:O, s:o}", "library", path, "kind", kind_text[kind], "function", function,
                      "seed", (json_int_t)seed, "values", values, "arrays", arrays);
 }
 
@@ -175,9 +175,9 @@ static int call(const json_t *request, const struct sweetspot_array *array, cons
     if (library_find(library, &symbol, 1, &reference, NULL))
         return error_set(&answer->why, "%s has no function '%s'", path, function);
     answer->called = 1;
-    if (!strcmp(kind, kind_words[LIBRARY_REFERENCE])) {
+    if (!strcmp(kind, kind_text[LIBRARY_REFERENCE])) {
         answer->returned = reference(arrays, array, values, value);
-    } else if (!strcmp(kind, kind_words[LIBRARY_GENERATE])) {
+    } else if (!strcmp(kind, kind_text[LIBRARY_GENERATE])) {
         sweetspot_generate *generate;
         library_find(library, &symbol, 1, &generate, NULL);
         answer->returned =

@@ -10,13 +10,13 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/memory.h"
-#include "tuner/gpu/race.h"
+#include "tuner/gpu/early_stop.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
 // The share of a trial's timed launches that is judged: enough to see a kernel that is wrong in one launch of two or
 // four.
-static const double judged_share = 0.2;
+static const double verified_share = 0.2;
 // Launches whose time does not count. A kernel cannot tell them from the others either.
 static const double unjudged = 0;
 
@@ -32,13 +32,13 @@ struct measure {
     struct cuda_event *event[2 * MEASURE_BATCH];
     struct nvml_reading reading;
     size_t l2_bytes, memory_bytes;
-    double *samples;   // max_samples
-    double busy, told; // told: when the temperature was last read
+    double *samples;       // max_samples
+    double busy, reported; // told: when the temperature was last read
     struct {
         double sum, first, last; // W; when the first and the last reading of this measurement were taken
         int count;
     } power;
-    double power_told; // when the last reading of all was
+    double power_reported; // when the last reading of all was
 };
 
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
@@ -164,15 +164,15 @@ static void read_state(struct measure *m)
 {
     double now = clock_now();
     int temperature = m->reading.temperature;
-    bool due = now - m->told >= 1;
+    bool due = now - m->reported >= 1;
     m->reading = due ? nvml_read(m->nvml) : nvml_read_quickly(m->nvml);
     if (due)
-        m->told = now;
+        m->reported = now;
     else
         m->reading.temperature = temperature;
-    if (now - m->power_told < power_interval) return;
+    if (now - m->power_reported < power_interval) return;
     double power = nvml_power(m->nvml);
-    m->power_told = now;
+    m->power_reported = now;
     if (isnan(power)) return;
     if (!m->power.count++) m->power.first = now;
     m->power.sum += power;
@@ -272,7 +272,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (best > 0 && first > best * set->slow_factor);
     // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
     size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;
-    if (first > race_long_launch) warmup = 0;
+    if (first > early_stop_long_launch) warmup = 0;
     for (size_t n; warmup && !failed; warmup -= n) {
         n = warmup < MEASURE_BATCH ? warmup : MEASURE_BATCH;
         failed = measure_samples(m, plans, n, unjudged, times, err);
@@ -286,7 +286,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     for (size_t n; *status == STATUS_OK && (n = sampler_wanted(&sampler)) > 0;) {
         if (n > MEASURE_BATCH) n = MEASURE_BATCH;
         double before = m->busy;
-        if ((failed = measure_samples(m, plans, n, judged_share, times, err))) goto out;
+        if ((failed = measure_samples(m, plans, n, verified_share, times, err))) goto out;
         bool throttled = m->reading.hot || (m->reading.capped && sampler.dropped == 0);
         sampler_add(&sampler, times, n, m->busy - before, throttled);
         *status = plan.status;

@@ -24,7 +24,7 @@ enum { MEASURE_BATCH = 64 };
 // What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. restore(),
 // which may be NULL, enqueues what else must be put back before a launch. put() and take(), NULL too where there is
 // nothing of the kind, enqueue copying the buffers to where kernels see them, before a launch, and back to be judged
-// (places.h). Work with restore() or put() is not put into graphs.
+// (symbol_bindings.h). Work with restore() or put() is not put into graphs.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
     int (*restore)(void *self, struct error *err);
@@ -35,7 +35,7 @@ struct work {
 
 // The judge of timed launches; compare NULL: none. compare() enqueues the comparison of what the last launch on a copy
 // left, which began with outputs full of `pattern`; after a wait verdict() gives the result. slot < MEASURE_BATCH.
-struct measure_judge {
+struct measure_verifier {
     int (*compare)(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err);
     enum trial_status (*verdict)(void *self, unsigned slot, struct error *reason);
     void *self;
@@ -45,7 +45,7 @@ struct measure_judge {
 struct measure_subject {
     struct work work;
     struct buffers *buffers;
-    struct measure_judge judge;
+    struct measure_verifier judge;
 };
 
 // A subject made ready for timing. Zeroed: nothing to free.

@@ -129,7 +129,7 @@ int module_state_restore(const struct module_state *s, struct cuda *cuda, struct
     return failed;
 }
 
-int module_state_look(struct module_state *s, struct cuda *cuda, bool *late, struct error *err)
+int module_state_inspect(struct module_state *s, struct cuda *cuda, bool *late, struct error *err)
 {
     *late = false;
     int failed = s->bytes ? read_all(s, cuda, s->now, err) : 0;

@@ -35,13 +35,13 @@ int module_state_open(struct module_state *, struct cuda *, struct cuda_module *
                       struct error *err);
 void module_state_release(struct module_state *, struct cuda *);
 
-// From now on the first `bytes` of the variable at an address are others' concern (places.h).
+// From now on the first `bytes` of the variable at an address are others' concern (symbol_bindings.h).
 void module_state_leave(struct module_state *, uint64_t address, size_t bytes);
 // Enqueues writing back those that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
 // Waits, and sets `changes` if they are not what they were. (Many variables are constants that the compiler has left
 // there.) *late: they have changed for the first time.
-int module_state_look(struct module_state *, struct cuda *, bool *late, struct error *err);
+int module_state_inspect(struct module_state *, struct cuda *, bool *late, struct error *err);
 
 // What the image alone says, without a device: calls visit(user, name, bytes, constant) for every variable, writable or
 // `__constant__`. -1 with a message when it is not an ELF file or is cut off.

@@ -32,8 +32,8 @@ static void raise(double *peak, const json_t *ceilings, const char *key)
 
 void peaks_raise(struct peaks *p, const json_t *ceilings)
 {
-    for (int i = 0; i < PIPE_COUNT; i++) {
-        const struct pipe *pipe = &pipes[i];
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        const struct execution_unit *pipe = &execution_units[i];
         if (!pipe->key || pipe->peak == PEAK_NONE) continue;
         raise(pipe->peak == PEAK_MEMORY ? &p->memory_bytes
               : pipe->peak == PEAK_CHIP ? &p->chip_bytes

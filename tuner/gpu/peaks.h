@@ -1,8 +1,8 @@
 // What a device can do at most, and how long the least work of an operation takes at that. Pure: nothing is launched.
 //
 // A peak is never below the truth, since a right kernel would be refused: it is the greater of the data sheet's figure
-// (the table of tuner/base/pipe.c, which ceilings and reports go by too), worked out from the device's attributes, and
-// 1.05 times what was measured (tuner/gpu/ceilings.h). It may be above it.
+// (the table of tuner/base/execution_unit.c, which ceilings and reports go by too), worked out from the device's
+// attributes, and 1.05 times what was measured (tuner/gpu/ceilings.h). It may be above it.
 //
 // - Memory: bus width times twice the memory's clock. A cold launch is allowed to find a quarter of the L2
 //   filled with its inputs (on the H200 it finds nothing of them), and a warm one all of it. Up to an L2 of outputs may
@@ -19,8 +19,8 @@
 #include <stdbool.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"
-#include "tuner/base/pipe.h"
 #include "tuner/base/settings.h"
 
 struct peaks {

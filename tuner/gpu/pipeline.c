@@ -26,8 +26,8 @@ static int set_arguments(struct launch_arguments *a, struct pipeline_part *part,
         a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
         int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, a->value[i], err) : 0;
         if (s->object[i])
-            failed = places_object(&part->places, (unsigned)s->value[i], s->object[i] == PLACE_SURFACE, shift,
-                                   &a->value[i], err);
+            failed = places_object(&part->symbol_bindings, (unsigned)s->value[i], s->object[i] == BINDING_SURFACE,
+                                   shift, &a->value[i], err);
         if (failed) return failed;
     }
     return 0;
@@ -75,13 +75,13 @@ int pipeline_restore(const struct pipeline *p, struct error *err)
     return failed;
 }
 
-int pipeline_look(struct pipeline *p, bool *late, struct error *err)
+int pipeline_scan(struct pipeline *p, bool *late, struct error *err)
 {
     int failed = 0;
     *late = false;
     for (size_t u = 0; u < p->unit_count && !failed; u++) {
         bool one = false;
-        failed = module_state_look(&p->units[u].state, p->cuda, &one, err);
+        failed = module_state_inspect(&p->units[u].state, p->cuda, &one, err);
         *late |= one;
     }
     return failed;
@@ -119,11 +119,11 @@ static bool look_at_views(const struct pipeline_part *part, const struct buffers
         for (unsigned i = 0; i < s->count; i++) {
             if (s->object[i]) views[s->value[i]] |= s->object[i];
             for (size_t b = 0; b < buffers->count && (s->pointer[i] || s->map[i]); b++)
-                if (buffers->list[b].view.device == s->value[i]) views[b] |= PLACE_POINTER;
+                if (buffers->list[b].view.device == s->value[i]) views[b] |= BINDING_POINTER;
         }
         for (int i = 0; i < OPERATION_ROLES_MAX && s->library; i++)
             for (size_t b = 0; b < buffers->count; b++)
-                if (buffers->list[b].view.device == s->operation.operand[i].device) views[b] |= PLACE_POINTER;
+                if (buffers->list[b].view.device == s->operation.operand[i].device) views[b] |= BINDING_POINTER;
     }
     return kernels;
 }
@@ -137,7 +137,7 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
         unsigned char views[BUFFERS_MAX] = {0};
         bool kernels = look_at_views(part, buffers, views);
         if (!part->count) continue;
-        failed = places_open(&part->places, p->cuda, buffers, p->units, p->unit_count, views, kernels, err);
+        failed = places_open(&part->symbol_bindings, p->cuda, buffers, p->units, p->unit_count, views, kernels, err);
     }
     return failed;
 }
@@ -223,7 +223,7 @@ void pipeline_release(struct pipeline *p)
         }
     for (size_t i = 0; p->parts && i < p->problem_count; i++) {
         struct pipeline_part *part = &p->parts[i];
-        places_release(&part->places);
+        places_release(&part->symbol_bindings);
         for (unsigned k = 0; part->launch && k <= part->count; k++) // also of one that was not read to its end
             for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) free(part->launch[k].bytes[a]);
         free(part->launch);
@@ -293,22 +293,22 @@ static int restore_variables(void *self, struct error *err)
 int pipeline_prepare(struct pipeline_part *part, int64_t shift, struct error *err)
 {
     int failed = pipeline_restore(part->pipeline, err);
-    return failed ? failed : places_put(&part->places, shift, err);
+    return failed ? failed : places_put(&part->symbol_bindings, shift, err);
 }
 
 static int put(void *self, int64_t shift, struct error *err)
 {
-    return places_put(&((struct pipeline_part *)self)->places, shift, err);
+    return places_put(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
 }
 
 static int take(void *self, int64_t shift, struct error *err)
 {
-    return places_take(&((struct pipeline_part *)self)->places, shift, err);
+    return places_take(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
 }
 
 struct work pipeline_work(struct pipeline *p, size_t problem)
 {
-    bool placed = p->parts[problem].places.count > 0, changes = false;
+    bool placed = p->parts[problem].symbol_bindings.count > 0, changes = false;
     for (size_t u = 0; u < p->unit_count; u++) changes |= p->units[u].state.changes;
     return (struct work){.enqueue = pipeline_enqueue,
                          .restore = changes ? restore_variables : NULL,

@@ -9,8 +9,8 @@
 #include "tuner/base/units.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/module_state.h"
-#include "tuner/gpu/places.h"
 #include "tuner/gpu/program_call.h"
+#include "tuner/gpu/symbol_bindings.h"
 #include "tuner/gpu/workload_data.h"
 #include "tuner/protocol/candidate.h"
 
@@ -36,8 +36,8 @@ struct pipeline_launch {
     unsigned count;
     uint64_t value[PIPELINE_ARGUMENTS_MAX];       // each argument's bytes, at the beginning
     bool pointer[PIPELINE_ARGUMENTS_MAX];         // whether it is a buffer's address
-    unsigned char object[PIPELINE_ARGUMENTS_MAX]; // PLACE_TEXTURE, PLACE_SURFACE: it is an object of the buffer whose
-                                                  // index is the value; 0: it is none
+    unsigned char object[PIPELINE_ARGUMENTS_MAX]; // BINDING_TEXTURE, BINDING_SURFACE: it is an object of the buffer
+                                                  // whose index is the value; 0: it is none
     unsigned char *bytes[PIPELINE_ARGUMENTS_MAX]; // of a struct or vector by value, in the place of `value`; else NULL
     int map[PIPELINE_ARGUMENTS_MAX]; // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;
@@ -52,7 +52,7 @@ struct pipeline_part {
     struct cuda *cuda;
     const struct pipeline *pipeline;
     const struct device_operations *operations; // the workload's
-    struct places places;                       // variables and arrays that its kernels work on
+    struct symbol_bindings symbol_bindings;     // variables and arrays that its kernels work on
     unsigned count;                             // 0: the candidate has nothing for this problem
     unsigned stage_count;
     struct pipeline_launch *launch; // `count` of them
@@ -76,10 +76,10 @@ int pipeline_open_operation(struct pipeline *, struct workload *, const struct o
                             struct error *err);
 void pipeline_release(struct pipeline *);
 
-// The variables of all units: module_state_restore, module_state_look; and whether any uses the device's heap or
+// The variables of all units: module_state_restore, module_state_inspect; and whether any uses the device's heap or
 // prints.
 int pipeline_restore(const struct pipeline *, struct error *err);
-int pipeline_look(struct pipeline *, bool *late, struct error *err);
+int pipeline_scan(struct pipeline *, bool *late, struct error *err);
 bool pipeline_leaves_traces(const struct pipeline *);
 // Enqueues what a launch finds beside the buffers themselves: the module's variables restored, and the job's constants,
 // textures and surfaces of a copy. For launches that are not a struct work's.
@@ -93,7 +93,7 @@ const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsig
 // Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
-// Its variables are restored before every launch once they have been seen to change (module_state_look).
+// Its variables are restored before every launch once they have been seen to change (module_state_inspect).
 struct work pipeline_work(struct pipeline *, size_t problem);
 
 #endif

@@ -56,7 +56,7 @@ static int read_object(struct pipeline_launch *s, const struct device_problem *p
     if (!b || !b->has_image || (surface && !b->image.about.surface))
         return error_set(err, "argument %u: no %s '%s'", s->count, surface ? "surface" : "texture", name);
     s->value[s->count] = (uint64_t)found;
-    s->object[s->count++] = surface ? PLACE_SURFACE : PLACE_TEXTURE;
+    s->object[s->count++] = surface ? BINDING_SURFACE : BINDING_TEXTURE;
     return 0;
 }
 

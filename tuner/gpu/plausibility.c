@@ -50,7 +50,7 @@ static double least_time(struct workload *w, const struct device_problem *p, str
     return peaks_least_time(&w->peaks, &least, &w->measure_settings, &w->verify, why);
 }
 
-int plausibility_judge(struct workload *w, size_t problem, double time, enum trial_status *status, struct error *reason,
+int plausibility_check(struct workload *w, size_t problem, double time, enum trial_status *status, struct error *reason,
                        struct error *err)
 {
     *status = STATUS_OK;
@@ -72,7 +72,7 @@ int plausibility_trust(struct workload *w, size_t problem, const char *library, 
 {
     enum trial_status status;
     struct error reason;
-    int failed = plausibility_judge(w, problem, time, &status, &reason, err);
+    int failed = plausibility_check(w, problem, time, &status, &reason, err);
     if (failed || status == STATUS_OK) return failed;
     w->problems[problem].unbounded = true;
     fprintf(stderr,

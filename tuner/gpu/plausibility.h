@@ -9,7 +9,7 @@
 
 // Judges the seconds that one launch on a problem took: *status is STATUS_OK, or STATUS_IMPLAUSIBLE with the reason. No
 // time is refused where the reference is no operation. Fails only if the device does.
-int plausibility_judge(struct workload *, size_t problem, double time, enum trial_status *status, struct error *reason,
+int plausibility_check(struct workload *, size_t problem, double time, enum trial_status *status, struct error *reason,
                        struct error *err);
 
 // Takes the time of a library whose result was right. If that is implausible, the least work is estimated wrongly:

@@ -176,7 +176,7 @@ bool reference_library_judges(const struct workload *w)
 
 int reference_library_keep(struct workload *w, struct device_problem *p, struct error *err)
 {
-    struct host_judge *judge = &p->filled->judge;
+    struct host_verifier *judge = &p->filled->judge;
     const unsigned first = 0;
     if (!reference_library_judges(w)) return 0;
     library_call_release(&judge->call);
@@ -193,7 +193,7 @@ int reference_library_keep(struct workload *w, struct device_problem *p, struct 
 }
 
 // The verdict on these bits, if it is known.
-static bool recall(const struct host_judge *judge, const char *hash, struct host_verdict *verdict)
+static bool recall(const struct host_verifier *judge, const char *hash, struct host_verdict *verdict)
 {
     size_t known = judge->known_count < HOST_VERDICTS_KNOWN ? judge->known_count : HOST_VERDICTS_KNOWN;
     for (size_t i = 0; i < known; i++)
@@ -204,10 +204,10 @@ static bool recall(const struct host_judge *judge, const char *hash, struct host
     return false;
 }
 
-int reference_library_judge(struct workload *w, struct device_problem *p, unsigned copy, struct host_verdict *verdict,
-                            struct error *err)
+int reference_library_verify(struct workload *w, struct device_problem *p, unsigned copy, struct host_verdict *verdict,
+                             struct error *err)
 {
-    struct host_judge *judge = &p->set[p->buffers.set[copy]].judge;
+    struct host_verifier *judge = &p->set[p->buffers.set[copy]].judge;
     struct library_call *c = &judge->call;
     struct library_answer answer;
     char hash[HASH_TEXT_SIZE];

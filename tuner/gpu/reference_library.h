@@ -19,8 +19,8 @@ int reference_library_keep(struct workload *, struct device_problem *, struct er
 bool reference_library_judges(const struct workload *);
 // Has the library judge what a launch left in a copy of the memory. Waits. What was judged before, bit by bit, is not
 // judged again. A function that crashes or is late is a verdict too; fails only if the device does.
-int reference_library_judge(struct workload *, struct device_problem *, unsigned copy, struct host_verdict *,
-                            struct error *err);
+int reference_library_verify(struct workload *, struct device_problem *, unsigned copy, struct host_verdict *,
+                             struct error *err);
 void reference_library_release(struct device_problem *);
 
 #endif

@@ -240,8 +240,8 @@ int support_compare(struct support *s, const struct operand *out, const struct b
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
 }
 
-int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t key,
-                  uint64_t finding, struct error *err)
+int support_verify(struct support *s, const struct operand *out, const struct bound *bound, uint64_t key,
+                   uint64_t finding, struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;

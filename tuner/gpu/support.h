@@ -105,8 +105,8 @@ int support_guards(struct support *, const struct region *regions, size_t count,
 int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous,
                     enum previous_mode, uint16_t pattern, uint64_t key, uint64_t finding, struct error *err);
 // After the last compare into a finding: names the worst element.
-int support_judge(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
-                  struct error *err);
+int support_verify(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
+                   struct error *err);
 // Sets the 64-bit words of what is not compared to 0: nothing is known of them.
 int support_drop(struct support *, uint64_t words, int64_t n, const struct part *, struct error *err);
 // Dense fp64 copy (of absolute values), or with `exact` of 64-bit integers.

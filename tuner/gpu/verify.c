@@ -47,12 +47,12 @@ static int compare(struct workload *w, struct device_problem *p, unsigned copy, 
         failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], previous_mode(w, set, i, timed),
                                  pattern, w->mask_key, finding, err);
         if (!failed && set->bound[i].expected)
-            failed = support_judge(w->support, &view, &set->bound[i], w->mask_key, finding, err);
+            failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
     set->stored |= w->compare_bits;
     if (!failed) failed = buffers_guards(&p->buffers, (int)copy, err);
     if (!failed) failed = cuda_download(w->cuda, to, p->buffers.findings, p->buffers.count * sizeof *to, err);
-    return !failed && verdict ? reference_library_judge(w, p, copy, verdict, err) : failed;
+    return !failed && verdict ? reference_library_verify(w, p, copy, verdict, err) : failed;
 }
 
 // Where a verdict belongs; NULL: none is wanted.
@@ -100,7 +100,7 @@ int verify_time(const struct workload *w, size_t problem, double *seconds, struc
 enum { PLACE_MAX = 64 };
 
 // "[12, 7]", or "[7]" of a vector.
-static const char *place_words(const struct device_buffer *b, int64_t place, char out[PLACE_MAX])
+static const char *place_text(const struct device_buffer *b, int64_t place, char out[PLACE_MAX])
 {
     int64_t row = place / b->view.cols, col = place % b->view.cols;
     if (b->view.rows == 1)
@@ -111,13 +111,13 @@ static const char *place_words(const struct device_buffer *b, int64_t place, cha
 }
 
 // printf shows the sign of a NaN, which has no meaning here.
-static const char *number_words(double x, char out[32])
+static const char *number_text(double x, char out[32])
 {
     snprintf(out, 32, "%.9g", x);
     return isnan(x) ? "nan" : out;
 }
 
-void verify_stray_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
+void verify_stray_text(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
 {
     uint64_t offset = ~f->guard_first;
     int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
@@ -134,37 +134,37 @@ void verify_stray_words(const struct device_buffer *b, const struct verify_findi
                   (long long)b->view.cols);
 }
 
-static void wrong_words(const struct device_buffer *b, int64_t compared, const struct verify_finding *f,
-                        struct error *reason)
+static void wrong_text(const struct device_buffer *b, int64_t compared, const struct verify_finding *f,
+                       struct error *reason)
 {
     char place[PLACE_MAX], got[32], unwritten[64] = "";
     bool all = compared == b->view.rows * b->view.cols;
     if (f->unwritten)
         snprintf(unwritten, sizeof unwritten, ", %llu of them never written", (unsigned long long)f->unwritten);
     error_set(reason, "%s%s is %s, expected %.9g (allowed error %.3g); %llu of %lld %selements are wrong%s", b->name,
-              place_words(b, f->place < 0 ? 0 : f->place, place), number_words(f->got, got), f->want, f->allowed,
+              place_text(b, f->place < 0 ? 0 : f->place, place), number_text(f->got, got), f->want, f->allowed,
               (unsigned long long)f->bad, (long long)compared, all ? "" : "compared ", unwritten);
 }
 
 // The findings on one buffer; returns the status they call for.
-static enum trial_status judge_buffer(const struct workload *w, const struct device_buffer *b, int64_t compared,
-                                      const struct verify_finding *f, struct error *reason)
+static enum trial_status verify_buffer(const struct workload *w, const struct device_buffer *b, int64_t compared,
+                                       const struct verify_finding *f, struct error *reason)
 {
     char place[PLACE_MAX];
     if (f->guard_bad) {
-        verify_stray_words(b, f, reason);
+        verify_stray_text(b, f, reason);
         return STATUS_OUT_OF_BOUNDS;
     }
     if (!buffer_is_output(b)) return STATUS_OK;
     // Unwritten elements differ from run to run, since the pattern does.
     if (f->differ && w->verify.deterministic && !f->unwritten) {
         error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
-                  place_words(b, (int64_t)~f->first_differ, place), (unsigned long long)f->differ,
+                  place_text(b, (int64_t)~f->first_differ, place), (unsigned long long)f->differ,
                   f->bad ? "; some are wrong too" : "; where that is intended, set deterministic = false");
         return STATUS_NONDETERMINISTIC;
     }
     if (f->bad) {
-        wrong_words(b, compared, f, reason);
+        wrong_text(b, compared, f, reason);
         return STATUS_WRONG;
     }
     return STATUS_OK;
@@ -182,9 +182,10 @@ static double ratio_of(const struct verify_finding *f)
 }
 
 // One run's findings into a verdict and, unless NULL, into what is kept of all runs.
-static enum trial_status judge_run(const struct workload *w, const struct device_problem *p, const struct data_set *set,
-                                   const struct verify_finding *findings, const struct host_verdict *verdict,
-                                   struct verify_result *result, struct error *reason)
+static enum trial_status verify_results(const struct workload *w, const struct device_problem *p,
+                                        const struct data_set *set, const struct verify_finding *findings,
+                                        const struct host_verdict *verdict, struct verify_result *result,
+                                        struct error *reason)
 {
     enum trial_status status = STATUS_OK;
     uint64_t worst = 0;
@@ -192,7 +193,7 @@ static enum trial_status judge_run(const struct workload *w, const struct device
         const struct device_buffer *b = &p->buffers.list[i];
         const struct verify_finding *f = &findings[i];
         struct error words;
-        enum trial_status mine = judge_buffer(w, b, set->compared[i], f, &words);
+        enum trial_status mine = verify_buffer(w, b, set->compared[i], f, &words);
         if (severity(mine) > severity(status)) {
             status = mine;
             *reason = words;
@@ -215,8 +216,8 @@ static enum trial_status judge_run(const struct workload *w, const struct device
     return STATUS_WRONG;
 }
 
-enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result,
-                               struct error *reason)
+enum trial_status verify_outputs(const struct workload *w, size_t problem, struct verify_result *result,
+                                 struct error *reason)
 {
     const struct device_problem *p = &w->problems[problem];
     enum trial_status status = STATUS_OK;
@@ -225,8 +226,8 @@ enum trial_status verify_judge(const struct workload *w, size_t problem, struct 
     for (int set = 0; set < 2; set++) {
         struct error words = {""};
         if (!p->ran[set]) continue;
-        enum trial_status mine = judge_run(w, p, &p->set[set], w->findings[2 * problem + (size_t)set],
-                                           verdict_at(w->verdicts, 2 * problem + (size_t)set), result, &words);
+        enum trial_status mine = verify_results(w, p, &p->set[set], w->findings[2 * problem + (size_t)set],
+                                                verdict_at(w->verdicts, 2 * problem + (size_t)set), result, &words);
         if (severity(mine) <= severity(status)) continue;
         status = mine;
         *reason = words;
@@ -243,18 +244,18 @@ static int compare_sample(void *self, unsigned copy, uint16_t pattern, unsigned 
     return compare(w, p, copy, pattern, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
 }
 
-static enum trial_status judge_sample(void *self, unsigned slot, struct error *reason)
+static enum trial_status verify_sample(void *self, unsigned slot, struct error *reason)
 {
     const struct device_problem *p = self;
     const struct workload *w = p->workload;
-    return judge_run(w, p, &p->set[p->sampled[slot]], w->samples[slot], verdict_at(w->sample_verdicts, slot), NULL,
-                     reason);
+    return verify_results(w, p, &p->set[p->sampled[slot]], w->samples[slot], verdict_at(w->sample_verdicts, slot), NULL,
+                          reason);
 }
 
 struct measure_subject verify_subject(struct workload *w, size_t problem, const struct work *work, bool judged)
 {
     struct device_problem *p = &w->problems[problem];
     struct measure_subject s = {.work = *work, .buffers = &p->buffers};
-    if (judged) s.judge = (struct measure_judge){compare_sample, judge_sample, p};
+    if (judged) s.judge = (struct measure_verifier){compare_sample, verify_sample, p};
     return s;
 }

@@ -36,12 +36,12 @@ int verify_run(struct workload *, size_t problem, unsigned copy, const struct wo
 // Waits. Adds the device's time to the measurement's busy time.
 int verify_end(struct workload *, struct error *err);
 // The verdict on one problem's runs in this pass; `reason` is for people, and empty for STATUS_OK.
-enum trial_status verify_judge(const struct workload *, size_t problem, struct verify_result *, struct error *reason);
+enum trial_status verify_outputs(const struct workload *, size_t problem, struct verify_result *, struct error *reason);
 // The time between a problem's two events of the last pass.
 int verify_time(const struct workload *, size_t problem, double *seconds, struct error *err);
 
 // Says what was written outside a buffer, and where.
-void verify_stray_words(const struct device_buffer *, const struct verify_finding *, struct error *reason);
+void verify_stray_text(const struct device_buffer *, const struct verify_finding *, struct error *reason);
 
 // Work on a problem as the measurement takes it; `judged`: with this module as the judge of timed launches.
 struct measure_subject verify_subject(struct workload *, size_t problem, const struct work *, bool judged);

@@ -20,8 +20,8 @@
 static int read_settings(struct workload *w, struct error *err)
 {
     const json_t *verify = json_object_get(w->request, "verify"), *measure = json_object_get(w->request, "measure");
-    const char *objective = json_get_string(w->request, "objective", objective_words[0]);
-    int found = word_find(objective_words, objective);
+    const char *objective = json_get_string(w->request, "objective", objective_text[0]);
+    int found = word_find(objective_text, objective);
     if (found < 0) return error_set(err, "unknown objective '%s'", objective);
     w->objective = (enum objective)found;
     w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);

@@ -11,11 +11,11 @@
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/ceiling_kernels.h"
 #include "tuner/gpu/device_operations.h"
+#include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/library_call.h"
 #include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/peaks.h"
-#include "tuner/gpu/race.h"
 #include "tuner/gpu/support.h"
 #include "tuner/protocol/job_message.h"
 #include "tuner/trial/objective.h"
@@ -35,7 +35,7 @@ struct host_known {
     char hash[HASH_TEXT_SIZE];
     struct host_verdict verdict;
 };
-struct host_judge {
+struct host_verifier {
     struct library_call call;
     size_t known_count; // so many have been kept; the last HOST_VERDICTS_KNOWN are there
     struct host_known known[HOST_VERDICTS_KNOWN];
@@ -52,16 +52,16 @@ struct data_set {
     uint64_t results;                  // the allocation that these lie in
     uint64_t seed;                     // that it was filled from
     bool stored;                       // `previous` is this candidate's
-    struct host_judge judge;
+    struct host_verifier judge;
 };
 
 struct device_problem {
     struct workload *workload;
-    const char *name;    // this and roles are borrowed from the request, which the workload keeps
-    bool tune;           // timed; otherwise only verified
-    double weight;       // of the objective
-    struct race race;    // what first launches were worth
-    const json_t *roles; // sizes and scalars of the operation, by role
+    const char *name;             // this and roles are borrowed from the request, which the workload keeps
+    bool tune;                    // timed; otherwise only verified
+    double weight;                // of the objective
+    struct early_stop early_stop; // what first launches were worth
+    const json_t *roles;          // sizes and scalars of the operation, by role
     struct buffers buffers;
     struct data_set set[2], *filled;      // `filled`: the set whose references are being computed
     bool said_part[BUFFERS_MAX];          // that an output is compared in part

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/header/header_places.h"
+#include "tuner/header/header_bindings.h"
 
 // The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
 static int alignment_of(const char *arch)
@@ -58,15 +58,15 @@ static json_t *supported(const struct job *job, const struct trial *trial)
 // An input that the kernel may change is the caller's to restore.
 static const char *direction_word(const struct buffer *b)
 {
-    return direction_words[b->restore ? DIRECTION_INOUT : b->direction];
+    return direction_text[b->restore ? DIRECTION_INOUT : b->direction];
 }
 
-static json_t *describe_buffer(const struct expression_folding *f, const struct buffer *b, struct error *err)
+static json_t *describe_buffer(const struct const_eval *f, const struct buffer *b, struct error *err)
 {
     json_t *object =
         json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction", direction_word(b));
-    if (folding_set(object, "rows", f, b->rows, "1", err) || folding_set(object, "cols", f, b->cols, "1", err) ||
-        folding_set(object, "ld", f, b->ld ? b->ld : b->cols, "1", err)) {
+    if (const_eval_set(object, "rows", f, b->rows, "1", err) || const_eval_set(object, "cols", f, b->cols, "1", err) ||
+        const_eval_set(object, "ld", f, b->ld ? b->ld : b->cols, "1", err)) {
         json_decref(object);
         return NULL;
     }
@@ -84,7 +84,7 @@ static void add_text(void *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
-int contract_add(json_t *section, const struct expression_folding *f, const struct trial *trial, const char *arch,
+int contract_add(json_t *section, const struct const_eval *f, const struct trial *trial, const char *arch,
                  struct error *err)
 {
     const struct job *job = f->job;
@@ -103,11 +103,11 @@ int contract_add(json_t *section, const struct expression_folding *f, const stru
         if (!buffer) return error_prefix(err, "buffer '%s'", job->buffers[i].name);
         json_array_append_new(buffers, buffer);
     }
-    return header_places_add(section, f, err);
+    return header_bindings_add(section, f, err);
 }
 
 // A number: a scalar argument, or a member of one.
-static json_t *describe_scalar(const struct expression_folding *f, const char *name, enum element type,
+static json_t *describe_scalar(const struct const_eval *f, const char *name, enum element type,
                                const struct expr *value, double real, struct error *err)
 {
     json_t *object = json_pack("{s:s, s:s, s:s}", "kind", "scalar", "name", name, "type", element_name(type));
@@ -116,13 +116,13 @@ static json_t *describe_scalar(const struct expression_folding *f, const char *n
         return object;
     }
     json_object_set_new(object, "from", json_string(expr_text(value)));
-    if (!folding_set(object, "value", f, value, "0", err)) return object;
+    if (!const_eval_set(object, "value", f, value, "0", err)) return object;
     json_decref(object);
     return NULL;
 }
 
 // A struct or a vector by value. Members have their names without the argument's.
-static json_t *describe_struct(const struct expression_folding *f, const struct argument *a, struct error *err)
+static json_t *describe_struct(const struct const_eval *f, const struct argument *a, struct error *err)
 {
     json_t *members = json_array();
     for (size_t i = 0; i < a->member_count; i++) {
@@ -139,7 +139,7 @@ static json_t *describe_struct(const struct expression_folding *f, const struct 
                      a->vector ? a->vector : "struct", "bytes", (json_int_t)a->bytes, "members", members);
 }
 
-json_t *contract_arguments(const struct expression_folding *f, const struct stage *stage, struct error *err)
+json_t *contract_arguments(const struct const_eval *f, const struct stage *stage, struct error *err)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < stage->argument_count; i++) {

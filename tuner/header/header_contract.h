@@ -8,7 +8,7 @@
 //                         {"kind":"scalar","name":"lda","type":"i32","value":"C","from":"K"},
 //                         {"kind":"scalar","name":"alpha","type":"f32","real":1.0}]
 //
-//    header_places.h's members
+//    header_bindings.h's members
 //
 // A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "zero" marks
 // scratch that must be zero before every launch. A size is supported when it is between the smallest and the largest
@@ -16,13 +16,12 @@
 #ifndef SWEETSPOT_HEADER_CONTRACT_H
 #define SWEETSPOT_HEADER_CONTRACT_H
 
-#include "tuner/header/header_folding.h"
+#include "tuner/header/header_const_eval.h"
 #include "tuner/trial/trial.h"
 
 // Adds the members that concern the whole candidate. -1 with a message.
-int contract_add(json_t *section, const struct expression_folding *, const struct trial *, const char *arch,
-                 struct error *);
+int contract_add(json_t *section, const struct const_eval *, const struct trial *, const char *arch, struct error *);
 // A stage's arguments. NULL with a message. New reference.
-json_t *contract_arguments(const struct expression_folding *, const struct stage *, struct error *);
+json_t *contract_arguments(const struct const_eval *, const struct stage *, struct error *);
 
 #endif

@@ -13,8 +13,8 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 #include "tuner/base/units.h"
+#include "tuner/header/header_bindings.h"
 #include "tuner/header/header_launch.h"
-#include "tuner/header/header_places.h"
 #include "tuner/header/header_text.h"
 #include "tuner/store/binary.h"
 
@@ -102,7 +102,7 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
     if (failed) return failed;
     unsigned char *copy = memory_new(size, 1);
     if (size) memcpy(copy, bytes, size);
-    failed = header_places_symbols(section, copy, size, err);
+    failed = header_bindings_symbols(section, copy, size, err);
     add(l, copy, size);
     if (failed) return failed;
     failed = store_get_trial_document(store, trial, BINARY_DOCUMENT, &text, NULL, err);

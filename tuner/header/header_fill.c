@@ -9,7 +9,7 @@
 #include "kernels/element.h"
 #include "tuner/base/text.h"
 #include "tuner/header/header_arguments.h"
-#include "tuner/header/header_places.h"
+#include "tuner/header/header_bindings.h"
 #include "tuner/header/header_section.h"
 
 bool header_is_number(const char *text)

@@ -9,8 +9,8 @@
 #include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
 #include "tuner/header/header_arguments.h"
+#include "tuner/header/header_bindings.h"
 #include "tuner/header/header_fill.h"
-#include "tuner/header/header_places.h"
 #include "tuner/header/header_section.h"
 #include "tuner/store/binary.h"
 

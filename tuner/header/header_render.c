@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/header/header_bindings.h"
 #include "tuner/header/header_functions.h"
 #include "tuner/header/header_launch.h"
-#include "tuner/header/header_places.h"
+#include "tuner/header/header_provenance.h"
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_source.h"
-#include "tuner/header/header_worth.h"
 
 static char *device_macro(const json_t *section)
 {
@@ -149,7 +149,7 @@ static void put_opening(struct renderer *r)
             r->upper, r->lower, json_get_integer(first, "includes", 0) ? ", the job's include folders" : "",
             stages ? "<STAGE>_" : "", stages ? "<stage>_" : "");
     header_comment_arguments(r, first);
-    header_comment_places(r, first);
+    header_comment_bindings(r, first);
     fprintf(f,
             " *\n * %2$s_supported(sizes) says whether a problem is within the verified sizes; addresses must be "
             "multiples of "
@@ -405,7 +405,7 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
     put_selection(&r);
     put_macros(&r);
     header_functions(&r);
-    header_worth(&r);
+    header_provenance(&r);
     header_results(&r);
     fprintf(file, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);
     put_own_names(&r);

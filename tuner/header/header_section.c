@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/header/header_const_eval.h"
 #include "tuner/header/header_contract.h"
-#include "tuner/header/header_folding.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
-static json_t *map_section(const struct expression_folding *f, const struct argument *a, size_t place,
-                           struct error *err)
+static json_t *map_section(const struct const_eval *f, const struct argument *a, size_t place, struct error *err)
 {
     const struct tensor_map *map = a->map;
     const struct buffer *b = &f->job->buffers[a->buffer];
@@ -20,14 +19,14 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
                                map->tf32 ? "tf32" : element_name(b->type), "argument", (int)place, "nan", (int)map->nan,
                                "sizes", sizes, "strides", strides, "box", box);
     char *dense = text_copy("1");
-    int failed = folding_set(object, "swizzle", f, map->swizzle, "0", err) ||
-                 folding_set(object, "interleave", f, NULL, "0", err) ||
-                 folding_set(object, "promotion", f, map->promotion, "0", err);
+    int failed = const_eval_set(object, "swizzle", f, map->swizzle, "0", err) ||
+                 const_eval_set(object, "interleave", f, NULL, "0", err) ||
+                 const_eval_set(object, "promotion", f, map->promotion, "0", err);
     for (size_t i = 0; i < map->rank && !failed; i++) {
         json_t *c = json_object();
-        failed = folding_set(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
-                 folding_set(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
-                 (i && folding_set(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
+        failed = const_eval_set(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
+                 const_eval_set(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
+                 (i && const_eval_set(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
         if (!failed) {
             json_array_append(sizes, json_object_get(c, "size"));
             json_array_append(box, json_object_get(c, "box"));
@@ -48,7 +47,7 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
     return NULL;
 }
 
-static json_t *maps_section(const struct expression_folding *f, const struct stage *stage, struct error *err)
+static json_t *maps_section(const struct const_eval *f, const struct stage *stage, struct error *err)
 {
     json_t *maps = json_array();
     for (size_t i = 0; i < stage->argument_count; i++) {
@@ -64,8 +63,7 @@ static json_t *maps_section(const struct expression_folding *f, const struct sta
 }
 
 // The loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
-static int set_repeat(json_t *object, const struct expression_folding *f, const struct stage_repeat *repeat,
-                      struct error *err)
+static int set_repeat(json_t *object, const struct const_eval *f, const struct stage_repeat *repeat, struct error *err)
 {
     json_t *loops = json_array(), *swaps = json_array();
     int failed = 0;
@@ -73,8 +71,9 @@ static int set_repeat(json_t *object, const struct expression_folding *f, const 
         const struct stage_loop *l = &repeat->loops[i];
         json_t *loop = json_pack("{s:s}", "name", symbols_name(f->job->symbols, l->slot));
         json_array_append_new(loops, loop);
-        failed = folding_set(loop, "from", f, l->from, "0", err) || folding_set(loop, "while", f, l->holds, "0", err) ||
-                 folding_set(loop, "next", f, l->next, "0", err);
+        failed = const_eval_set(loop, "from", f, l->from, "0", err) ||
+                 const_eval_set(loop, "while", f, l->holds, "0", err) ||
+                 const_eval_set(loop, "next", f, l->next, "0", err);
     }
     for (size_t i = 0; i < repeat->swap_count; i++)
         json_array_append_new(swaps, json_pack("[s, s]", f->job->buffers[repeat->swaps[i][0]].name,
@@ -97,7 +96,7 @@ static void set_defines(json_t *object, const struct stage *stage)
     json_decref(defines);
 }
 
-static json_t *stage_section(const struct expression_folding *f, const struct stage *stage, const struct trial *trial,
+static json_t *stage_section(const struct const_eval *f, const struct stage *stage, const struct trial *trial,
                              struct error *err)
 {
     json_t *object =
@@ -105,8 +104,8 @@ static json_t *stage_section(const struct expression_folding *f, const struct st
     set_defines(object, stage);
     if (stage->operation)
         json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
-    json_t *grid = folding_three(f, stage->grid, err), *block = grid ? folding_three(f, stage->block, err) : NULL,
-           *cluster = block ? folding_three(f, stage->cluster, err) : NULL,
+    json_t *grid = const_eval_three(f, stage->grid, err), *block = grid ? const_eval_three(f, stage->block, err) : NULL,
+           *cluster = block ? const_eval_three(f, stage->cluster, err) : NULL,
            *maps = cluster ? maps_section(f, stage, err) : NULL;
     json_t *arguments = maps ? contract_arguments(f, stage, err) : NULL;
     json_object_set_new(object, "grid", grid);
@@ -115,9 +114,9 @@ static json_t *stage_section(const struct expression_folding *f, const struct st
     json_object_set_new(object, "arguments", arguments);
     if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
     json_decref(maps);
-    if (!arguments || folding_set(object, "shared", f, stage->shared, "0", err) ||
-        folding_set(object, "when", f, stage->when, "1", err) ||
-        folding_set(object, "overlap", f, stage->overlap, "0", err) || set_repeat(object, f, &stage->repeat, err)) {
+    if (!arguments || const_eval_set(object, "shared", f, stage->shared, "0", err) ||
+        const_eval_set(object, "when", f, stage->when, "1", err) ||
+        const_eval_set(object, "overlap", f, stage->overlap, "0", err) || set_repeat(object, f, &stage->repeat, err)) {
         json_decref(object);
         return NULL;
     }
@@ -204,7 +203,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
 }
 
 // The work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
-static int set_work(json_t *section, const struct job *job, const struct expression_folding *f, struct error *err)
+static int set_work(json_t *section, const struct job *job, const struct const_eval *f, struct error *err)
 {
     char *product = text_copy("1");
     for (size_t i = 0; i < job->size_count; i++) {
@@ -212,7 +211,7 @@ static int set_work(json_t *section, const struct job *job, const struct express
         free(product);
         product = longer;
     }
-    int failed = folding_set(section, "work", f, job->flops ? job->flops : job->bytes, product, err);
+    int failed = const_eval_set(section, "work", f, job->flops ? job->flops : job->bytes, product, err);
     free(product);
     return failed;
 }
@@ -243,7 +242,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
                         struct error *err)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct expression_folding f = {0};
+    struct const_eval f = {0};
     json_t *parameters = json_array(), *defines = json_array(), *stages = json_array(), *sizes = json_array();
     json_object_set_new(section, "sizes", sizes);
     json_object_set_new(section, "parameters", parameters);
@@ -252,7 +251,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     if (space_parse(job->space, trial->config, config, err))
         return error_prefix(err, "trial %lld is not in this search space: the job file has changed since; tune again",
                             (long long)trial->id);
-    int result = folding_init(&f, job, config, prefix, err);
+    int result = const_eval_init(&f, job, config, prefix, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
@@ -267,7 +266,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
         else
             result = error_prefix(err, "stage '%s'", job->stages[i].name);
     }
-    folding_release(&f);
+    const_eval_release(&f);
     return result;
 }
 

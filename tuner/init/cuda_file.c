@@ -150,12 +150,12 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
 // (`sum<int>`). `body` where there is none.
 static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
 {
-    size_t behind = i + 1;
+    size_t after = i + 1;
     if (is(f, i, body, "operator"))
-        for (behind += is(f, behind, body, "("); behind < body && !is(f, behind, body, "(");) behind++;
-    else if (is(f, behind, body, "<"))
-        behind = close_angle(f, behind, body);
-    return is(f, behind, body, "(") ? behind : body;
+        for (after += is(f, after, body, "("); after < body && !is(f, after, body, "(");) after++;
+    else if (is(f, after, body, "<"))
+        after = close_angle(f, after, body);
+    return is(f, after, body, "(") ? after : body;
 }
 
 // The function's name: followed by (, and no attribute. `body` where there is none.
@@ -285,9 +285,9 @@ static size_t declaration_end(const struct cuda_file *f, size_t begin, size_t *b
         if (is(f, i, count, "{")) {
             bool first = *body == count;
             if (first) *body = i;
-            size_t behind = cuda_tokens_close(&f->tokens, i, count);
-            if (first && function_name(f, begin, i) < i) return behind;
-            i = behind - 1;
+            size_t after = cuda_tokens_close(&f->tokens, i, count);
+            if (first && function_name(f, begin, i) < i) return after;
+            i = after - 1;
         } else if (is(f, i, count, "(") || is(f, i, count, "[")) {
             i = cuda_tokens_close(&f->tokens, i, count) - 1;
         }

@@ -62,10 +62,10 @@ static bool read_call(const struct job_draft *d, size_t i, struct call *c)
     if (!draft_is(d, open, "<<") || !draft_is(d, open + 1, "<")) return false;
     size_t close = find_close(d, open + 2, 3);
     if (close + 3 >= end || !draft_is(d, close + 3, "(")) return false;
-    size_t behind = cuda_tokens_close(&d->file->tokens, close + 3, end);
+    size_t after = cuda_tokens_close(&d->file->tokens, close + 3, end);
     for (size_t h = 0; h < d->file->host_count; h++)
         if (d->file->host[h].begin < i && i < d->file->host[h].end) c->host = d->file->host[h];
-    return split(d, open + 2, close, &c->configuration) && split(d, close + 4, behind - 1, &c->arguments);
+    return split(d, open + 2, close, &c->configuration) && split(d, close + 4, after - 1, &c->arguments);
 }
 
 static bool find_call(const struct job_draft *d, size_t *from, struct call *c)

@@ -122,11 +122,11 @@ void job_free(struct job *job)
     macros_free(job->defines, job->define_count);
     for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) free(job->parameter_options[i]);
     free(job->constraint_lines);
-    for (size_t i = 0; i < job->place_count; i++) {
-        free(job->places[i].path);
-        free(job->places[i].file);
+    for (size_t i = 0; i < job->location_count; i++) {
+        free(job->locations[i].path);
+        free(job->locations[i].file);
     }
-    free(job->places);
+    free(job->locations);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
     free(job->constraint_files);
@@ -164,21 +164,21 @@ void job_free(struct job *job)
     free(job);
 }
 
-static int compare_path(const void *path, const void *place)
+static int compare_path(const void *path, const void *location)
 {
-    return strcmp(path, ((const struct place *)place)->path);
+    return strcmp(path, ((const struct location *)location)->path);
 }
 
-struct place job_place(const struct job *job, const char *format, ...)
+struct location job_location(const struct job *job, const char *format, ...)
 {
-    struct place found = {0};
+    struct location found = {0};
     va_list args;
     va_start(args, format);
     char *path = text_format_list(format, args);
     va_end(args);
     for (char *end = path + strlen(path); *path;) {
-        const struct place *at =
-            job->place_count ? bsearch(path, job->places, job->place_count, sizeof *at, compare_path) : NULL;
+        const struct location *at =
+            job->location_count ? bsearch(path, job->locations, job->location_count, sizeof *at, compare_path) : NULL;
         if (at) {
             found = *at;
             break;
@@ -354,7 +354,7 @@ static int first_type(const struct job *job, const struct operation *op)
     return -1;
 }
 
-const struct pipe *job_pipe(const struct job *job, double *times)
+const struct execution_unit *job_unit(const struct job *job, double *times)
 {
     const struct operation *op = job_operation(job);
     const char *class = job_compute_class(job);

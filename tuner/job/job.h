@@ -15,8 +15,8 @@
 #include "search/model/stop.h"
 #include "search/space/space.h"
 #include "tuner/base/error.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/limits.h"
-#include "tuner/base/pipe.h"
 #include "tuner/base/settings.h"
 #include "tuner/job/implementation.h"
 #include "tuner/trial/objective.h"
@@ -50,7 +50,7 @@ void mistakes_add_in(struct mistakes *, const char *file, int line, const char *
 void mistakes_sort(struct mistakes *); // by file and line
 
 // Where a setting stands: "stages[1].arguments[0].type".
-struct place {
+struct location {
     char *path;
     char *file; // that the job file includes; NULL: the job file
     int line;
@@ -63,8 +63,8 @@ struct job {
     struct mistakes notes; // of a sound job: settings that have another name now
     char *path;            // the job file as given
     char *directory;       // of the job file; relative paths start there
-    size_t place_count;    // of every setting that is no number in a list, sorted by path
-    struct place *places;
+    size_t location_count; // of every setting that is no number in a list, sorted by path
+    struct location *locations;
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
@@ -95,9 +95,9 @@ struct job {
     struct stage *stages;
     size_t unit_count; // of the stages
     struct implementation reference;
-    struct expr *flops, *bytes; // work of a problem; NULL: unknown
-    struct expr *operations;    // what the pipe does for it; NULL: as many as flops
-    const struct pipe *pipe;    // of its arithmetic; NULL: the operation's (job_pipe)
+    struct expr *flops, *bytes;        // work of a problem; NULL: unknown
+    struct expr *operations;           // what the pipe does for it; NULL: as many as flops
+    const struct execution_unit *pipe; // of its arithmetic; NULL: the operation's (job_unit)
     int work_line;
     double budget_time;         // s; 0: none
     int64_t budget_evaluations; // 0: none
@@ -142,7 +142,7 @@ void job_free(struct job *);
 
 // Where the setting of a path stands, or the nearest one around it: "arguments[0].type", then "arguments[0]". Line 0:
 // the whole job file.
-struct place job_place(const struct job *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct location job_location(const struct job *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Sets the device's limits and builds the space. -1 with a message that names file and line.
 int job_build_space(struct job *, const struct device_limits *, struct error *);
@@ -224,9 +224,9 @@ double job_objective(const struct job *, const double *times);
 // text.
 const char *job_compute_class(const struct job *);
 
-// The pipe of tuner/base/pipe.h that the job's arithmetic is measured against: the one that `work` names, else what the
-// reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
-const struct pipe *job_pipe(const struct job *, double *times);
+// The pipe of tuner/base/execution_unit.h that the job's arithmetic is measured against: the one that `work` names,
+// else what the reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
+const struct execution_unit *job_unit(const struct job *, double *times);
 
 // The compiler's options of a configuration: the job's own, then those that are parameters, but for values that leave
 // them out. NULL: the job's own. (job_options.c)

@@ -51,7 +51,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     b.restore = reader_bool(r, n, "arguments[].restore");
     if (b.restore && b.direction != DIRECTION_IN)
         reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,
-                       direction_words[b.direction]);
+                       direction_text[b.direction]);
     const struct node *shape = reader_sequence(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number

@@ -81,7 +81,7 @@ void load_configuration(struct reader *r, const struct job *job, const struct no
 }
 
 // Why it is not a valid configuration.
-static int blame_constraint(const struct job *job, const uint16_t *config, const char *what, struct error *err)
+static int explain_constraint(const struct job *job, const uint16_t *config, const char *what, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     const char *broken = NULL;
@@ -102,13 +102,13 @@ int job_check_configuration(const struct job *job, const struct implementation *
 {
     char *what = text_format("'%s'", c->setting);
     bool bad = c->kind == IMPLEMENTATION_CONFIGURATION && space_index(job->space, c->config) < 0;
-    if (bad) blame_constraint(job, c->config, what, err);
+    if (bad) explain_constraint(job, c->config, what, err);
     free(what);
     return bad ? job_locate_error(job, c->setting, err) : 0;
 }
 
 int job_locate_error(const struct job *job, const char *setting, struct error *err)
 {
-    struct place at = job_place(job, "%s", setting);
+    struct location at = job_location(job, "%s", setting);
     return error_prefix(err, "%s:%d", at.file ? at.file : job->path, at.line);
 }

@@ -80,10 +80,10 @@ static void load_group(struct reader *r, const struct job *job, const struct nod
     for (int i = 0; i < PARTS; i++) {
         bool has = parts[i].fills >> fill->kind & 1;
         if (node_member(n, parts[i].name) && !has)
-            reader_mistake(r, node_member(n, parts[i].name), "fill \"%s\" has no '%s'", fill_words[fill->kind],
+            reader_mistake(r, node_member(n, parts[i].name), "fill \"%s\" has no '%s'", fill_text[fill->kind],
                            parts[i].name);
         else if (has && parts[i].required && !node_member(n, parts[i].name))
-            reader_mistake(r, n, "fill \"%s\" needs '%s'", fill_words[fill->kind], parts[i].name);
+            reader_mistake(r, n, "fill \"%s\" needs '%s'", fill_text[fill->kind], parts[i].name);
     }
     load_bound(r, job, n, "arguments[].fill.low", buffer, &fill->low, &fill->low_value);
     load_bound(r, job, n, "arguments[].fill.high", buffer, &fill->high, &fill->high_value);

@@ -36,7 +36,7 @@ static void load_address(struct reader *r, const struct node *n, struct image_la
                        image->rank, image->rank == 1 ? "" : "s");
     for (size_t i = 0; i < node_count(list) && i < (size_t)image->rank; i++) {
         const struct node *each = node_at(list, i);
-        int word = node_is_string(each) ? word_find(image_address_words, node_string(each)) : -1;
+        int word = node_is_string(each) ? word_find(image_address_text, node_string(each)) : -1;
         if (word < 0)
             reader_mistake(r, each, "'address' must be one of \"clamp\", \"wrap\", \"mirror\", \"border\"");
         else
@@ -70,7 +70,7 @@ static void load_modes(struct reader *r, const struct node *n, const struct buff
     for (int i = 0; i < image->rank && !image->normalized && !plain; i++) {
         if (image->address[i] != IMAGE_WRAP && image->address[i] != IMAGE_MIRROR) continue;
         reader_mistake(r, node_member(n, "address"), "address \"%s\" of texture '%s' needs normalized = true",
-                       image_address_words[image->address[i]], b->name);
+                       image_address_text[image->address[i]], b->name);
         break;
     }
 }

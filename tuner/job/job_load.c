@@ -220,7 +220,7 @@ static void load_table(struct reader *r, const struct node *group, const char *p
     for (const struct setting *s = table; s->name; s++) {
         char *path = text_format("%s.%s", prefix, s->name);
         double value = s->fallback;
-        if (s->place != SETTING_FIXED && node_member(group, s->name)) switch (s->kind) {
+        if (s->location != SETTING_FIXED && node_member(group, s->name)) switch (s->kind) {
             case SETTING_BOOL:
                 value = reader_bool(r, group, path);
                 break;
@@ -272,7 +272,7 @@ static void load_pipe(struct reader *r, struct job *job, const struct node *work
     if (!job->pipe)
         reader_mistake(r, node_member(work, "pipe"), "unknown pipe '%s'%s%s%s (sweetspot list pipes shows all)", name,
                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    else if (!job->pipe->arithmetic && job->pipe != &pipes[PIPE_READ])
+    else if (!job->pipe->arithmetic && job->pipe != &execution_units[UNIT_READ])
         reader_mistake(r, node_member(work, "pipe"),
                        "the pipe '%s' does no arithmetic; use \"memory\" if the work has no arithmetic to count", name);
 }

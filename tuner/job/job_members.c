@@ -35,9 +35,9 @@ void load_number(struct reader *r, const struct job *job, const struct node *own
         *real = node_real(value);
         if (!element_is_float(type))
             reader_mistake(r, value, "%s '%s' is of type %s, but its value is not an integer", what, name,
-                           element_words[type]);
+                           element_text[type]);
         else if (!fits(type, *real))
-            reader_mistake(r, value, "%s '%s' is %g, more than an %s holds", what, name, *real, element_words[type]);
+            reader_mistake(r, value, "%s '%s' is %g, more than an %s holds", what, name, *real, element_text[type]);
     } else {
         *expression = reader_expression(r, value, job->symbols);
     }

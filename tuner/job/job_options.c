@@ -54,11 +54,11 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
 // A parameter's option with one of its values; NULL where the value leaves it out. malloc'ed.
 static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
-    const char *option = job->parameter_options[parameter], *place = strchr(option, '%');
+    const char *option = job->parameter_options[parameter], *location = strchr(option, '%');
     char digits[32];
     const char *text = space_value_text(job->space, parameter, value, digits);
     if (!*text || (space_parameter(job->space, parameter)->kind == PARAMETER_INT && !strcmp(text, "0"))) return NULL;
-    return place ? text_format("%.*s%s%s", (int)(place - option), option, text, place + 1) : text_copy(option);
+    return location ? text_format("%.*s%s%s", (int)(location - option), option, text, location + 1) : text_copy(option);
 }
 
 void load_parameter_option(struct reader *r, struct job *job, const struct node *parameter)
@@ -68,18 +68,18 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
     size_t last = space_parameter_count(job->space) - 1;
     const struct parameter *p = space_parameter(job->space, last);
     if (!option) return;
-    const char *place = strchr(option, '%');
+    const char *location = strchr(option, '%');
     if (p->kind == PARAMETER_UNROLL) {
         reader_mistake(r, n, "'%s' is a pragma and cannot be an 'option' too", p->name);
         return;
     }
-    if (place && strchr(place + 1, '%')) {
+    if (location && strchr(location + 1, '%')) {
         reader_mistake(r, n, "the option of '%s' has more than one '%%' for its value", p->name);
         return;
     }
     job->parameter_options[last] = text_copy(option);
     for (size_t v = 0; v < p->count; v++) {
-        if (!place && (p->kind != PARAMETER_INT || p->values[v] < 0 || p->values[v] > 1)) {
+        if (!location && (p->kind != PARAMETER_INT || p->values[v] < 0 || p->values[v] > 1)) {
             reader_mistake(r, n,
                            "the option of '%s' has no '%%' for its value: the values can only be 0, without it, "
                            "and 1, with it",

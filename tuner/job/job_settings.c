@@ -83,7 +83,7 @@ const struct job_setting *job_settings(size_t *size)
         add(*s);
         for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
             for (const struct setting *t = shared[i].table; !strcmp(shared[i].group, s->path) && t->name; t++)
-                if (t->place != SETTING_FIXED) add(shared_setting(shared[i].group, t));
+                if (t->location != SETTING_FIXED) add(shared_setting(shared[i].group, t));
     }
     *size = count;
     return all;

@@ -366,23 +366,23 @@ static void add_places(const struct reader *r, const config_setting_t *group, co
         if (!named && config_setting_is_number(s)) continue;
         char *own =
             named ? text_format("%s%s%s", path, *path ? "." : "", node_name(node(s))) : text_format("%s[%d]", path, i);
-        job->places = memory_grow(job->places, job->place_count + 1, sizeof *job->places);
-        job->places[job->place_count++] =
-            (struct place){.path = own, .file = reader_file(r, node(s)), .line = node_line(node(s))};
+        job->locations = memory_grow(job->locations, job->location_count + 1, sizeof *job->locations);
+        job->locations[job->location_count++] =
+            (struct location){.path = own, .file = reader_file(r, node(s)), .line = node_line(node(s))};
         if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
     }
 }
 
 static int by_path(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct location *x = a, *y = b;
     return strcmp(x->path, y->path);
 }
 
 void reader_places(const struct reader *r, struct job *job)
 {
     add_places(r, config_root_setting(&r->config), "", job);
-    if (job->place_count) qsort(job->places, job->place_count, sizeof *job->places, by_path);
+    if (job->location_count) qsort(job->locations, job->location_count, sizeof *job->locations, by_path);
 }
 
 int node_line(const struct node *n)

@@ -20,7 +20,7 @@ struct reader *reader_open(const char *path, struct mistakes *, struct mistakes 
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
 
-// Where every setting of the file is, for job_place.
+// Where every setting of the file is, for job_location.
 void reader_places(const struct reader *, struct job *);
 
 // Adds a mistake at a node, in its file and at its line (NULL: the whole job file).

@@ -14,7 +14,7 @@ struct cuda_driver driver;
 // Cubins of a toolkit need a driver of the same major version.
 enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
 
-static const char *result_words(CUresult r)
+static const char *result_text(CUresult r)
 {
     static _Thread_local char words[256];
     const char *name = NULL, *text = NULL;
@@ -65,7 +65,7 @@ static int result_kind(CUresult r)
 
 int cuda_fail(struct error *err, CUresult r, const char *what)
 {
-    error_set(err, "%s: %s", what, result_words(r));
+    error_set(err, "%s: %s", what, result_text(r));
     return result_kind(r);
 }
 
@@ -90,7 +90,7 @@ int cuda_attribute(const struct cuda *c, CUdevice_attribute which)
     return value;
 }
 
-static void uuid_words(const CUuuid *uuid, char out[48])
+static void uuid_text(const CUuuid *uuid, char out[48])
 {
     const unsigned char *b = (const unsigned char *)uuid->bytes;
     snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
@@ -109,7 +109,7 @@ static int find_device(struct cuda *c, const char *wanted, struct error *err)
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
         if (driver.cuDeviceGet(&c->device, i) || driver.cuDeviceGetUuid(&uuid, c->device)) continue;
-        uuid_words(&uuid, c->info.uuid);
+        uuid_text(&uuid, c->info.uuid);
         if (by_number ? ordinal == i : !strcmp(wanted, c->info.uuid)) {
             c->info.ordinal = i;
             c->info.device_count = count;

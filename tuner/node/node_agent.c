@@ -28,14 +28,14 @@ enum {
     LONGEST_SLEEP = 1000,    // ms
 };
 // Bytes of the files that are told: they are read before, since only those with the right content are told.
-static const int64_t TOLD_MOST = (int64_t)4 << 30;
-static const double look_every = 1; // s between looks for workers that are stopped
+static const int64_t REPORTED_MOST = (int64_t)4 << 30;
+static const double poll_every = 1; // s between looks for workers that are stopped
 
 struct agent {
     char *cache, *folder; // folder: in which workers run; NULL before the welcome
     bool private, shared;
-    double beat, patience; // s between beats; s of silence after which the driver is gone
-    double heard, beaten, looked;
+    double heartbeat, timeout; // s between beats; s of silence after which the driver is gone
+    double heard, heartbeat_at, polled;
     struct frame_reader in;
     struct frame_writer out;
     struct node_arrival arrival;
@@ -94,17 +94,18 @@ static bool is_right(const char *path)
     return !node_file_hash(path, hash, &size, NULL) && !strncmp(name, hash, HASH_TEXT_SIZE - 1);
 }
 
-static json_t *told; // nftw has no argument for it
-static size_t told_behind;
-static int64_t told_bytes;
+static json_t *reported; // nftw has no argument for it
+static size_t reported_after;
+static int64_t reported_bytes;
 
 static int tell_file(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
     (void)where;
     if (kind != FTW_F || about->st_size < TOLD_FROM) return 0;
-    if (json_array_size(told) == NODE_FILES_TOLD || (told_bytes += about->st_size) > TOLD_MOST) return 1;
+    if (json_array_size(reported) == NODE_FILES_REPORTED || (reported_bytes += about->st_size) > REPORTED_MOST)
+        return 1;
     if (is_right(path))
-        json_array_append_new(told, json_string(path + told_behind));
+        json_array_append_new(reported, json_string(path + reported_after));
     else
         unlink(path); // damaged: it is sent again
     return 0;
@@ -113,12 +114,12 @@ static int tell_file(const char *path, const struct stat *about, int kind, struc
 static json_t *list_files(const struct agent *a)
 {
     char *files = text_format("%s/files", a->cache);
-    told = json_array();
-    told_behind = strlen(a->cache) + 1;
-    told_bytes = 0;
+    reported = json_array();
+    reported_after = strlen(a->cache) + 1;
+    reported_bytes = 0;
     nftw(files, tell_file, 16, FTW_PHYS);
     free(files);
-    return told;
+    return reported;
 }
 
 // Whether the driver's files are seen here under the same paths.
@@ -153,8 +154,8 @@ static void take_welcome(struct agent *a, const json_t *welcome)
 {
     struct stat about;
     const char *folder = json_get_string(welcome, "folder", "");
-    a->beat = json_get_number(welcome, "beat", a->beat);
-    a->patience = json_get_number(welcome, "patience", a->patience);
+    a->heartbeat = json_get_number(welcome, "beat", a->heartbeat);
+    a->timeout = json_get_number(welcome, "patience", a->timeout);
     take_environment(json_object_get(welcome, "env"));
     a->shared =
         !a->private && !stat(folder, &about) && S_ISDIR(about.st_mode) && sees_all(json_object_get(welcome, "probes"));
@@ -320,15 +321,15 @@ static void hear(struct agent *a, double now)
 
 static void keep_time(struct agent *a, double now)
 {
-    if (now - a->beaten >= a->beat) {
+    if (now - a->heartbeat_at >= a->heartbeat) {
         frame_put_first(&a->out, FRAME_BEAT);
-        a->beaten = now;
+        a->heartbeat_at = now;
     }
-    if (now - a->looked >= look_every) {
-        for (size_t i = 0; i < a->worker_count; i++) node_worker_look(&a->workers[i], &a->out);
-        a->looked = now;
+    if (now - a->polled >= poll_every) {
+        for (size_t i = 0; i < a->worker_count; i++) node_worker_check(&a->workers[i], &a->out);
+        a->polled = now;
     }
-    if (now - a->heard < a->patience) return;
+    if (now - a->heard < a->timeout) return;
     fprintf(stderr, "sweetspot-node: the driver has been silent for %.0f s\n", now - a->heard);
     a->over = true;
 }
@@ -345,7 +346,7 @@ static void turn(struct agent *a)
         if (a->workers[i].closed_at > 0 || a->workers[i].dying) sleep = 10;
     }
     double before = clock_now();
-    if (a->beat < 1) sleep = (int)fmin(sleep, 1e3 * a->beat);
+    if (a->heartbeat < 1) sleep = (int)fmin(sleep, 1e3 * a->heartbeat);
     poll(polled, (nfds_t)n, sleep);
     double now = clock_now();
     // Time for which the agent itself was suspended is not the driver's silence.
@@ -384,13 +385,13 @@ static void watch_signals(void)
 int node_agent(const struct node_agent_options *options)
 {
     struct error err;
-    struct agent a = {.private = options->private, .beat = 5, .patience = 600, .arrival = {.fd = -1}};
+    struct agent a = {.private = options->private, .heartbeat = 5, .timeout = 600, .arrival = {.fd = -1}};
     char *wanted = options->cache ? text_copy(options->cache) : node_agent_cache();
     a.cache = text_join_path(".", wanted);
     free(wanted);
     watch_signals();
     int status = EXIT_ENVIRONMENT;
-    a.heard = a.beaten = a.looked = clock_now();
+    a.heard = a.heartbeat_at = a.polled = clock_now();
     if (make_cache(a.cache, &err)) {
         fprintf(stderr, "sweetspot-node: %s\n", err.message);
     } else if (!greet(&a)) {

@@ -11,8 +11,8 @@
 #include "tuner/node/node_frame.h"
 
 enum {
-    NODE_FILES_TOLD = 1 << 16, // files that an agent says it has, at most; others are sent again
-    NODE_FILE_MOST = 1 << 30,  // bytes of a file that an agent sends: a cubin or a library
+    NODE_FILES_REPORTED = 1 << 16, // files that an agent says it has, at most; others are sent again
+    NODE_FILE_MOST = 1 << 30,      // bytes of a file that an agent sends: a cubin or a library
 };
 
 // The name of a file of this content, below the folder of such files: "files/ab/ab12...cubin". The extension is that

@@ -114,7 +114,7 @@ static char *begin(struct frame_writer *w, enum frame_type type, uint32_t channe
     return at + HEADER;
 }
 
-static struct frame_item *wait_behind(struct frame_writer *w, struct frame_item item)
+static struct frame_item *wait_after(struct frame_writer *w, struct frame_item item)
 {
     struct frame_item *added = memory_new(1, sizeof *added);
     *added = item;
@@ -129,7 +129,7 @@ void frame_put(struct frame_writer *w, enum frame_type type, uint32_t channel, c
 {
     char *bytes = memory_new(size + 1, 1);
     if (size) memcpy(bytes, data, size);
-    wait_behind(w, (struct frame_item){.type = type, .channel = channel, .bytes = bytes, .fd = -1, .size = size});
+    wait_after(w, (struct frame_item){.type = type, .channel = channel, .bytes = bytes, .fd = -1, .size = size});
     w->waiting += size;
 }
 
@@ -153,7 +153,7 @@ void frame_put_data(struct frame_writer *w, const void *data, size_t size)
 
 void frame_put_descriptor(struct frame_writer *w, int fd, size_t size)
 {
-    wait_behind(w, (struct frame_item){.type = FRAME_DATA, .fd = fd, .size = size});
+    wait_after(w, (struct frame_item){.type = FRAME_DATA, .fd = fd, .size = size});
 }
 
 bool frame_pending(const struct frame_writer *w)

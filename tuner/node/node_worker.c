@@ -13,7 +13,7 @@
 
 enum { LONGEST_LINE = 4 << 20 }; // that is looked into; bytes
 
-static const double end_patience = 0.2; // s that a worker has to end after it closed its stdout
+static const double end_timeout = 0.2; // s that a worker has to end after it closed its stdout
 
 // The programs that an agent starts, and nothing else.
 static const struct {
@@ -153,13 +153,13 @@ void node_worker_io(struct node_worker *w, struct frame_writer *out, bool reads,
     if (w->closed_at <= 0) w->closed_at = now;
     if (child_ended(&w->child, &status)) {
         tell_exit(w, out, status, false);
-    } else if (now - w->closed_at > end_patience) {
+    } else if (now - w->closed_at > end_timeout) {
         child_kill(&w->child, &status);
         tell_exit(w, out, status, true);
     }
 }
 
-void node_worker_look(struct node_worker *w, struct frame_writer *out)
+void node_worker_check(struct node_worker *w, struct frame_writer *out)
 {
     bool stopped = child_stopped(&w->child);
     if (stopped == w->stopped || w->ended || w->dying) return;

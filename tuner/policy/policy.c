@@ -114,7 +114,7 @@ void policy_no_proposal(struct policy *p, bool exhausted)
     if (!p->end && !task_queue_outstanding(&p->queue)) p->end = exhausted ? SEARCH_EXHAUSTED : SEARCH_NO_PROPOSALS;
 }
 
-void policy_told(struct policy *p, double objective)
+void policy_reported(struct policy *p, double objective)
 {
     stop_tell(&p->stop, objective);
     p->no_proposal = false;
@@ -273,10 +273,11 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
         for (size_t i = 0; i < p->queue.count; i++) {
             struct queued_task *other = p->queue.tasks[i];
             if (other->state != TASK_READY || other->purpose != TASK_TRIAL) continue;
-            if (other->promise > t->promise) t = other;
-            if (other->promise < worst->promise) worst = other;
+            if (other->acquisition > t->acquisition) t = other;
+            if (other->acquisition < worst->acquisition) worst = other;
         }
-        if (waiting > 1 && worst->promise < 0 && (double)(p->forgotten + 1) <= forgotten_share * (double)p->measured) {
+        if (waiting > 1 && worst->acquisition < 0 &&
+            (double)(p->forgotten + 1) <= forgotten_share * (double)p->measured) {
             p->forgotten++;
             *a = (struct policy_action){.kind = POLICY_FORGET, .worker = POLICY_NOBODY, .task = worst};
             return true;
@@ -381,8 +382,8 @@ struct policy_request policy_gpu_lost(struct policy *p, size_t gpu, bool announc
     g->ready = false;
     if (g->queued && !announced) head = take_head(p, gpu);
     while (g->queued) {
-        struct policy_request behind = take_head(p, gpu);
-        give_back(p, &behind, false);
+        struct policy_request after = take_head(p, gpu);
+        give_back(p, &after, false);
     }
     if (head.kind == REQUEST_COUNT && head.task_count > 1) give_back(p, &head, true);
     return head;
@@ -391,10 +392,10 @@ struct policy_request policy_gpu_lost(struct policy *p, size_t gpu, bool announc
 bool policy_lost_with_node(struct policy *p, size_t gpu)
 {
     const struct policy_gpu *g = &p->gpus[gpu];
-    bool innocent = true;
+    bool retryable = true;
     for (size_t i = 0; g->queued && i < g->queue[0].task_count; i++)
-        innocent &= ++g->queue[0].tasks[i]->lost <= POLICY_NODES_LOST;
-    return innocent;
+        retryable &= ++g->queue[0].tasks[i]->lost <= POLICY_NODES_LOST;
+    return retryable;
 }
 
 bool policy_try_again(struct policy *p, struct queued_task *t)

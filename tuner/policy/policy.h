@@ -136,7 +136,7 @@ void policy_clock(struct policy *, double now);
 void policy_add(struct policy *, struct queued_task *, enum task_purpose, enum task_known);
 void policy_no_proposal(struct policy *, bool exhausted);
 // A configuration has a result, whether it was proposed or not: its objective (s), NaN for a failure.
-void policy_told(struct policy *, double objective);
+void policy_reported(struct policy *, double objective);
 
 // The trials in state READY, which a ranking is about. malloc'ed.
 struct queued_task **policy_waiting(const struct policy *, size_t *count);
@@ -176,7 +176,7 @@ void policy_move_final(struct policy *);
 // before. Never in lockstep, nor as long as there is one GPU.
 void policy_use_reference(struct policy *, bool);
 void policy_check_again(struct policy *, size_t gpu);                    // at once
-void policy_check_anew(struct policy *, size_t gpu);                     // another device is there
+void policy_check_device(struct policy *, size_t gpu);                   // another device is there
 bool policy_check_due(const struct policy *, const struct policy_gpu *); // if there is a reference, and others
 
 // Ends the search in order: what is on a GPU is finished, nothing else.

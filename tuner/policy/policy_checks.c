@@ -11,7 +11,7 @@ void policy_check_again(struct policy *p, size_t gpu)
     p->gpus[gpu].check_again = true;
 }
 
-void policy_check_anew(struct policy *p, size_t gpu)
+void policy_check_device(struct policy *p, size_t gpu)
 {
     p->gpus[gpu].checked = p->gpus[gpu].check_again = false;
     p->gpus[gpu].unchecked = 0;

@@ -16,7 +16,7 @@ struct simulation_calls {
     void (*propose)(struct simulation *); // policy_add, or policy_no_proposal
     // A task is given to a compiler: the seconds that it takes.
     double (*compile)(struct simulation *, struct queued_task *);
-    // A compiler is done: policy_compiled; for what does not compile, policy_told and policy_remove.
+    // A compiler is done: policy_compiled; for what does not compile, policy_reported and policy_remove.
     void (*compiled)(struct simulation *, struct queued_task *);
     // A request is at the head of a GPU's queue: the seconds that it takes.
     double (*begin)(struct simulation *, const struct policy_request *);

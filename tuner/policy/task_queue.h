@@ -41,7 +41,7 @@ struct queued_task {
     double since;  // when its compiler began
     // What the strategy thinks of it while it waits, when the policy asks for a ranking: the highest is measured first,
     // and what is below 0 need not be measured at all. Set when POLICY_RANK is carried out.
-    double promise;
+    double acquisition;
 };
 
 struct task_queue {

@@ -52,22 +52,22 @@ static const struct record_field entries_fields[] = {
     {"entries", RECORD_VALUES(struct named_entries, entries, entry_count)}, {0}};
 static const struct record entries_record = {"the request", sizeof(struct named_entries), entries_fields, NULL};
 
-static bool is_given(const struct named_trial *list, size_t count, const struct named_trial *told)
+static bool is_given(const struct named_trial *list, size_t count, const struct named_trial *reported)
 {
     for (size_t i = 0; i < count; i++) {
         const char *binary = *list[i].binary ? list[i].binary : PROTOCOL_NVRTC;
-        if (list[i].trial == told->trial && (!*told->binary || !strcmp(told->binary, binary))) return true;
+        if (list[i].trial == reported->trial && (!*reported->binary || !strcmp(reported->binary, binary))) return true;
     }
     return false;
 }
 
-static int check_told(const struct named_things *request, const struct named_trial *told, size_t count,
-                      struct error *why)
+static int check_reported(const struct named_things *request, const struct named_trial *reported, size_t count,
+                          struct error *why)
 {
     for (size_t i = 0; i < count; i++)
-        if (told[i].trial && !is_given(request->candidates, request->candidate_count, &told[i]) &&
-            !is_given(request->trials, request->trial_count, &told[i]))
-            return error_set(why, "it tells of the trial %" PRId64 ", which it was not given", told[i].trial);
+        if (reported[i].trial && !is_given(request->candidates, request->candidate_count, &reported[i]) &&
+            !is_given(request->trials, request->trial_count, &reported[i]))
+            return error_set(why, "it tells of the trial %" PRId64 ", which it was not given", reported[i].trial);
     return 0;
 }
 
@@ -75,14 +75,15 @@ static int check_told(const struct named_things *request, const struct named_tri
 static int check_names(const struct named_things *request, const json_t *answer, struct arena *memory,
                        struct error *why)
 {
-    struct named_things told, final;
-    if (record_read(&head_record, answer, &told, memory, why)) return -1;
+    struct named_things reported, final;
+    if (record_read(&head_record, answer, &reported, memory, why)) return -1;
     if (!request->candidates && !request->trials) return 0;
-    const struct named_trial blamed = {told.trial, ""};
-    if (check_told(request, &blamed, 1, why) || check_told(request, told.trials, told.trial_count, why)) return -1;
+    const struct named_trial blamed = {reported.trial, ""};
+    if (check_reported(request, &blamed, 1, why) || check_reported(request, reported.trials, reported.trial_count, why))
+        return -1;
     return record_read(&final_record, answer, &final, memory, why)
                ? -1
-               : check_told(request, final.entries, final.entry_count, why);
+               : check_reported(request, final.entries, final.entry_count, why);
 }
 
 // Every entry that was asked for.
@@ -127,9 +128,9 @@ static const struct {
 static int check(const json_t *request, const struct named_things *asked, const json_t *answer, struct arena *memory,
                  struct error *why)
 {
-    struct named_things told;
-    if (check_names(asked, answer, memory, why) || record_read(&head_record, answer, &told, memory, why)) return -1;
-    if (!isnan(told.progress)) return 0;
+    struct named_things reported;
+    if (check_names(asked, answer, memory, why) || record_read(&head_record, answer, &reported, memory, why)) return -1;
+    if (!isnan(reported.progress)) return 0;
     if (!strcmp(asked->op, "ceilings")) return check_rates(answer, why);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         if (strcmp(checks[i].op, asked->op) != 0) continue;

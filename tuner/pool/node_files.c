@@ -95,10 +95,9 @@ static void move_options(json_t *options, const json_t *before, const json_t *af
         for (size_t i = 0; i < json_array_size(options) && old && new &&*old; i++) {
             const char *option = json_string_value(json_array_get(options, i)),
                        *at = option ? strstr(option, old) : NULL;
-            const char *behind = at ? at + strlen(old) : NULL;
-            if (!at || isalnum((unsigned char)*behind) || (*behind && strchr("._-/", *behind)))
-                continue; // another file
-            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)(at - option), option, new, behind));
+            const char *rest = at ? at + strlen(old) : NULL;
+            if (!at || isalnum((unsigned char)*rest) || (*rest && strchr("._-/", *rest))) continue; // another file
+            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)(at - option), option, new, rest));
         }
     }
 }

@@ -41,7 +41,7 @@ int node_link_start(struct node_link *l, char *const argv[], struct error *err)
 {
     if (child_start(&l->child, argv, NULL, err)) return -1;
     l->state = LINK_GREETING;
-    l->started = l->heard = l->beaten = l->served = clock_now();
+    l->started = l->heard = l->heartbeat_at = l->served = clock_now();
     l->refused = false;
     l->shared = false;
     json_decref(l->have);
@@ -51,7 +51,7 @@ int node_link_start(struct node_link *l, char *const argv[], struct error *err)
     l->trees = json_object();
     l->brought = json_object();
     l->unnamed = 0;
-    l->words = l->banner = (struct child_words){0};
+    l->words = l->banner = (struct child_output){0};
     return 0;
 }
 
@@ -70,9 +70,9 @@ const char *node_link_why(const struct node_link *l)
     return l->why ? l->why : "it was not started";
 }
 
-static void hear_words(struct node_link *l)
+static void read_child_output(struct node_link *l)
 {
-    child_words_read(&l->words, &l->child.errors, log_text, l);
+    child_output_read(&l->words, &l->child.errors, log_text, l);
 }
 
 void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
@@ -83,7 +83,7 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
     va_start(args, format);
     char *why = text_format_list(format, args);
     va_end(args);
-    hear_words(l);
+    read_child_output(l);
     free(l->why);
     l->why = why;
     l->refused = refused;
@@ -108,7 +108,7 @@ static void end(struct node_link *l)
         else
             usleep(1000);
     }
-    hear_words(l);
+    read_child_output(l);
     node_link_stop(l, false, "the %s %s%s%s", l->state == LINK_GREETING ? "command that starts its agent" : "agent",
                    how, *l->words.last ? ": " : "", l->words.last);
 }
@@ -134,7 +134,7 @@ static void send_welcome(struct node_link *l)
     char *folder = text_join_path(".", ".");
     const struct node_link_settings *s = l->settings;
     frame_put_json(&l->out, FRAME_WELCOME, 0,
-                   json_pack("{s:s, s:o, s:f, s:O*}", "folder", folder, "env", own_environment(), "beat", s->beat,
+                   json_pack("{s:s, s:o, s:f, s:O*}", "folder", folder, "env", own_environment(), "beat", s->heartbeat,
                              "probes", s->probes));
     free(folder);
 }
@@ -147,9 +147,9 @@ static void read_greeting(struct node_link *l)
     while (l->state == LINK_GREETING && got >= 0 && (got = frame_next_line(&l->in, &line)) > 0) {
         struct error err;
         if (strncmp(line, NODE_GREETING, strlen(NODE_GREETING)) != 0) {
-            child_words_take(&l->banner, line, strlen(line), log_text, l);
-            child_words_take(&l->banner, "\n", 1, log_text, l);
-            if (l->banner.heard > CHILD_WORDS_MOST) got = -1; // refused below
+            child_output_take(&l->banner, line, strlen(line), log_text, l);
+            child_output_take(&l->banner, "\n", 1, log_text, l);
+            if (l->banner.heard > CHILD_OUTPUT_MOST) got = -1; // refused below
             continue;
         }
         json_decref(l->identity);
@@ -169,8 +169,8 @@ static void take_ready(struct node_link *l, const json_t *ready)
     size_t i;
     json_t *name;
     l->shared = json_get_bool(ready, "shared", false);
-    if (json_array_size(json_object_get(ready, "have")) > NODE_FILES_TOLD) {
-        node_link_stop(l, true, "it says that it has more than %d files", NODE_FILES_TOLD);
+    if (json_array_size(json_object_get(ready, "have")) > NODE_FILES_REPORTED) {
+        node_link_stop(l, true, "it says that it has more than %d files", NODE_FILES_REPORTED);
         return;
     }
     free(l->cache);
@@ -287,10 +287,10 @@ static void keep_time(struct node_link *l, double now)
                        l->state == LINK_GREETING ? "greet" : "become ready", s->greeting, *l->words.last ? ": " : "",
                        l->words.last);
     if (l->state <= LINK_GREETING) return;
-    if (now - l->heard > s->patience) node_link_stop(l, false, "nothing was heard of it for %.0f s", now - l->heard);
-    if (l->state == LINK_DOWN || now - l->beaten < s->beat) return;
+    if (now - l->heard > s->timeout) node_link_stop(l, false, "nothing was heard of it for %.0f s", now - l->heard);
+    if (l->state == LINK_DOWN || now - l->heartbeat_at < s->heartbeat) return;
     frame_put_first(&l->out, FRAME_BEAT);
-    l->beaten = now;
+    l->heartbeat_at = now;
 }
 
 void node_link_io(struct node_link *l)
@@ -303,7 +303,7 @@ void node_link_io(struct node_link *l)
     size_t before = l->in.size - l->in.used;
     bool open = frame_read(&l->in, l->child.from);
     if (l->in.size != before) l->heard = fmax(now, l->heard);
-    hear_words(l);
+    read_child_output(l);
     if (l->state == LINK_GREETING) read_greeting(l);
     while (l->state > LINK_GREETING && (got = frame_next(&l->in, &f, &err)) > 0) take_frame(l, &f);
     if (got < 0) node_link_stop(l, true, "%s", err.message);

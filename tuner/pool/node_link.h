@@ -6,8 +6,8 @@
 
 #include <poll.h>
 
+#include "tuner/base/child_output.h"
 #include "tuner/base/child_process.h"
-#include "tuner/base/child_words.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
 
@@ -15,9 +15,9 @@ enum { NODE_LINK_POLLED = 3 };
 
 // What all links of a run share.
 struct node_link_settings {
-    double beat, patience, greeting; // s between beats, of silence, until the agent's first word
-    json_t *probes;                  // files by which an agent proves that it sees the driver's; NULL: none
-    char *keep;                      // folder for files that nodes send
+    double heartbeat, timeout, greeting; // s between beats, of silence, until the agent's first word
+    json_t *probes;                      // files by which an agent proves that it sees the driver's; NULL: none
+    char *keep;                          // folder for files that nodes send
     void (*log)(void *user, const char *text);
     void *user;
 };
@@ -46,7 +46,7 @@ struct node_link {
     struct child child;
     struct frame_reader in;
     struct frame_writer out;
-    double started, heard, beaten, served;
+    double started, heard, heartbeat_at, served;
     json_t *identity; // what the agent says of its node; NULL before it does
     bool shared;      // files are used in place
     char *cache;      // folder of the node for what is sent
@@ -55,9 +55,9 @@ struct node_link {
     json_t *brought;  // files of the node that are here: path there -> path here
     size_t unnamed;   // files that came and that no answer has named since
     struct node_arrival arrival;
-    char *arriving;            // its path there
-    struct child_words words;  // on stderr, of what stands before the agent
-    struct child_words banner; // before the greeting
+    char *arriving;             // its path there
+    struct child_output words;  // on stderr, of what stands before the agent
+    struct child_output banner; // before the greeting
     size_t channel_count;
     struct node_channel **channels;
     uint32_t next_channel;

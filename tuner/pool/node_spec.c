@@ -44,7 +44,7 @@ static void add_word(struct node_spec *n, const char *word)
     n->command[count + 1] = NULL;
 }
 
-void node_spec_words(struct node_spec *n, ...)
+void node_spec_add(struct node_spec *n, ...)
 {
     va_list words;
     const char *word;
@@ -58,7 +58,7 @@ void node_spec_agent(struct node_spec *n, const struct pool_request *request, co
     char *own = program ? text_copy(program) : installation_worker("SWEETSPOT_NODE_PROGRAM", "sweetspot-node");
     add_word(n, own);
     free(own);
-    if (request->cache) node_spec_words(n, "--cache", request->cache, NULL);
+    if (request->cache) node_spec_add(n, "--cache", request->cache, NULL);
     if (is_private) add_word(n, "--private");
 }
 

@@ -34,7 +34,7 @@ struct node_spec *node_specs_add(struct node_specs *, char *name);
 void node_spec_add_gpu(struct node_spec *, char *device); // takes it
 // Words at the end of the command, NULL behind them; and the agent with its options. `program`: its path
 // there; NULL: as here, or the environment's.
-void node_spec_words(struct node_spec *, ...) __attribute__((sentinel));
+void node_spec_add(struct node_spec *, ...) __attribute__((sentinel));
 void node_spec_agent(struct node_spec *, const struct pool_request *, const char *program, bool is_private);
 void node_spec_release(struct node_spec *);
 void node_specs_release(struct node_specs *);

@@ -35,7 +35,7 @@ static void wait_for_compilers(struct worker_pool *p, int milliseconds)
 static int take_answers(struct worker_pool *p, const size_t *given, size_t slots, struct question *questions,
                         json_t **answers, size_t *left, size_t *which, struct error *err)
 {
-    pool_look_for_stops(p, clock_now());
+    pool_poll_stops(p, clock_now());
     for (size_t i = 0; i < slots; i++) {
         struct pool_event event = {0};
         if (!pool_next_of_compiler(p, i, clock_now(), &event)) continue;
@@ -89,7 +89,7 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
         if (pool_has_compiler(p)) alone = 0;
         if (!failed && left && p->node_count)
             failed =
-                pool_has_compiler(p) ? pool_nodes_hopeless(p, err) : pool_nodes_give_up(p, "compiler", &alone, err);
+                pool_has_compiler(p) ? pool_nodes_unusable(p, err) : pool_nodes_give_up(p, "compiler", &alone, err);
         if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
     }
     for (size_t i = 0; i < p->compiler_count && failed; i++)

@@ -34,11 +34,11 @@ static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
     }
 }
 
-void pool_look_for_stops(struct worker_pool *p, double now)
+void pool_poll_stops(struct worker_pool *p, double now)
 {
-    if (now - p->looked < WORKER_LOOK) return;
-    allow_for_pauses(p, fmin(now - p->looked, WORKER_OVERSLEPT), false);
-    p->looked = now;
+    if (now - p->polled < WORKER_POLL) return;
+    allow_for_pauses(p, fmin(now - p->polled, WORKER_OVERSLEPT), false);
+    p->polled = now;
 }
 
 void pool_allow_for_pause(struct worker_pool *p, double seconds)

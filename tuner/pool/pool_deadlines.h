@@ -5,7 +5,7 @@
 #include "tuner/pool/worker_pool.h"
 
 // Looks for workers that are stopped (SIGSTOP), now and then.
-void pool_look_for_stops(struct worker_pool *, double now);
+void pool_poll_stops(struct worker_pool *, double now);
 // The driver was suspended for so long.
 void pool_allow_for_pause(struct worker_pool *, double seconds);
 

@@ -73,7 +73,7 @@ static void read_node(struct reader *r, const struct node *group, const struct p
         struct node_spec *n = node_specs_add(out, text_copy(name ? name : "?"));
         if (command && *command) { // a shell takes the prefix apart, the agent's words are handed over as they are
             char *line = text_format("exec %s \"$@\"", command);
-            node_spec_words(n, "/bin/sh", "-c", line, "sh", NULL);
+            node_spec_add(n, "/bin/sh", "-c", line, "sh", NULL);
             free(line);
         }
         n->cores = number_member(r, group, "cores", 0, MOST_OF_A_NODE, -1);

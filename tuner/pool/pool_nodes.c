@@ -22,7 +22,7 @@ enum {
     FOREIGN_MOST = 2, // answers to others' requests, of a node
 };
 static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
-static const double end_patience = 2;                    // s that agents have to end in order
+static const double end_timeout = 2;                     // s that agents have to end in order
 static const double steady = 60;                         // s after which a node's failures are forgotten
 
 // Seconds from the environment, for tests and odd networks.
@@ -62,7 +62,7 @@ static int make_probes(struct worker_pool *p, struct error *err)
     if (!good) return -1;
     p->link_settings.probes = json_array();
     json_array_append_new(p->link_settings.probes, probe(p->token));
-    json_t *source = s->witness ? probe(s->witness) : NULL;
+    json_t *source = s->probe_file ? probe(s->probe_file) : NULL;
     if (source) json_array_append_new(p->link_settings.probes, source);
     return 0;
 }
@@ -83,8 +83,8 @@ static void add_node(struct worker_pool *p, struct node_spec *spec)
 int pool_nodes_open(struct worker_pool *p, struct error *err)
 {
     struct node_specs specs;
-    p->link_settings = (struct node_link_settings){.beat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
-                                                   .patience = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
+    p->link_settings = (struct node_link_settings){.heartbeat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
+                                                   .timeout = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
                                                    .greeting = seconds_of("SWEETSPOT_NODE_GREETING", 120),
                                                    .log = p->settings.log,
                                                    .user = p->settings.user};
@@ -100,7 +100,7 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
 
 void pool_nodes_release(struct worker_pool *p)
 {
-    double limit = clock_now() + end_patience;
+    double limit = clock_now() + end_timeout;
     for (size_t i = 0; i < p->node_count; i++) node_link_end(&p->nodes[i]->link);
     for (size_t i = 0; i < p->node_count; i++) {
         node_link_end_wait(&p->nodes[i]->link, limit);
@@ -146,7 +146,7 @@ const char *pool_compiler_aside(const struct worker_pool *p, size_t compiler)
     return refused ? "it does not compile as the others do" : node_aside(p, node);
 }
 
-void pool_node_set_aside(struct worker_pool *p, size_t node, const char *why)
+void pool_node_disable(struct worker_pool *p, size_t node, const char *why)
 {
     struct pool_node *n = p->nodes[node];
     if (n->aside) return;
@@ -163,7 +163,7 @@ void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *ev
     pool_log(p, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
     if (++p->nodes[node]->foreign < FOREIGN_MOST) return;
     event->node = true;
-    pool_node_set_aside(p, node, event->why.message);
+    pool_node_disable(p, node, event->why.message);
 }
 
 static void start(struct worker_pool *p, struct pool_node *n)
@@ -201,7 +201,7 @@ static void see_to_end(struct worker_pool *p, size_t node, double now)
     n->up = 0;
     if (!n->listed) return;
     if (n->link.refused || ++n->failures >= TRIES_MOST) {
-        pool_node_set_aside(p, node, why);
+        pool_node_disable(p, node, why);
         return;
     }
     double delay = fmin(longest_delay, ldexp(first_delay, n->failures - 1));
@@ -274,7 +274,7 @@ bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
     if (!model || strcasestr(name, model)) return true;
     pool_node_count_gpus(p, gpu, hello); // others of its node may be
     char *why = text_format("it is a %s, and --gpu-model is '%s'", name, model);
-    pool_gpu_set_aside(p, gpu, why);
+    pool_gpu_disable(p, gpu, why);
     free(why);
     return false;
 }
@@ -303,7 +303,7 @@ bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
     char *why = same ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid)
                      : text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver,
                                    p->device_name, p->driver);
-    pool_gpu_set_aside(p, gpu, why);
+    pool_gpu_disable(p, gpu, why);
     free(why);
     return true;
 }
@@ -312,7 +312,7 @@ bool pool_gpu_refuses_job(struct worker_pool *p, size_t gpu)
 {
     struct error why;
     if (!node_files_refuse(p->gpus[gpu].worker.link, p->job_request, &why)) return false;
-    pool_gpu_set_aside(p, gpu, why.message);
+    pool_gpu_disable(p, gpu, why.message);
     return true;
 }
 
@@ -337,12 +337,12 @@ json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
     return identity;
 }
 
-double pool_patience(void)
+double pool_timeout(void)
 {
     return seconds_of("SWEETSPOT_POOL_PATIENCE", 600);
 }
 
-void pool_gpu_set_aside(struct worker_pool *p, size_t gpu, const char *why)
+void pool_gpu_disable(struct worker_pool *p, size_t gpu, const char *why)
 {
     struct gpu_slot *slot = &p->gpus[gpu];
     pool_forget_gpu(slot);
@@ -475,17 +475,17 @@ static bool all_lack(const struct worker_pool *p, const char *(*lack)(const stru
     return i == p->node_count;
 }
 
-bool pool_nodes_hopeless(const struct worker_pool *p, struct error *why)
+bool pool_nodes_unusable(const struct worker_pool *p, struct error *why)
 {
     return all_lack(p, lacks_gpu, "no usable GPU", why) || all_lack(p, lacks_compiler, "no usable compiler", why);
 }
 
 bool pool_nodes_give_up(const struct worker_pool *p, const char *missing, double *since, struct error *why)
 {
-    double now = clock_now(), patience = pool_patience();
-    if (pool_nodes_hopeless(p, why)) return true;
+    double now = clock_now(), timeout = pool_timeout();
+    if (pool_nodes_unusable(p, why)) return true;
     if (*since <= 0) *since = now;
-    if (now - *since < patience) return false;
-    error_set(why, "no usable %s: no node with one came within %.3g s", missing, patience);
+    if (now - *since < timeout) return false;
+    error_set(why, "no usable %s: no node with one came within %.3g s", missing, timeout);
     return true;
 }

@@ -31,11 +31,11 @@ void pool_nodes_release(struct worker_pool *); // after the slots
 // Sees to what has changed: to be called often. Slots may be added.
 void pool_nodes_serve(struct worker_pool *);
 // Whether no node of the list has a GPU for the run, or none a compiler, with all reasons.
-bool pool_nodes_hopeless(const struct worker_pool *, struct error *why);
+bool pool_nodes_unusable(const struct worker_pool *, struct error *why);
 // Whether to wait no longer for a node with what is missing ("GPU", "compiler"), and why: there is no hope, or the
 // pool's patience is over. *since: when it was first asked, 0 before.
 bool pool_nodes_give_up(const struct worker_pool *, const char *missing, double *since, struct error *why);
-void pool_node_set_aside(struct worker_pool *, size_t node, const char *why);
+void pool_node_disable(struct worker_pool *, size_t node, const char *why);
 // A worker of a node has given another's answer, for the reason in event->why: its request is innocent. The second time
 // the node is set aside. Nothing of a worker that is here: a candidate may have damaged it.
 void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
@@ -55,6 +55,6 @@ const struct gpu_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, con
 // set aside then.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
-double pool_patience(void);
+double pool_timeout(void);
 
 #endif

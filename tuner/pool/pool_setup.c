@@ -167,7 +167,7 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
                 p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
                 p->nodes[node]->compilers = COMPILERS_GOOD;
             } else if (pool_node_is_up(p, node)) {
-                pool_node_set_aside(p, node, why.message);
+                pool_node_disable(p, node, why.message);
             }
             continue;
         }
@@ -175,7 +175,7 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
         if (json_object_get(hello, "device")) {
             if (pool_gpu_is_wanted(p, gpu, hello)) p->hello = hello;
         } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
-            pool_gpu_set_aside(p, gpu, hello ? no_device(hello) : why.message);
+            pool_gpu_disable(p, gpu, hello ? no_device(hello) : why.message);
         }
         if (!p->hello) json_decref(hello);
     }

@@ -47,9 +47,9 @@ static void add_node(struct node_specs *out, const struct pool_request *request,
     char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host),
          *width = text_format("--cpus-per-task=%ld", cores);
     // --overlap: besides other steps of the job. A step that fails must not end the others.
-    node_spec_words(n, "srun", id, where, "--nodes=1", "--ntasks=1", "--overlap", "--kill-on-bad-exit=0",
-                    "--export=ALL", "--unbuffered", "--mpi=none", NULL);
-    if (cores > 0) node_spec_words(n, width, NULL);
+    node_spec_add(n, "srun", id, where, "--nodes=1", "--ntasks=1", "--overlap", "--kill-on-bad-exit=0", "--export=ALL",
+                  "--unbuffered", "--mpi=none", NULL);
+    if (cores > 0) node_spec_add(n, width, NULL);
     node_spec_agent(n, request, NULL, false);
     free(id);
     free(where);

@@ -40,11 +40,11 @@ static int add_ssh(struct node_specs *out, const struct pool_request *request, s
         if (!*items[i] || *items[i] == '-') return error_set(err, "--pool ssh: '%s' is not a host", items[i]);
         struct node_spec *n = node_specs_add(out, text_copy(items[i]));
         // Its own signs of life end a connection that is dead on both sides.
-        node_spec_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", items[i], NULL);
+        node_spec_add(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", items[i], NULL);
         struct node_spec agent = {0};
         node_spec_agent(&agent, request, NULL, false);
         char *line = text_command((const char *const *)agent.command); // a shell there takes it apart
-        node_spec_words(n, "exec", line, NULL);
+        node_spec_add(n, "exec", line, NULL);
         free(line);
         node_spec_release(&agent);
     }

@@ -26,8 +26,8 @@ bool worker_running(const struct worker *w)
 int worker_start(struct worker *w, const char *name, char *const argv[], struct error *err)
 {
     w->name = name;
-    w->input_size = w->input_looked = w->output_size = 0;
-    w->words = (struct child_words){0};
+    w->input_size = w->input_scanned = w->output_size = 0;
+    w->words = (struct child_output){0};
     w->killed = w->lost = false;
     if (!w->link) return child_start(&w->child, argv, NULL, err);
     w->channel = node_link_open(w->link, argv, err);
@@ -87,7 +87,7 @@ static void pass_on(void *user, const char *line)
 
 static void read_stderr(struct worker *w)
 {
-    child_words_read(&w->words, &w->child.errors, pass_on, w);
+    child_output_read(&w->words, &w->child.errors, pass_on, w);
 }
 
 // False when the worker has closed its end: it will never hear of the request.
@@ -143,7 +143,7 @@ static void describe_death(const struct worker *w, struct error *err)
 static int channel_io(struct worker *w, struct error *err)
 {
     struct node_channel *c = w->channel;
-    child_words_take(&w->words, c->errors.bytes, c->errors.size, pass_on, w);
+    child_output_take(&w->words, c->errors.bytes, c->errors.size, pass_on, w);
     c->errors.size = 0;
     if (w->input_size + c->output.size > w->input_room) {
         w->input_room = 2 * (w->input_size + c->output.size);
@@ -210,9 +210,9 @@ bool worker_lost_with_node(const struct worker *w)
 
 int worker_receive(struct worker *w, json_t **answer, struct error *err)
 {
-    size_t looked = w->input_looked, new = w->input_size - looked;
-    char *end = new ? memchr(w->input + looked, '\n', new) : NULL;
-    w->input_looked = end ? 0 : w->input_size;
+    size_t polled = w->input_scanned, new = w->input_size - polled;
+    char *end = new ? memchr(w->input + polled, '\n', new) : NULL;
+    w->input_scanned = end ? 0 : w->input_size;
     if (!end) return 0;
     *end = 0;
     size_t used = (size_t)(end - w->input) + 1;
@@ -228,7 +228,7 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
     if (*answer && w->link && node_files_found(w->link, *answer, &why)) { // the node goes, and all its workers with it
         node_link_stop(w->link, true, "%s", why.message);
         json_decref(*answer);
-        w->input_size = w->input_looked = 0;
+        w->input_size = w->input_scanned = 0;
         return 0;
     }
     if (*answer) return 1;
@@ -246,7 +246,7 @@ void worker_kill(struct worker *w)
         node_link_close(w->link, w->channel);
         w->channel = NULL;
     }
-    w->input_size = w->input_looked = w->output_size = 0;
+    w->input_size = w->input_scanned = w->output_size = 0;
 }
 
 void worker_stop(struct worker *w, double seconds)
@@ -296,7 +296,7 @@ json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct err
 // Seconds by which a worker's time is longer, since it or the driver was stopped for some of those that passed.
 static double allowance(const struct worker *w, double passed, double *stopped)
 {
-    if (passed > WORKER_LOOK + WORKER_OVERSLEPT) return passed; // the driver was
+    if (passed > WORKER_POLL + WORKER_OVERSLEPT) return passed; // the driver was
     if (!worker_stopped(w)) return 0;
     *stopped += passed;
     return passed;
@@ -316,7 +316,7 @@ static void wait_for(struct worker *w, int milliseconds)
 
 json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *err)
 {
-    double looked = clock_now(), limit = looked + seconds, stopped = 0;
+    double polled = clock_now(), limit = polled + seconds, stopped = 0;
     bool dead = false;
     w->failure = WORKER_WORKS;
     for (;;) {
@@ -337,9 +337,9 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
             return give_up(w, WORKER_INTERRUPTED);
         }
         double now = clock_now();
-        if (now - looked >= WORKER_LOOK) {
-            limit += allowance(w, now - looked, &stopped);
-            looked = now;
+        if (now - polled >= WORKER_POLL) {
+            limit += allowance(w, now - polled, &stopped);
+            polled = now;
         }
         if (stopped >= WORKER_LONGEST_STOP) {
             worker_kill(w);

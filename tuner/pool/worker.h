@@ -22,7 +22,7 @@
 enum { WORKER_POLLED = 3 };
 // s: a worker that stays stopped (SIGSTOP) for as long is replaced; how much too long the driver sleeps when it was
 // suspended, and its workers probably with it; how often stopped workers are looked for.
-enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_LOOK = 1 };
+enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_POLL = 1 };
 
 // Why worker_wait came back without an answer.
 enum worker_failure { WORKER_WORKS, WORKER_DIED, WORKER_LATE, WORKER_INVALID, WORKER_INTERRUPTED };
@@ -34,11 +34,11 @@ struct worker {
     struct child child;           // here
     struct node_channel *channel; // there; NULL: not running
     int64_t next_id;
-    char *input;                                 // bytes read and not yet a whole line
-    size_t input_size, input_room, input_looked; // the first `input_looked` have no end of a line
-    char *output;                                // bytes not yet written
+    char *input;                                  // bytes read and not yet a whole line
+    size_t input_size, input_room, input_scanned; // the first `input_scanned` have no end of a line
+    char *output;                                 // bytes not yet written
     size_t output_size, output_room;
-    struct child_words words;                                             // on stderr
+    struct child_output words;                                            // on stderr
     int exit_status;                                                      // of waitpid, once dead
     bool killed;                                                          // by us
     bool lost;                                                            // its node was

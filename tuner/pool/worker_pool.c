@@ -28,7 +28,7 @@ bool pool_refuse_compiler(struct worker_pool *p, size_t compiler, const char *re
 {
     size_t node = p->compilers[compiler].node;
     if (node == POOL_HERE) return false;
-    pool_node_set_aside(p, node, reason);
+    pool_node_disable(p, node, reason);
     return true;
 }
 
@@ -128,7 +128,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     const json_t *device = json_object_get(answer, "device");
     event->kind = POOL_FAILED;
     if (slot->state == GPU_HELLO && slot->node != POOL_HERE && (!device || pool_gpu_differs(p, i, answer))) {
-        if (!device) pool_gpu_set_aside(p, i, json_get_string(answer, "reason", "it does not say which device it is"));
+        if (!device) pool_gpu_disable(p, i, json_get_string(answer, "reason", "it does not say which device it is"));
         return false;
     }
     if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->device_name)) {
@@ -166,7 +166,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     }
     event->exit_status = pool_refusal(answer, &event->why);
     if (slot->node != POOL_HERE) { // the first GPU took it: this one, or its node, is to blame
-        pool_gpu_set_aside(p, i, event->why.message);
+        pool_gpu_disable(p, i, event->why.message);
         return false;
     }
     error_prefix(&event->why, "%s", slot->name);
@@ -176,11 +176,11 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
 // Whether a message is an answer to a request that its worker does not have; `id`: of the one that it has.
 static bool is_foreign(const json_t *message, int64_t id, const json_t *request, struct error *why)
 {
-    int64_t told = json_get_integer(message, "id", -1);
-    if (told != id && !json_object_get(message, "progress"))
-        return error_set(why, "the worker answers request %lld, but was given %lld", (long long)told, (long long)id) !=
-               0;
-    return told == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
+    int64_t reported = json_get_integer(message, "id", -1);
+    if (reported != id && !json_object_get(message, "progress"))
+        return error_set(why, "the worker answers request %lld, but was given %lld", (long long)reported,
+                         (long long)id) != 0;
+    return reported == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
 }
 
 // The worker is gone, for the reason in event->why.
@@ -194,7 +194,7 @@ static bool lose_gpu(struct worker_pool *p, size_t i, struct pool_event *event)
     bool failed = slot->state != GPU_READY && !event->node && ++slot->failed_starts >= POOL_FAILED_STARTS;
     pool_forget_gpu(slot);
     if (failed && slot->node != POOL_HERE) {
-        pool_gpu_set_aside(p, i, event->why.message);
+        pool_gpu_disable(p, i, event->why.message);
     } else if (failed) {
         event->kind = POOL_FAILED;
         event->exit_status = EXIT_ENVIRONMENT;
@@ -365,9 +365,9 @@ static bool is_deserted(struct worker_pool *p, double now, struct pool_event *ev
     const char *missing = gpu ? "compiler" : "GPU";
     if (p->deserted <= 0) {
         p->deserted = now;
-        pool_say(p, "no %s is left; waiting %.3g s for one", missing, pool_patience());
+        pool_say(p, "no %s is left; waiting %.3g s for one", missing, pool_timeout());
     }
-    if (now - p->deserted < pool_patience() || !pool_nodes_give_up(p, missing, &p->deserted, &event->why)) return false;
+    if (now - p->deserted < pool_timeout() || !pool_nodes_give_up(p, missing, &p->deserted, &event->why)) return false;
     event->kind = POOL_FAILED;
     event->exit_status = EXIT_ENVIRONMENT;
     return true;
@@ -376,7 +376,7 @@ static bool is_deserted(struct worker_pool *p, double now, struct pool_event *ev
 bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 {
     *event = (struct pool_event){.exit_status = EXIT_DONE};
-    if (!p->next_gpu && !p->next_compiler) pool_look_for_stops(p, now);
+    if (!p->next_gpu && !p->next_compiler) pool_poll_stops(p, now);
     for (; p->next_gpu < p->gpu_count; p->next_gpu++) {
         event->worker = p->next_gpu;
         if (next_of_gpu(p, event->worker, now, event)) return true;

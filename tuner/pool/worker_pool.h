@@ -65,7 +65,7 @@ struct pool_settings {
     bool counters;                             // GPU workers load what counts
     bool nvcc;                                 // candidates are compiled by nvcc
     const struct pool_request *nodes;          // NULL: workers are here
-    const char *keep, *witness;                // for nodes: the compile cache, and a file by which they prove that they
+    const char *keep, *probe_file;             // for nodes: the compile cache, and a file by which they prove that they
                                                // see the driver's files
     void *user;                                // of all of these
     void (*say)(void *user, const char *text); // what a person should know; NULL: dropped
@@ -89,7 +89,7 @@ struct worker_pool {
     struct device_limits limits;
     int64_t memory;                   // free on the device, bytes
     json_t *job_request;              // what every GPU worker is set up with
-    double looked;                    // when workers were last looked at; 0: never
+    double polled;                    // when workers were last looked at; 0: never
     size_t first_gpu, first_compiler; // that are asked while a run is set up
     size_t node_count;
     struct pool_node **nodes;
@@ -127,7 +127,7 @@ int pool_set_up_again(struct worker_pool *, struct error *);
 bool pool_compiler_usable(const struct worker_pool *, size_t compiler);
 bool pool_gpu_usable(const struct worker_pool *, size_t gpu); // or will be, when its worker is set up
 // A GPU is not used any more; says so.
-void pool_gpu_set_aside(struct worker_pool *, size_t gpu, const char *why);
+void pool_gpu_disable(struct worker_pool *, size_t gpu, const char *why);
 char *pool_gpu_host(const struct worker_pool *, size_t gpu); // where it is; malloc'ed
 // Its slot's name, its uuid, its host and its node (null: the driver's own machine), for documents. A new reference.
 json_t *pool_gpu_identity(const struct worker_pool *, size_t gpu);

@@ -50,7 +50,7 @@ void usage_enter(struct worker_usage *u, enum usage_state state, double now)
     u->state = state;
 }
 
-void usage_unread(struct worker_usage *u, double seconds)
+void usage_pending_answers(struct worker_usage *u, double seconds)
 {
     double left = fmin(fmax(seconds, 0), u->seconds[u->state]);
     u->seconds[u->state] -= left;

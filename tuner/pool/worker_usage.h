@@ -37,7 +37,7 @@ void usage_init(struct worker_usage *, double now); // starting
 // counts as the last one.
 void usage_enter(struct worker_usage *, enum usage_state, double now);
 // Of what it was just busy with, so many seconds were idle: its answer waited to be read.
-void usage_unread(struct worker_usage *, double seconds);
+void usage_pending_answers(struct worker_usage *, double seconds);
 bool usage_is_busy(enum usage_state);
 double usage_busy_seconds(const struct worker_usage *);
 // Shares until now, for which usage_enter was called: since it was first seen, and of the last minute, or of its life

@@ -33,7 +33,7 @@ static const struct record_field request_fields[] = {
     {"host_headers", MEMBER(host_headers), .fallback = 1},
     {"compiler", MEMBER(compiler)},
     {"alone", MEMBER(alone)},
-    {"behind", MEMBER(behind)},
+    {"behind", MEMBER(after)},
     {0}};
 #undef VALUES
 #undef MEMBER

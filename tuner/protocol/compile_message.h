@@ -38,7 +38,7 @@ struct compile_request {
     bool host_headers;    // stand-ins for headers of the host (host_headers.h)
     const char *compiler; // PROTOCOL_NVRTC where it is missing
     bool alone;           // by nvcc, without NVRTC before it: the entries' names are found in nvcc's cubin
-    const char *behind;   // a text that nvcc compiles behind the source
+    const char *after;    // a text that nvcc compiles behind the source
 };
 extern const struct record compile_request_record;
 

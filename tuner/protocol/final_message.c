@@ -12,7 +12,7 @@ static const struct record_field candidate_fields[] = {
     {"binary", RECORD_MEMBER(struct final_candidate, binary)},
     {"candidate", RECORD_IN_PLACE(struct final_candidate, candidate, candidate_record)},
     {0}};
-static const struct record racer_record = {"a candidate", sizeof(struct final_candidate), candidate_fields, NULL};
+static const struct record build_record = {"a candidate", sizeof(struct final_candidate), candidate_fields, NULL};
 
 #define MEMBER(member) RECORD_MEMBER(struct final_request, member)
 static const struct record_field request_fields[] = {
@@ -20,7 +20,7 @@ static const struct record_field request_fields[] = {
     {"process", MEMBER(process), .flags = RECORD_ALWAYS},
     {"rounds", MEMBER(rounds), .low = 1, .high = FINAL_ROUNDS_MAX, .fallback = 40, .flags = RECORD_ALWAYS},
     {"places", MEMBER(places), .fallback = -1},
-    {"candidates", RECORD_RECORDS(struct final_request, candidates, candidate_count, racer_record),
+    {"candidates", RECORD_RECORDS(struct final_request, candidates, candidate_count, build_record),
      .flags = RECORD_ALWAYS},
     {"baselines", RECORD_VALUES(struct final_request, baselines, baseline_count), .flags = RECORD_ALWAYS},
     {0}};

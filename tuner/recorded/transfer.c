@@ -139,7 +139,7 @@ struct prior *transfer_prior(const struct transfer *t, struct error *err)
         struct prior_rows rows = {
             .count = t->count, .configs = t->configs, .objectives = t->objectives, .known = t->known};
         struct prior *prior = prior_new(t->space, &rows);
-        if (prior_merit(prior) > 0) return prior;
+        if (prior_informativeness(prior) > 0) return prior;
         prior_free(prior);
         error_set(err, "its results do not depend on the parameters in common more than chance would explain");
     }

@@ -144,7 +144,7 @@ static void set_facts(json_t *json, const struct result *r, bool current)
     json_object_set_new(json, "replayed", json_boolean(replayed));
     json_object_set_new(json, "recording", replayed && recording ? json_incref((json_t *)recording) : json_null());
     json_object_set_new(json, "objective",
-                        r->job_fits ? json_string(objective_words[r->source->job->objective]) : json_null());
+                        r->job_fits ? json_string(objective_text[r->source->job->objective]) : json_null());
     json_object_set_new(json, "problems", result_problems(r));
     set_counts(json, r);
     json_object_set_new(json, "space",

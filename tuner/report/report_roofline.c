@@ -55,7 +55,7 @@ int report_roofline(const struct result *r, int64_t winner, json_t **roofline, s
     *roofline = json_null();
     if (!problem || !r->job_fits) return 0;
     json_t *ceilings = result_document(r, "ceilings", NULL);
-    bytes = work_ceiling(ceilings, &pipes[PIPE_READ]);
+    bytes = work_ceiling(ceilings, &execution_units[UNIT_READ]);
     status = work_bounds(r->source->job, 0, ceilings, &work, err);
     json_decref(ceilings);
     if (status || !work.pipe || !(work.operations > 0) || !(work.ceiling > 0) || !(bytes > 0)) return status;

@@ -79,7 +79,7 @@ static double deviation(const struct gpu_times *t, const struct gpu_times_of *ju
     return normal_deviation * median;
 }
 
-enum gpu_verdict gpu_times_judge(struct gpu_times *t, size_t gpu, double tie, double *ratio, double *limit)
+enum gpu_verdict gpu_times_decide(struct gpu_times *t, size_t gpu, double tie, double *ratio, double *limit)
 {
     struct gpu_times_of *g = &t->gpus[gpu];
     struct interval standard;

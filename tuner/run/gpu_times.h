@@ -49,6 +49,6 @@ void gpu_times_forget(struct gpu_times *, size_t gpu);
 // A GPU's time for the reference, in seconds, with its interval.
 void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
 // Judges a GPU's newest time, once. *ratio: of its newest time to the standard; *limit: what it may be, or its inverse.
-enum gpu_verdict gpu_times_judge(struct gpu_times *, size_t gpu, double tie, double *ratio, double *limit);
+enum gpu_verdict gpu_times_decide(struct gpu_times *, size_t gpu, double tie, double *ratio, double *limit);
 
 #endif

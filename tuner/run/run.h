@@ -60,7 +60,7 @@ struct finished_trial {
 };
 
 // Which of the store's trials the strategy has been told, by their numbers.
-struct told_trials {
+struct reported_trials {
     int64_t *ids; // a hash table; 0: free
     size_t count, room;
 };
@@ -93,13 +93,13 @@ struct run {
     const struct strategy_class *strategy_class;
     struct strategy *strategy;
     struct policy policy;
-    double looked; // when workers were last looked at
-    bool unread;   // what they said was not all taken then
+    double polled;        // when workers were last looked at
+    bool pending_answers; // what they said was not all taken then
     size_t finished_count;
     struct finished_trial **finished; // to be committed together
     struct start_list starts;
     struct prior_list priors;
-    struct told_trials told;
+    struct reported_trials reported;
     struct incumbent incumbent;
     struct gpu_checks checks;
     struct run_statistics statistics;
@@ -163,14 +163,14 @@ void run_drop_task(struct run *, struct task *);                     // takes it
 void run_rank(struct run *);                                         // what waits for a GPU, by the strategy
 void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
-bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
+bool run_in_flight(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
 // Its trial is in the store: the strategy is told, and the task is freed or queued for counting.
 void run_tell_committed(struct run *, struct task *, const struct trial_record *);
 void run_tell_known(struct run *, struct task *);
-void run_find_best(struct run *);  // anew from the store, after verdicts
-bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space
-int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
-                                   // lockstep ran out of time
+void run_find_best(struct run *);    // anew from the store, after verdicts
+bool run_knows_all(struct run *);    // whether the store has a result of every configuration of the space
+int run_replay_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
+                                     // lockstep ran out of time
 // run_priors.c: from --prior, the store's other environments and the stores beside it. Before there is a strategy.
 void run_collect_priors(struct run *, const struct environment *own);
 void run_release_priors(struct run *); // after the strategy

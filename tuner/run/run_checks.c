@@ -66,7 +66,7 @@ void run_check_ready(struct run *r, size_t gpu)
     g->failures = 0;
     g->ratio = NAN;
     gpu_times_forget(&r->checks.times, gpu);
-    policy_check_anew(&r->policy, gpu);
+    policy_check_device(&r->policy, gpu);
 }
 
 struct check_candidate run_check_candidate(const struct run *r, const struct task *t)
@@ -156,7 +156,7 @@ static void set_aside(struct run *r, size_t gpu, const char *how)
     r->checks.times.gpus[gpu].out = true;
     struct policy_request none = policy_gpu_lost(&r->policy, gpu, true);
     free(none.tasks);
-    pool_gpu_set_aside(&r->pool, gpu, g->aside);
+    pool_gpu_disable(&r->pool, gpu, g->aside);
     if (count) run_find_best(r);
     free(reason);
     free(name);
@@ -166,7 +166,7 @@ static void judge(struct run *r, size_t gpu, size_t compared)
 {
     struct checked_gpu *g = &r->checks.gpus[gpu];
     double ratio, limit;
-    switch (gpu_times_judge(&r->checks.times, gpu, r->job->measure.tie, &ratio, &limit)) {
+    switch (gpu_times_decide(&r->checks.times, gpu, r->job->measure.tie, &ratio, &limit)) {
     case GPU_OPEN:
         return;
     case GPU_ALIKE:
@@ -234,10 +234,10 @@ void run_take_check(struct run *r, size_t gpu, const struct trial_answer *answer
     double times[3][JOB_MAX_PROBLEMS], values[3];
     grow(r);
     for (size_t p = 0; p < r->job->tuned_count; p++) {
-        const struct problem_answer *told = trial_answer_problem(answer, (int)p);
-        times[0][p] = told ? told->figures.time : NAN;
-        times[1][p] = told ? told->figures.low : NAN;
-        times[2][p] = told ? told->figures.high : NAN;
+        const struct problem_answer *reported = trial_answer_problem(answer, (int)p);
+        times[0][p] = reported ? reported->figures.time : NAN;
+        times[1][p] = reported ? reported->figures.low : NAN;
+        times[2][p] = reported ? reported->figures.high : NAN;
     }
     for (int k = 0; k < 3; k++) values[k] = job_objective(r->job, times[k]);
     if (isfinite(answer->figures.gpu_seconds)) r->checks.wall += answer->figures.gpu_seconds;

@@ -106,8 +106,8 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
 {
     if (!event->announced) display_log(&r->display, "%s", event->why.message);
     bool was_over = r->policy.final_over,
-         innocent = event->announced || (event->node && policy_lost_with_node(&r->policy, event->worker));
-    struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, innocent);
+         retryable = event->announced || (event->node && policy_lost_with_node(&r->policy, event->worker));
+    struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, retryable);
     run_watch_gpu(r, event->worker);
     r->watch.gpus.list[event->worker].restarts++;
     if (!was_over && r->policy.final_over && event->node) {

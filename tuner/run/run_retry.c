@@ -21,26 +21,26 @@ static const double allowance = 0.1; // e-folds
 struct crashed {
     int64_t trial;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    double excess; // expected
+    double slowdown; // expected
 };
 
 struct results {
     struct run *r;
     struct transfer transfer;
-    size_t crashed_count, place_count, places;
+    size_t crashed_count, location_count, places;
     struct crashed *crashed;
     double *best; // objectives of the finalists, ascending
 };
 
 static void take_objective(struct results *s, double objective)
 {
-    size_t at = s->place_count;
+    size_t at = s->location_count;
     while (at && s->best[at - 1] > objective) at--;
     if (at == s->places) return;
-    size_t behind = s->place_count - at - (s->place_count == s->places);
-    memmove(s->best + at + 1, s->best + at, behind * sizeof *s->best);
+    size_t after = s->location_count - at - (s->location_count == s->places);
+    memmove(s->best + at + 1, s->best + at, after * sizeof *s->best);
     s->best[at] = objective;
-    s->place_count += s->place_count < s->places;
+    s->location_count += s->location_count < s->places;
 }
 
 static int visit(void *user, const struct trial *trial)
@@ -59,18 +59,18 @@ static int visit(void *user, const struct trial *trial)
     return 0;
 }
 
-static int by_excess(const void *a, const void *b)
+static int by_slowdown(const void *a, const void *b)
 {
     const struct crashed *x = a, *y = b;
-    if (x->excess != y->excess) return x->excess < y->excess ? -1 : 1;
+    if (x->slowdown != y->slowdown) return x->slowdown < y->slowdown ? -1 : 1;
     return (x->trial > y->trial) - (x->trial < y->trial);
 }
 
 static size_t add_tasks(struct run *r, const struct results *s, double limit, struct error *err)
 {
     size_t added = 0;
-    for (size_t i = 0; i < s->crashed_count && s->crashed[i].excess <= limit && added < RUN_RETRIES; i++) {
-        int judged = store_judged(r->store, s->crashed[i].trial, err); // a second time, or in a final
+    for (size_t i = 0; i < s->crashed_count && s->crashed[i].slowdown <= limit && added < RUN_RETRIES; i++) {
+        int judged = store_decided(r->store, s->crashed[i].trial, err); // a second time, or in a final
         if (judged < 0) run_fail(r, EXIT_ENVIRONMENT, err);
         if (judged) continue;
         struct task *t = run_add_task(r, s->crashed[i].config, TASK_TRIAL);
@@ -94,9 +94,10 @@ size_t run_retry_begin(struct run *r)
     if (store_scan(r->store, visit, &s, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     struct prior *model = r->fatal || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &err);
     if (model) {
-        double limit = s.place_count < s.places ? INFINITY : excess_of(s.best[s.places - 1], s.best[0]) + allowance;
-        for (size_t i = 0; i < s.crashed_count; i++) s.crashed[i].excess = prior_excess(model, s.crashed[i].config);
-        qsort(s.crashed, s.crashed_count, sizeof *s.crashed, by_excess);
+        double limit =
+            s.location_count < s.places ? INFINITY : slowdown_of(s.best[s.places - 1], s.best[0]) + allowance;
+        for (size_t i = 0; i < s.crashed_count; i++) s.crashed[i].slowdown = prior_slowdown(model, s.crashed[i].config);
+        qsort(s.crashed, s.crashed_count, sizeof *s.crashed, by_slowdown);
         added = add_tasks(r, &s, limit, &err);
     }
     prior_free(model);

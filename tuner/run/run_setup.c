@@ -31,7 +31,7 @@ static void on_progress(void *user, const char *worker, const char *what, double
         display_log(&r->display, "%s: %s, %.0f%%", worker, what, 100 * share);
     else
         display_message(&r->display, "%s, %.0f%%", what, 100 * share);
-    run_watch_look(r);
+    run_watch_poll(r);
 }
 
 static bool counts(const struct run *r)
@@ -185,9 +185,9 @@ static void read_baselines(struct run *r)
 static void log_ceilings(struct run *r)
 {
     double times;
-    const struct pipe *own = job_pipe(r->job, &times);
-    char *words = own ? work_ceiling_words(r->ceilings, own) : text_copy(""),
-         *memory = work_ceiling_words(r->ceilings, &pipes[PIPE_READ]);
+    const struct execution_unit *own = job_unit(r->job, &times);
+    char *words = own ? work_ceiling_text(r->ceilings, own) : text_copy(""),
+         *memory = work_ceiling_text(r->ceilings, &execution_units[UNIT_READ]);
     display_log(&r->display, "ceilings: %s; %s", *words ? words : "arithmetic unknown",
                 *memory ? memory : "memory unknown");
     free(words);
@@ -285,7 +285,7 @@ static int meet(struct run *r, struct error *err)
                                      .nvcc = r->job->compiler == JOB_NVCC,
                                      .nodes = o->pool,
                                      .keep = o->cache,
-                                     .witness = r->job->source,
+                                     .probe_file = r->job->source,
                                      .user = r,
                                      .say = on_worker_message,
                                      .log = on_worker_text,
@@ -353,7 +353,7 @@ void run_release(struct run *r)
     pool_release(&r->pool);
     job_setup_release(&r->setup);
     sanitizer_close(r->final.sanitizer);
-    free(r->told.ids);
+    free(r->reported.ids);
     strategy_free(r->strategy);
     run_release_priors(r);
     store_close(r->store);

@@ -73,12 +73,12 @@ void run_rank(struct run *r)
     size_t count;
     struct queued_task **waiting = policy_waiting(&r->policy, &count);
     const uint16_t **configs = memory_new(count, sizeof *configs);
-    double *promise = memory_new(count, sizeof *promise);
+    double *acquisition = memory_new(count, sizeof *acquisition);
     for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
-    strategy_rank(r->strategy, configs, count, promise);
+    strategy_rank(r->strategy, configs, count, acquisition);
     for (size_t i = 0; i < count; i++) // the header needs the fallback's result
-        waiting[i]->promise = job_is_fallback(r->job, configs[i]) ? INFINITY : promise[i];
-    free(promise);
+        waiting[i]->acquisition = job_is_fallback(r->job, configs[i]) ? INFINITY : acquisition[i];
+    free(acquisition);
     free(configs);
     free(waiting);
 }
@@ -95,7 +95,7 @@ void run_free_tasks(struct run *r)
     for (size_t i = 0; i < r->policy.queue.count; i++) free_task((struct task *)r->policy.queue.tasks[i]);
 }
 
-bool run_under_way(const struct run *r, const uint16_t *config)
+bool run_in_flight(const struct run *r, const uint16_t *config)
 {
     size_t bytes = space_parameter_count(r->job->space) * sizeof *config;
     for (size_t i = 0; i < r->policy.queue.count; i++) {
@@ -127,31 +127,31 @@ static void note_best(struct run *r, double objective, const double *times, cons
 }
 
 // Where a trial's number is, or would be put.
-static int64_t *told_slot(const struct told_trials *told, int64_t trial)
+static int64_t *reported_slot(const struct reported_trials *reported, int64_t trial)
 {
-    size_t at = (size_t)((uint64_t)trial * 0x9e3779b97f4a7c15u >> 20) & (told->room - 1);
-    while (told->ids[at] && told->ids[at] != trial) at = (at + 1) & (told->room - 1);
-    return &told->ids[at];
+    size_t at = (size_t)((uint64_t)trial * 0x9e3779b97f4a7c15u >> 20) & (reported->room - 1);
+    while (reported->ids[at] && reported->ids[at] != trial) at = (at + 1) & (reported->room - 1);
+    return &reported->ids[at];
 }
 
-static void mark_told(struct told_trials *told, int64_t trial)
+static void mark_reported(struct reported_trials *reported, int64_t trial)
 {
-    if (2 * told->count >= told->room) {
-        struct told_trials more = {.count = told->count, .room = told->room ? 2 * told->room : 1024};
+    if (2 * reported->count >= reported->room) {
+        struct reported_trials more = {.count = reported->count, .room = reported->room ? 2 * reported->room : 1024};
         more.ids = memory_new(more.room, sizeof *more.ids);
-        for (size_t i = 0; i < told->room; i++)
-            if (told->ids[i]) *told_slot(&more, told->ids[i]) = told->ids[i];
-        free(told->ids);
-        *told = more;
+        for (size_t i = 0; i < reported->room; i++)
+            if (reported->ids[i]) *reported_slot(&more, reported->ids[i]) = reported->ids[i];
+        free(reported->ids);
+        *reported = more;
     }
-    int64_t *slot = told_slot(told, trial);
-    told->count += !*slot;
+    int64_t *slot = reported_slot(reported, trial);
+    reported->count += !*slot;
     *slot = trial;
 }
 
-static bool was_told(const struct told_trials *told, int64_t trial)
+static bool was_reported(const struct reported_trials *reported, int64_t trial)
 {
-    return told->room && *told_slot(told, trial);
+    return reported->room && *reported_slot(reported, trial);
 }
 
 static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times)
@@ -160,8 +160,8 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     if (r->job->objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
         o.objectives = times;
     strategy_tell(r->strategy, &o);
-    policy_told(&r->policy,
-                o.outcome == OUTCOME_OK ? incumbent_together(&r->incumbent, r->job, objective, times) : NAN);
+    policy_reported(&r->policy,
+                    o.outcome == OUTCOME_OK ? incumbent_together(&r->incumbent, r->job, objective, times) : NAN);
     r->statistics.counts[status]++;
 }
 
@@ -196,7 +196,7 @@ void run_tell_committed(struct run *r, struct task *t, const struct trial_record
         s->counts[trial->status]++; // the search is over: there is no strategy to tell
     else
         tell(r, t->config, trial->status, trial->objective, record->times);
-    mark_told(&r->told, trial->id);
+    mark_reported(&r->reported, trial->id);
     if (trial->status == STATUS_OK) {
         note_best(r, trial->objective, record->times, t->text, trial->id, false);
         doubt_work(r, record->times);
@@ -227,7 +227,7 @@ static void tell_trial(struct run *r, const uint16_t *config, const struct trial
     for (size_t p = 0; p < r->job->tuned_count; p++)
         times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
     tell(r, config, trial->status, trial->objective, times);
-    mark_told(&r->told, trial->id);
+    mark_reported(&r->reported, trial->id);
     if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id, true);
 }
 
@@ -247,11 +247,11 @@ static bool is_awake(const struct run *r, const struct trial *trial, uint16_t *c
     return !space_parse(r->job->space, trial->config, config, NULL) && space_index(r->job->space, config) >= 0;
 }
 
-static int tell_stored(void *user, const struct trial *trial)
+static int replay_stored(void *user, const struct trial *trial)
 {
     struct run *r = user;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (!was_told(&r->told, trial->id) && is_awake(r, trial, config)) tell_trial(r, config, trial);
+    if (!was_reported(&r->reported, trial->id) && is_awake(r, trial, config)) tell_trial(r, config, trial);
     return 0;
 }
 
@@ -301,10 +301,10 @@ bool run_knows_all(struct run *r)
     return awake.count >= size;
 }
 
-int run_tell_stored(struct run *r)
+int run_replay_stored(struct run *r)
 {
     struct error err;
-    if (store_each(r->store, false, 0, tell_stored, r, &err) >= 0) return 0;
+    if (store_each(r->store, false, 0, replay_stored, r, &err) >= 0) return 0;
     run_fail(r, EXIT_ENVIRONMENT, &err);
     return -1;
 }

@@ -11,13 +11,13 @@
 #include "tuner/run/run.h"
 #include "tuner/watch/live_status.h"
 
-static const double look_every = 1;     // s
+static const double poll_every = 1;     // s
 static const double write_share = 0.02; // of the driver's time, at most, for the live file
 static const double least_search = 2;   // s: a shorter search is nothing but its beginning and its end
 
 void run_watch_init(struct run *r)
 {
-    r->watch.every = look_every;
+    r->watch.every = poll_every;
     r->watch.phase_began = clock_now();
 }
 
@@ -61,7 +61,7 @@ static double share_of(double part, double whole)
 
 static double gpu_share(const struct busy_shares *s)
 {
-    return share_of(s->measuring - fmax(0, s->unread), s->gpus);
+    return share_of(s->measuring - fmax(0, s->pending_answers), s->gpus);
 }
 
 void run_watch_phase(struct run *r, enum watch_phase phase)
@@ -144,17 +144,17 @@ static void look(struct run *r, double now)
     grow(&w->compilers, r->pool.compiler_count, now);
     for (size_t i = 0; i < w->gpus.count; i++) enter(r, &w->gpus, i, state_of_gpu(r, i), now);
     for (size_t i = 0; i < w->compilers.count; i++) enter(r, &w->compilers, i, state_of_compiler(r, i), now);
-    w->next_look = now + look_every;
+    w->next_look = now + poll_every;
 }
 
 void run_watch_answered(struct run *r, size_t gpu, double took)
 {
     double now = clock_now(), seen = now - r->policy.gpus[gpu].since;
     if (r->watch.phase != WATCH_SEARCH || state_of_gpu(r, gpu) != USAGE_MEASURING || !isfinite(took)) return;
-    r->watch.shares.unread += seen - took;
+    r->watch.shares.pending_answers += seen - took;
     grow(&r->watch.gpus, r->pool.gpu_count, now);
     enter(r, &r->watch.gpus, gpu, USAGE_MEASURING, now);
-    usage_unread(&r->watch.gpus.list[gpu], seen - took);
+    usage_pending_answers(&r->watch.gpus.list[gpu], seen - took);
 }
 
 void run_watch_measured(struct run *r, size_t gpu, bool failed, const struct trial_answer *answer)
@@ -299,7 +299,7 @@ static void write_live(struct run *r)
     }
     json_decref(document);
     double now = clock_now();
-    r->watch.every = fmax(look_every, (now - began) / write_share);
+    r->watch.every = fmax(poll_every, (now - began) / write_share);
     r->watch.next_write = now + r->watch.every;
 }
 
@@ -310,7 +310,7 @@ void run_watch_publish(struct run *r)
     write_live(r);
 }
 
-void run_watch_look(struct run *r)
+void run_watch_poll(struct run *r)
 {
     double now = clock_now();
     if (now >= r->watch.next_look) look(r, now);

@@ -25,7 +25,7 @@ struct watched_workers {
 struct busy_shares {
     double at, seconds;          // accounted for until then; s of search
     double gpus, measuring;      // GPU seconds: all, and with a candidate
-    double unread;               // of the latter, while the answer waited for the driver; less than 0 counts as 0
+    double pending_answers;      // of the latter, while the answer waited for the driver; less than 0 counts as 0
     double compilers, compiling; // seconds of compilers: all, and busy
     double driver;               // s in which the driver did not wait
 };
@@ -51,7 +51,7 @@ void run_watch_phase(struct run *, enum watch_phase);
 void run_watch_waits(struct run *, bool);     // whether the driver waits from now on
 void run_watch_gpu(struct run *, size_t gpu); // its state may have changed
 void run_watch_compiler(struct run *, size_t compiler);
-void run_watch_look(struct run *);                              // at all, and writes the live file where that is due
+void run_watch_poll(struct run *);                              // at all, and writes the live file where that is due
 void run_watch_answered(struct run *, size_t gpu, double took); // before the policy knows of it
 // A GPU is done with a candidate; `answer` may be NULL.
 void run_watch_measured(struct run *, size_t gpu, bool failed, const struct trial_answer *answer);

@@ -13,9 +13,9 @@ static void read_problems(struct trial_record *record, const struct trial_facts 
     const struct job *job = f->job;
     struct trial_problem *problems = arena_new(&record->memory, job->problem_count * sizeof *problems);
     for (size_t p = 0; p < job->problem_count; p++) {
-        const struct problem_answer *told = trial_answer_problem(f->answer, (int)p);
+        const struct problem_answer *reported = trial_answer_problem(f->answer, (int)p);
         trial_clear(FIELD_PROBLEM, &problems[p]);
-        if (told) problems[p] = told->figures;
+        if (reported) problems[p] = reported->figures;
         problems[p].name = job->problems[p].name;
         problems[p].tuned = job->problems[p].tune;
     }
@@ -42,9 +42,9 @@ static void describe_stages(struct trial_record *record, const struct trial_fact
                                                    out->registers,
                                                    l->shape.shared + (out->shared_static > 0 ? out->shared_static : 0));
             for (size_t k = 0; f->answer && k < f->answer->stage_count; k++) { // as the GPU driver counts it
-                const struct stage_answer *told = &f->answer->stages[k];
-                bool same = told->problem == l->problem && told->stage == (int)count;
-                if (same && !isnan(told->figures.occupancy)) out->occupancy = told->figures.occupancy;
+                const struct stage_answer *reported = &f->answer->stages[k];
+                bool same = reported->problem == l->problem && reported->stage == (int)count;
+                if (same && !isnan(reported->figures.occupancy)) out->occupancy = reported->figures.occupancy;
             }
         }
         out->name = s->name;

@@ -35,7 +35,7 @@ static void propose(struct run *r)
     }
     policy_clock(&r->policy, clock_now());
     // The strategy may propose a start that is already under way: its result is told anyway.
-    if (!run_under_way(r, config)) run_add_proposal(r, config);
+    if (!run_in_flight(r, config)) run_add_proposal(r, config);
 }
 
 // The worker that an action is about does something else now.
@@ -140,8 +140,8 @@ static void take_events(struct run *r)
     bool lockstep = r->pool.lockstep;
     double from = clock_now(), now = from;
     do {
-        r->unread = pool_next(&r->pool, now, &event);
-        if (!r->unread) break;
+        r->pending_answers = pool_next(&r->pool, now, &event);
+        if (!r->pending_answers) break;
         take(r, &event);
         json_decref(event.answer);
         if (lockstep) run_commit_all(r);
@@ -157,14 +157,14 @@ static void wait_for_workers(struct run *r, double until)
         run_fail(r, EXIT_ENVIRONMENT, &err);
         return;
     }
-    double left = r->unread ? 0 : fmax(0, 1e3 * (until - clock_now()));
-    run_watch_look(r); // what can be handed out is: nobody seems idle who is not
+    double left = r->pending_answers ? 0 : fmax(0, 1e3 * (until - clock_now()));
+    run_watch_poll(r); // what can be handed out is: nobody seems idle who is not
     run_watch_waits(r, true);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_waits(r, false);
     take_events(r);
     tell_workers(r);
-    r->looked = clock_now();
+    r->polled = clock_now();
 }
 
 // Until the policy is done, the run fails, or a second interrupt ends it.
@@ -180,7 +180,7 @@ static void follow_policy(struct run *r)
         if (action.kind != POLICY_WAIT) carry_out(r, &action);
         if (action.kind == POLICY_WAIT)
             wait_for_workers(r, action.until);
-        else if (!r->pool.lockstep && clock_now() - r->looked > longest_doing)
+        else if (!r->pool.lockstep && clock_now() - r->polled > longest_doing)
             wait_for_workers(r, 0);
         run_progress(r, false);
     }
@@ -205,7 +205,7 @@ static void race(struct run *r)
     while (final_goes_on(&r->final));
 }
 
-static enum final_outcome race_builds(struct run *r)
+static enum final_outcome time_builds(struct run *r)
 {
     if (r->fatal || interrupt_count() || !builds_begin(&r->final)) return FINAL_DECIDED;
     race(r);
@@ -224,7 +224,7 @@ static void decide(struct run *r)
         race(r);
         if (!r->final.answer && !r->policy.final_over) return; // interrupted
         outcome = final_finish(&r->final);
-        if (outcome == FINAL_DECIDED) outcome = race_builds(r);
+        if (outcome == FINAL_DECIDED) outcome = time_builds(r);
         r->final.open += outcome == FINAL_OPEN;
         if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }
@@ -394,12 +394,12 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     } else {
         // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
         bool in_turn = r->pool.lockstep && !run_knows_all(r);
-        if (!in_turn) run_tell_stored(r);
+        if (!in_turn) run_replay_stored(r);
         display_log(&r->display, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before",
                     space_size(job->space), run_evaluations(r));
         uint64_t before = r->policy.stop.evaluations;
         search(r);
-        if (in_turn && !r->fatal) run_tell_stored(r);
+        if (in_turn && !r->fatal) run_replay_stored(r);
         if (outcome) tell_outcome(r, before, outcome);
         display_clear(&r->display);
         if (!r->fatal) {

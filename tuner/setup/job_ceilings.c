@@ -15,7 +15,7 @@ static bool lists(const json_t *document, const char *member, const char *name)
 }
 
 // A document of an older version lists nothing, and holds what it measured.
-static bool is_known(const json_t *known, const struct pipe *p, bool lasting)
+static bool is_known(const json_t *known, const struct execution_unit *p, bool lasting)
 {
     if (lasting && p->lasts) return lists(known, "lasting_pipes", p->name);
     return lists(known, "pipes", p->name) || (p->key && json_object_get(known, p->key));
@@ -24,10 +24,10 @@ static bool is_known(const json_t *known, const struct pipe *p, bool lasting)
 json_t *job_ceilings_request(const struct job *job, const json_t *known)
 {
     double times;
-    const struct pipe *own = job_pipe(job, &times);
+    const struct execution_unit *own = job_unit(job, &times);
     json_t *missing = json_array();
-    for (int i = 0; i < PIPE_COUNT; i++) {
-        const struct pipe *p = &pipes[i];
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        const struct execution_unit *p = &execution_units[i];
         bool wanted = p == own || !p->arithmetic || (!own && p->key && !p->macro);
         if (wanted && !is_known(known, p, own)) json_array_append_new(missing, json_string(p->name));
     }
@@ -73,10 +73,10 @@ json_t *job_ceilings_merge(const json_t *known, const json_t *request, const jso
 json_t *job_ceilings_defines(const struct job *job)
 {
     double times;
-    const struct pipe *own = job_pipe(job, &times);
+    const struct execution_unit *own = job_unit(job, &times);
     json_t *defines = json_object();
     if (!own) return defines;
-    const char *macro = own->macro ? own->macro : own->key ? NULL : pipes[own->either[0]].macro;
+    const char *macro = own->macro ? own->macro : own->key ? NULL : execution_units[own->either[0]].macro;
     if (macro) json_object_set_new(defines, macro, json_string("1"));
     return defines;
 }

@@ -129,7 +129,7 @@ json_t *request_job(const struct job *job, int64_t memory, json_t *const *answer
     free(values);
     if (how)
         return json_pack("{s:s, s:I, s:o, s:s, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems",
-                         problems, "objective", objective_words[job->objective], "reference", how, "verify",
+                         problems, "objective", objective_text[job->objective], "reference", how, "verify",
                          settings_write(verify_table, &job->verify), "measure",
                          settings_write(measure_table, &job->measure), "baselines", baselines);
     json_decref(problems);

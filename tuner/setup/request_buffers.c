@@ -3,7 +3,7 @@
 
 static json_t *describe_fill(const struct fill *f, double low, double high)
 {
-    json_t *fill = json_pack("{s:s}", "kind", fill_words[f->kind]);
+    json_t *fill = json_pack("{s:s}", "kind", fill_text[f->kind]);
     if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(low));
     if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER || f->kind == FILL_SORTED) {
         json_object_set_new(fill, "low", json_real(low));
@@ -19,7 +19,7 @@ static json_t *describe_value(const struct buffer *b, const int64_t *values, str
 {
     int64_t value;
     if (job_constant_value(b, values, &value, err)) return NULL;
-    return json_pack("{s:s, s:f}", "kind", fill_words[FILL_CONSTANT], "value", (double)value);
+    return json_pack("{s:s, s:f}", "kind", fill_text[FILL_CONSTANT], "value", (double)value);
 }
 
 // What the worker needs beyond the buffer: the image, or the name of the module's variable.
@@ -32,13 +32,13 @@ static int describe_place(json_t *buffer, const struct buffer *b, const int64_t 
     json_t *sizes = json_array(), *address = json_array();
     for (int i = 0; i < image.rank; i++) {
         json_array_append_new(sizes, json_integer(image.size[i]));
-        json_array_append_new(address, json_string(image_address_words[image.address[i]]));
+        json_array_append_new(address, json_string(image_address_text[image.address[i]]));
     }
     json_object_set_new(buffer, "image",
-                        json_pack("{s:s, s:o, s:i, s:b, s:s, s:o, s:b, s:s}", "memory",
-                                  image_memory_words[image.memory], "size", sizes, "channels", image.channels,
-                                  "surface", (int)image.surface, "filter", image_filter_words[image.filter], "address",
-                                  address, "normalized", (int)image.normalized, "read", image_read_words[image.read]));
+                        json_pack("{s:s, s:o, s:i, s:b, s:s, s:o, s:b, s:s}", "memory", image_memory_text[image.memory],
+                                  "size", sizes, "channels", image.channels, "surface", (int)image.surface, "filter",
+                                  image_filter_text[image.filter], "address", address, "normalized",
+                                  (int)image.normalized, "read", image_read_text[image.read]));
     return 0;
 }
 
@@ -86,7 +86,7 @@ json_t *request_buffers(const struct job *job, const int64_t *values, struct err
         json_array_append_new(buffers,
                               json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type",
                                         element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
-                                        (json_int_t)ld, "direction", direction_words[b->direction], "fill", fill));
+                                        (json_int_t)ld, "direction", direction_text[b->direction], "fill", fill));
         json_t *added = json_array_get(buffers, i);
         if (b->restore) json_object_set_new(added, "restore", json_true());
         if (compared) json_object_set_new(added, "compare", compared);

@@ -12,15 +12,15 @@
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
 {
-    struct compile_answer told;
+    struct compile_answer reported;
     *c = (struct compiled){0};
-    if (record_read(&compile_answer_record, answer, &told, &c->memory, err)) return -1;
-    c->cubin = told.cubin;
-    c->cached = told.cached;
-    c->seconds = isnan(told.seconds) ? 0 : told.seconds;
-    c->warnings = told.warning_count ? told.warnings[0] : "";
-    c->entries = told.entries;
-    c->entry_count = told.entry_count;
+    if (record_read(&compile_answer_record, answer, &reported, &c->memory, err)) return -1;
+    c->cubin = reported.cubin;
+    c->cached = reported.cached;
+    c->seconds = isnan(reported.seconds) ? 0 : reported.seconds;
+    c->warnings = reported.warning_count ? reported.warnings[0] : "";
+    c->entries = reported.entries;
+    c->entry_count = reported.entry_count;
     return c->entries ? 0 : error_set(err, "the compiler's answer lacks \"entries\"");
 }
 
@@ -121,7 +121,7 @@ static const char **header_folders(const struct job *job, const char *folder, si
 
 static void add_macro(json_t *macros, const char *name, const char *value)
 {
-    if (mention_is_header(value) || mention_is_identifier(value))
+    if (include_is_header(value) || include_is_identifier(value))
         json_array_append_new(macros, json_sprintf("%s=%s", name, value));
 }
 

@@ -15,8 +15,8 @@ struct single_run {
     struct worker_pool pool;
     struct job_setup setup;
     json_t *job_answer;
-    struct job_answer told; // the same
-    struct arena memory;    // of it
+    struct job_answer reported; // the same
+    struct arena memory;        // of it
     char *device, *cache;
     bool counts;
     bool ended; // the worker announced its end ("restart"): another must be set up before the next question
@@ -50,7 +50,7 @@ static int set_up(struct single_run *single, const struct single_run_options *o,
     if (!status) status = job_setup_request(&single->setup, &single->pool, err);
     if (!status) status = pool_set_up(&single->pool, describe_job(single, o), &single->job_answer, err);
     if (status && single->job_answer) error_prefix(err, "%s", single->job->path);
-    if (!status) record_read(&job_answer_record, single->job_answer, &single->told, &single->memory, NULL);
+    if (!status) record_read(&job_answer_record, single->job_answer, &single->reported, &single->memory, NULL);
     return status;
 }
 
@@ -127,7 +127,7 @@ const json_t *single_run_request(const struct single_run *single)
 }
 const struct job_answer *single_run_job(const struct single_run *single)
 {
-    return &single->told;
+    return &single->reported;
 }
 struct candidate single_run_described(const struct single_run_candidate *c)
 {

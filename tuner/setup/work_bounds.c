@@ -16,25 +16,25 @@ static double evaluate(const struct expr *expression, const int64_t *values)
 }
 
 // The pipe whose ceiling counts: the faster of two that a name stands for.
-static const struct pipe *measured(const json_t *ceilings, const struct pipe *pipe)
+static const struct execution_unit *measured(const json_t *ceilings, const struct execution_unit *pipe)
 {
     if (pipe->key) return pipe;
-    const struct pipe *a = &pipes[pipe->either[0]], *b = &pipes[pipe->either[1]];
+    const struct execution_unit *a = &execution_units[pipe->either[0]], *b = &execution_units[pipe->either[1]];
     double first = json_get_number(ceilings, a->key, NAN), second = json_get_number(ceilings, b->key, NAN);
     return isnan(second) || first > second ? a : b;
 }
 
-double work_ceiling(const json_t *ceilings, const struct pipe *pipe)
+double work_ceiling(const json_t *ceilings, const struct execution_unit *pipe)
 {
     double value = json_get_number(ceilings, measured(ceilings, pipe)->key, NAN);
     return value > 0 ? value : (double)NAN;
 }
 
-char *work_ceiling_words(const json_t *ceilings, const struct pipe *pipe)
+char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *pipe)
 {
     double value = work_ceiling(ceilings, pipe);
     if (isnan(value)) return text_copy("");
-    const struct pipe *own = measured(ceilings, pipe);
+    const struct execution_unit *own = measured(ceilings, pipe);
     const json_t *lasting = json_object_get(json_object_get(ceilings, "lasting"), own->key);
     double clock = json_get_number(lasting, "clock_mhz", NAN);
     char *at = !own->lasts ? text_copy("")
@@ -51,7 +51,7 @@ int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, s
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     double times;
     *w = (struct work_bounds){.flops = NAN, .bytes = NAN, .operations = NAN, .ceiling = NAN};
-    w->pipe = job_pipe(job, &times);
+    w->pipe = job_unit(job, &times);
     if (w->pipe && !w->pipe->arithmetic) w->pipe = NULL;
     int failed = job_problem_values(job, NULL, problem, values, err);
     if (!failed) {
@@ -62,8 +62,9 @@ int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, s
     free(values);
     if (w->pipe) w->ceiling = work_ceiling(ceilings, w->pipe);
     w->arithmetic = w->operations / w->ceiling;
-    w->memory = w->bytes / work_ceiling(ceilings, &pipes[PIPE_READ]);
-    bool none_counts = isnan(w->flops) || job->pipe == &pipes[PIPE_READ] || w->flops / w->bytes < work_balance;
+    w->memory = w->bytes / work_ceiling(ceilings, &execution_units[UNIT_READ]);
+    bool none_counts =
+        isnan(w->flops) || job->pipe == &execution_units[UNIT_READ] || w->flops / w->bytes < work_balance;
     bool unknown = (isnan(w->arithmetic) && !none_counts) || (isnan(w->memory) && !isnan(w->bytes));
     w->floor = unknown ? (double)NAN : fmax(w->arithmetic, w->memory); // fmax skips a NaN
     return failed;

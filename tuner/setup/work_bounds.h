@@ -7,11 +7,11 @@
 #include "tuner/job/job.h"
 
 struct work_bounds {
-    double flops, bytes;       // of the problem; NaN unknown
-    const struct pipe *pipe;   // of the arithmetic; NULL unknown
-    double operations;         // of that pipe
-    double ceiling;            // of the pipe, a second; NaN unknown
-    double arithmetic, memory; // s at the ceilings; NaN unknown
+    double flops, bytes;               // of the problem; NaN unknown
+    const struct execution_unit *pipe; // of the arithmetic; NULL unknown
+    double operations;                 // of that pipe
+    double ceiling;                    // of the pipe, a second; NaN unknown
+    double arithmetic, memory;         // s at the ceilings; NaN unknown
     // s, the greater of the two: no right kernel is faster. NaN where one that may count is unknown.
     double floor;
 };
@@ -25,8 +25,8 @@ extern const double work_balance;
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
 // A pipe's ceiling among those measured, for "tensor bf16" the higher of its two; NaN unknown.
-double work_ceiling(const json_t *ceilings, const struct pipe *);
+double work_ceiling(const json_t *ceilings, const struct execution_unit *);
 // How it was measured: "wgmma bf16 at 1.4 GHz, the clock that lasts: 690 TFLOP/s"; "" unknown. malloc'ed.
-char *work_ceiling_words(const json_t *ceilings, const struct pipe *);
+char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *);
 
 #endif

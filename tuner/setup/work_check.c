@@ -13,24 +13,27 @@ static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, of any devic
 static double fastest_ceiling(const json_t *ceilings)
 {
     double most = NAN;
-    if (json_object_get(ceilings, pipes[PIPE_MMA_BF16].key) && !json_object_get(ceilings, pipes[PIPE_MMA_S8].key))
+    if (json_object_get(ceilings, execution_units[UNIT_MMA_BF16].key) &&
+        !json_object_get(ceilings, execution_units[UNIT_MMA_S8].key))
         return NAN;
-    for (int i = 0; i < PIPE_COUNT; i++)
-        if (pipes[i].key && pipes[i].arithmetic) most = fmax(most, json_get_number(ceilings, pipes[i].key, NAN));
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (execution_units[i].key && execution_units[i].arithmetic)
+            most = fmax(most, json_get_number(ceilings, execution_units[i].key, NAN));
     return most;
 }
 
 static double byte_ceiling(const struct job *job, double bytes, const json_t *ceilings)
 {
-    if (!job->measure.cold || bytes < beyond_caches) return work_ceiling(ceilings, &pipes[PIPE_L2]);
-    return fmax(work_ceiling(ceilings, &pipes[PIPE_READ]), work_ceiling(ceilings, &pipes[PIPE_COPY]));
+    if (!job->measure.cold || bytes < beyond_caches) return work_ceiling(ceilings, &execution_units[UNIT_L2]);
+    return fmax(work_ceiling(ceilings, &execution_units[UNIT_READ]),
+                work_ceiling(ceilings, &execution_units[UNIT_COPY]));
 }
 
 // A launch of some milliseconds runs at a higher clock than the one that lasts.
 static double at_most(const json_t *ceilings, const struct work_bounds *w)
 {
-    const char *keys[] = {w->pipe->key ? w->pipe->key : pipes[w->pipe->either[0]].key,
-                          w->pipe->key ? w->pipe->key : pipes[w->pipe->either[1]].key};
+    const char *keys[] = {w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[0]].key,
+                          w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[1]].key};
     double most = w->ceiling;
     for (int i = 0; i < 2; i++)
         most =

@@ -160,7 +160,7 @@ static void tell(struct simulated_search *s, struct queued_task *t)
     size_t trial = ((struct simulated_candidate *)t)->trial;
     struct observation observation = recorded_observation(s->recorded, trial);
     strategy_tell(s->strategy, &observation);
-    policy_told(&s->simulation.policy, objective_of(s, trial));
+    policy_reported(&s->simulation.policy, objective_of(s, trial));
     s->best = fmin(s->best, objective_of(s, trial));
     s->evaluations++;
     forget(&s->simulation, t);
@@ -217,11 +217,11 @@ static void rank(struct simulation *simulation)
     size_t count;
     struct queued_task **waiting = policy_waiting(&simulation->policy, &count);
     const uint16_t **configs = memory_new(count, sizeof *configs);
-    double *promise = memory_new(count, sizeof *promise);
+    double *acquisition = memory_new(count, sizeof *acquisition);
     for (size_t i = 0; i < count; i++) configs[i] = config_of(s, waiting[i]);
-    strategy_rank(s->strategy, configs, count, promise);
-    for (size_t i = 0; i < count; i++) waiting[i]->promise = promise[i];
-    free(promise);
+    strategy_rank(s->strategy, configs, count, acquisition);
+    for (size_t i = 0; i < count; i++) waiting[i]->acquisition = acquisition[i];
+    free(acquisition);
     free(configs);
     free(waiting);
 }

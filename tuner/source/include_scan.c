@@ -8,31 +8,31 @@
 #include "tuner/base/memory.h"
 #include "tuner/source/cuda_tokens.h"
 
-bool mention_is_header(const char *text)
+bool include_is_header(const char *text)
 {
     const char *end = cuda_header_end(text);
     return end && !*end;
 }
 
-bool mention_is_identifier(const char *text)
+bool include_is_identifier(const char *text)
 {
     const char *p = text;
     while (cuda_in_name(*p)) p++;
     return p > text && !*p && !isdigit((unsigned char)*text);
 }
 
-static void add(struct mentions *m, struct mention new)
+static void add(struct includes *m, struct include new)
 {
     if (!(m->count & (m->count - 1))) m->list = memory_grow(m->list, m->count ? 2 * m->count : 1, sizeof *m->list);
     m->list[m->count++] = new;
 }
 
 // What follows `word`, which is "include" or "__has_include", perhaps with "_next".
-static void add_name(struct mentions *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
-                     struct mention new)
+static void add_name(struct includes *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
+                     struct include new)
 {
-    struct cuda_token open = {0}, header, name, behind;
-    if (new.kind == MENTION_ASKED && (open = cuda_next(r), !cuda_token_is(&open, "("))) return;
+    struct cuda_token open = {0}, header, name, after;
+    if (new.kind == INCLUDE_ASKED && (open = cuda_next(r), !cuda_token_is(&open, "("))) return;
     header = cuda_next_header(r);
     new.word = (size_t)(word->text - text);
     new.operand = (size_t)(header.text - text);
@@ -40,8 +40,8 @@ static void add_name(struct mentions *m, const char *text, struct cuda_reader *r
     new.computed = header.kind != CUDA_TEXT;
     if (new.computed) {
         name = cuda_next(r);
-        behind = name.kind == CUDA_NAME ? cuda_next(r) : name;
-        bool alone = new.kind == MENTION_ASKED ? cuda_token_is(&behind, ")") : behind.kind == CUDA_LINE_END;
+        after = name.kind == CUDA_NAME ? cuda_next(r) : name;
+        bool alone = new.kind == INCLUDE_ASKED ? cuda_token_is(&after, ")") : after.kind == CUDA_LINE_END;
         new.name = alone &&name.kind == CUDA_NAME ? cuda_token_copy(&name) : memory_new(1, 1);
     } else {
         new.name = cuda_token_copy(&header);
@@ -49,12 +49,12 @@ static void add_name(struct mentions *m, const char *text, struct cuda_reader *r
     add(m, new);
 }
 
-static void add_define(struct mentions *m, const char *text, struct cuda_reader *r, bool real)
+static void add_define(struct includes *m, const char *text, struct cuda_reader *r, bool real)
 {
     struct cuda_token name = cuda_next(r);
     if (name.kind != CUDA_NAME) return;
     size_t at = (size_t)(name.text - text);
-    struct mention new = {MENTION_DEFINE, .real = real, .name = cuda_token_copy(&name), .operand = at, .end = at};
+    struct include new = {INCLUDE_DEFINE, .real = real, .name = cuda_token_copy(&name), .operand = at, .end = at};
     new.word = at;
     if (*r->at != '(') {
         // A header's name may have what looks like a comment.
@@ -67,28 +67,28 @@ static void add_define(struct mentions *m, const char *text, struct cuda_reader 
 }
 
 // The directive whose sign `r` has read.
-static void read_directive(struct mentions *m, const char *text, struct cuda_reader *r, bool real)
+static void read_directive(struct includes *m, const char *text, struct cuda_reader *r, bool real)
 {
     struct cuda_token word = cuda_next(r);
     bool next = cuda_token_is(&word, "include_next");
     if (next || cuda_token_is(&word, "include"))
-        add_name(m, text, r, &word, (struct mention){MENTION_INCLUDE, .real = real, .next = next});
+        add_name(m, text, r, &word, (struct include){INCLUDE_DIRECTIVE, .real = real, .next = next});
     else if (cuda_token_is(&word, "define"))
         add_define(m, text, r, real);
 }
 
 // A word that may be __has_include.
-static void read_word(struct mentions *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
+static void read_word(struct includes *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
                       bool real)
 {
     bool next = cuda_token_is(word, "__has_include_next");
     if (next || cuda_token_is(word, "__has_include"))
-        add_name(m, text, r, word, (struct mention){MENTION_ASKED, .real = real, .next = next});
+        add_name(m, text, r, word, (struct include){INCLUDE_ASKED, .real = real, .next = next});
 }
 
 // Whatever looks like a mention where a compiler sees none, by this scan: in a comment, in a string, within a line. If
 // the scan is mistaken about that, no file is missing all the same.
-static void look_inside(struct mentions *m, const char *text, const struct cuda_token *t)
+static void look_inside(struct includes *m, const char *text, const struct cuda_token *t)
 {
     for (const char *p = t->text; p < t->text + t->length; p++) {
         struct cuda_reader r = cuda_reader_of(p);
@@ -102,11 +102,11 @@ static void look_inside(struct mentions *m, const char *text, const struct cuda_
     }
 }
 
-void mentions_find(struct mentions *m, const char *text)
+void includes_find(struct includes *m, const char *text)
 {
     struct cuda_reader r = cuda_reader_of(text);
     r.comments = true;
-    *m = (struct mentions){0}; // grows by doubling
+    *m = (struct includes){0}; // grows by doubling
     for (struct cuda_token t = cuda_next(&r); t.kind != CUDA_END; t = cuda_next(&r)) {
         struct cuda_reader ahead = r;
         ahead.comments = false;
@@ -118,18 +118,18 @@ void mentions_find(struct mentions *m, const char *text)
         else if (t.kind != CUDA_NUMBER && t.kind != CUDA_LINE_END)
             look_inside(m, text, &t);
         // A header's name may have what looks like a comment.
-        const struct mention *last = m->count > before ? &m->list[m->count - 1] : NULL;
-        bool header = last && last->real && last->kind != MENTION_DEFINE && !last->computed;
+        const struct include *last = m->count > before ? &m->list[m->count - 1] : NULL;
+        bool header = last && last->real && last->kind != INCLUDE_DEFINE && !last->computed;
         while (header && r.at < text + last->end) r.line += *r.at++ == '\n';
     }
 }
 
-void mentions_release(struct mentions *m)
+void includes_release(struct includes *m)
 {
     for (size_t i = 0; i < m->count; i++) {
         free(m->list[i].name);
         free(m->list[i].value);
     }
     free(m->list);
-    *m = (struct mentions){0};
+    *m = (struct includes){0};
 }

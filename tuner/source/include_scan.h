@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum mention_kind {
-    MENTION_INCLUDE, // #include "x.h", #include <x.h>, #include MACRO
-    MENTION_ASKED,   // __has_include with one of these
-    MENTION_DEFINE,  // #define NAME value
+enum include_kind {
+    INCLUDE_DIRECTIVE, // #include "x.h", #include <x.h>, #include MACRO
+    INCLUDE_ASKED,     // __has_include with one of these
+    INCLUDE_DEFINE,    // #define NAME value
 };
 
-struct mention {
-    enum mention_kind kind;
+struct include {
+    enum include_kind kind;
     bool real;            // in the program; else in a comment or a string, where it is found to be on the safe side
     bool computed;        // which file, only a preprocessor can tell
     bool next;            // include_next, __has_include_next
@@ -23,18 +23,18 @@ struct mention {
     char *value; // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
 };
 
-struct mentions {
+struct includes {
     size_t count;
-    struct mention *list; // in the order of the text
+    struct include *list; // in the order of the text
 };
 
 // Comments, continued lines, digraphs and trigraphs are seen through. Release in any case.
-void mentions_find(struct mentions *, const char *text);
-void mentions_release(struct mentions *);
+void includes_find(struct includes *, const char *text);
+void includes_release(struct includes *);
 
 // Whether a text is a header's name with its quotes or brackets, and nothing else.
-bool mention_is_header(const char *text);
+bool include_is_header(const char *text);
 // Whether it is one identifier.
-bool mention_is_identifier(const char *text);
+bool include_is_identifier(const char *text);
 
 #endif

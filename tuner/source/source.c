@@ -128,12 +128,12 @@ static int add(struct closure *c, const char *path, char *text, size_t size, con
     if (at == SOURCE_FILES_MOST) return error_set(err, "more than %d files are included", SOURCE_FILES_MOST);
     hash_bytes(c->hash, &size, sizeof size);
     hash_bytes(c->hash, text, size);
-    mentions_find(&s->files[at].mentions, text);
-    const struct mentions m = s->files[at].mentions; // `files` moves
+    includes_find(&s->files[at].includes, text);
+    const struct includes m = s->files[at].includes; // `files` moves
     size_t *target = s->files[at].target = memory_new(m.count, sizeof *target);
     for (size_t i = 0; i < m.count; i++) {
         target[i] = SOURCE_NONE;
-        if (m.list[i].kind == MENTION_DEFINE || m.list[i].computed) continue;
+        if (m.list[i].kind == INCLUDE_DEFINE || m.list[i].computed) continue;
         if (resolve(c, at, m.list[i].name, m.list[i].next, &target[i], err)) return -1;
         char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
         int result = target[i] == SOURCE_NONE ? stand_in(c, plain, &target[i], err) : 0;
@@ -195,8 +195,8 @@ static bool has_word(const char *text, const char *word, bool *own)
     bool found = false;
     for (const char *at = strstr(text, word); at; at = strstr(at + length, word)) {
         if ((at > text && is_word(at[-1])) || is_word(at[length])) continue;
-        const char *behind = at + length + strspn(at + length, " \t\n");
-        *own |= *behind == ';' || (at > text + 6 && !strncmp(at - 6, "using ", 6));
+        const char *after = at + length + strspn(at + length, " \t\n");
+        *own |= *after == ';' || (at > text + 6 && !strncmp(at - 6, "using ", 6));
         found = true;
     }
     return found;
@@ -210,15 +210,15 @@ static bool needs_word(const struct closure *c, const char *word)
     for (size_t f = 0; f < c->source->file_count; f++) {
         const struct source_file *file = &c->source->files[f];
         found |= has_word(file->text, word, &own);
-        for (size_t i = 0; i < file->mentions.count; i++)
-            own |= file->mentions.list[i].kind == MENTION_DEFINE && !strcmp(file->mentions.list[i].name, word);
+        for (size_t i = 0; i < file->includes.count; i++)
+            own |= file->includes.list[i].kind == INCLUDE_DEFINE && !strcmp(file->includes.list[i].name, word);
     }
     for (size_t i = 0; i < c->options.macro_count; i++)
         own |= !strncmp(c->options.macro[i], word, length) && !is_word(c->options.macro[i][length]);
     return found && !own;
 }
 
-static int visit_words(struct closure *c, struct error *err)
+static int visit_tokens(struct closure *c, struct error *err)
 {
     for (const struct host_word *w = host_words; c->host_headers && w->word; w++) {
         size_t file;
@@ -265,11 +265,11 @@ static int follow_macro(struct closure *c, size_t from, const char *macro, int d
 static int follow_value(struct closure *c, size_t from, const char *value, int depth, bool *known, struct error *err)
 {
     size_t file;
-    if (!value || (!mention_is_header(value) && !mention_is_identifier(value))) {
+    if (!value || (!include_is_header(value) && !include_is_identifier(value))) {
         *known = false;
         return 0;
     }
-    if (!mention_is_header(value)) return follow_macro(c, from, value, depth + 1, known, err);
+    if (!include_is_header(value)) return follow_macro(c, from, value, depth + 1, known, err);
     if (resolve(c, from, value, false, &file, err)) return -1;
     return file == SOURCE_NONE ? 0 : add_alias(c, value, file, err);
 }
@@ -286,9 +286,9 @@ static int follow_macro(struct closure *c, size_t from, const char *macro, int d
         if (follow_value(c, from, m[length] ? m + length + 1 : NULL, depth, known, err)) return -1;
     }
     for (size_t f = 0; depth < MOST_DEPTH && f < c->source->file_count; f++) {
-        const struct mentions m = c->source->files[f].mentions;
+        const struct includes m = c->source->files[f].includes;
         for (size_t i = 0; i < m.count; i++) {
-            if (m.list[i].kind != MENTION_DEFINE || strcmp(m.list[i].name, macro) != 0) continue;
+            if (m.list[i].kind != INCLUDE_DEFINE || strcmp(m.list[i].name, macro) != 0) continue;
             found += m.list[i].real;
             bool unused = true;
             if (follow_value(c, from, m.list[i].value, depth, m.list[i].real ? known : &unused, err)) return -1;
@@ -306,10 +306,10 @@ static int visit_computed(struct closure *c, struct error *err)
         before = c->source->file_count;
         for (size_t f = 0; f < c->source->file_count; f++) {
             const struct source_file file = c->source->files[f];
-            for (size_t i = 0; i < file.mentions.count; i++) {
-                if (!file.mentions.list[i].computed) continue;
+            for (size_t i = 0; i < file.includes.count; i++) {
+                if (!file.includes.list[i].computed) continue;
                 bool known = true;
-                if (follow_macro(c, f, file.mentions.list[i].name, 0, &known, err)) return -1;
+                if (follow_macro(c, f, file.includes.list[i].name, 0, &known, err)) return -1;
                 file.target[i] = known ? SOURCE_KNOWN : SOURCE_NONE;
             }
         }
@@ -324,7 +324,7 @@ int source_open(struct source *s, const struct source_request *request, struct e
     int result = source_options_read(&c.options, request, err);
     if (!result && !(result = visit_program(&c, request, err)) && !(result = visit_before(&c, err)) &&
         !(result = visit_computed(&c, err)))
-        result = visit_words(&c, err);
+        result = visit_tokens(&c, err);
     hash_finish(c.hash, s->hash);
     s->option = c.options.rest;
     s->option_count = c.options.rest_count;
@@ -338,7 +338,7 @@ void source_release(struct source *s)
         free(s->files[i].path);
         free(s->files[i].text);
         free(s->files[i].target);
-        mentions_release(&s->files[i].mentions);
+        includes_release(&s->files[i].includes);
     }
     for (size_t i = 0; i < s->alias_count; i++) free(s->aliases[i].name);
     for (size_t i = 0; i < s->option_count; i++) free(s->option[i]);

@@ -28,7 +28,7 @@ struct source_file {
     char *path, *text; // path: absolute, but that of a program without a file and of a stand-in
     dev_t device;      // which file it is, under whatever path
     ino_t inode;
-    struct mentions mentions;
+    struct includes includes;
     size_t *target; // for each mention the file that it means; SOURCE_NONE: none of these
 };
 

@@ -97,11 +97,11 @@ void source_options_move(json_t *options, const char *root)
         const char *option = json_string_value(json_array_get(options, i)), *value = NULL;
         int which = option ? find(option, &value) : -1;
         if (which < 0 || (known[which].kind != OPTION_FOLDER && known[which].kind != OPTION_BEFORE)) continue;
-        size_t behind = value ? (size_t)(value - option) : 0; // what stands before the value stays
+        size_t after = value ? (size_t)(value - option) : 0; // what stands before the value stays
         if (!value && ++i < json_array_size(options)) value = option = json_string_value(json_array_get(options, i));
         char *path = value ? text_join_path(".", value) : NULL;
         if (path && !source_options_toolkit(path) && (known[which].kind == OPTION_FOLDER || !access(path, F_OK)))
-            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)behind, option, root, path));
+            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)after, option, root, path));
         free(path);
     }
 }

@@ -39,15 +39,15 @@ static char *header_name(const char *path, struct error *err)
     return NULL;
 }
 
-static int edit(struct edited *e, const struct source *s, const struct mention *m, size_t target, struct error *err)
+static int edit(struct edited *e, const struct source *s, const struct include *m, size_t target, struct error *err)
 {
-    static const char *const words[] = {[MENTION_INCLUDE] = "include ", [MENTION_ASKED] = "__has_include("};
+    static const char *const words[] = {[INCLUDE_DIRECTIVE] = "include ", [INCLUDE_ASKED] = "__has_include("};
     static const char *const unknown[] = {
-        [MENTION_INCLUDE] = "error the file that this macro names is not part of the hash of the source; "
-                            "define the macro as a name in quotes, or include by name: ",
-        [MENTION_ASKED] = "not_part_of_the_hash_of_the_source",
+        [INCLUDE_DIRECTIVE] = "error the file that this macro names is not part of the hash of the source; "
+                              "define the macro as a name in quotes, or include by name: ",
+        [INCLUDE_ASKED] = "not_part_of_the_hash_of_the_source",
     };
-    if (m->kind == MENTION_DEFINE || !m->real) return 0;
+    if (m->kind == INCLUDE_DEFINE || !m->real) return 0;
     if (m->computed) {
         if (target == SOURCE_NONE) replace(e, m->word, m->end, unknown[m->kind]);
         return 0;
@@ -65,16 +65,16 @@ static char *edit_file(const struct source *s, size_t file, struct error *err)
 {
     const struct source_file *f = &s->files[file];
     size_t length = strlen(f->text), room = length + 1;
-    for (size_t i = 0; i < f->mentions.count; i++) {
+    for (size_t i = 0; i < f->includes.count; i++) {
         size_t target = f->target[i];
         room += 256 + (target < s->file_count ? strlen(s->files[target].path) : 0) +
-                (f->mentions.list[i].end - f->mentions.list[i].word);
+                (f->includes.list[i].end - f->includes.list[i].word);
     }
     struct edited e = {.from = f->text, .text = memory_try(room, 1, err)};
     if (!e.text) return NULL;
-    for (size_t i = 0; i < f->mentions.count; i++) {
-        if (f->mentions.list[i].word < e.at) continue; // within one that was replaced
-        if (edit(&e, s, &f->mentions.list[i], f->target[i], err)) {
+    for (size_t i = 0; i < f->includes.count; i++) {
+        if (f->includes.list[i].word < e.at) continue; // within one that was replaced
+        if (edit(&e, s, &f->includes.list[i], f->target[i], err)) {
             free(e.text);
             return NULL;
         }

@@ -70,7 +70,7 @@ int store_add_all(struct store *, struct trial *const *trials, size_t count, str
 // The stored result stays, and counts again if a later verdict says so.
 int store_add_verdict(struct store *, int64_t trial, enum trial_status, const char *reason, struct error *);
 // Whether a trial has been judged again. -1 with a message.
-int store_judged(struct store *, int64_t trial, struct error *);
+int store_decided(struct store *, int64_t trial, struct error *);
 // A trial (its `id`) that failed without figures was tried again: adds the figures of the second try, and a verdict
 // with its status and reason. The row keeps the first status and reason.
 int store_add_retry(struct store *, const struct trial *, struct error *);

@@ -117,7 +117,7 @@ int store_add_verdict(struct store *store, int64_t trial, enum trial_status stat
     return store_run(store, add, err);
 }
 
-int store_judged(struct store *store, int64_t trial, struct error *err)
+int store_decided(struct store *store, int64_t trial, struct error *err)
 {
     sqlite3_stmt *query = store_statement(store, STATEMENT_VERDICTS, err);
     if (!query) return -1;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-const char *const objective_words[] = {"geomean", "mean", "worst", "each", NULL};
+const char *const objective_text[] = {"geomean", "mean", "worst", "each", NULL};
 
 double objective_value(enum objective objective, const double *weights, const double *times, size_t n)
 {

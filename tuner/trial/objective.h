@@ -7,7 +7,7 @@
 enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_EACH };
 
 // As in job files and requests, by objective; NULL at the end.
-extern const char *const objective_words[];
+extern const char *const objective_text[];
 
 // Lower is better (s), from the problems' times (s) and weights: the weighted geometric mean (also for `each`, over the
 // problems whose time is not NaN), the weighted mean, or the largest weighted time. NaN where a time is missing.

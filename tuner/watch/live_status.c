@@ -91,7 +91,7 @@ void live_status_remove(const char *path)
     unlink(path);
 }
 
-enum live_state live_status_judge(const json_t *document, const char *machine, double now)
+enum live_state live_status_decide(const json_t *document, const char *machine, double now)
 {
     long pid = (long)json_get_integer(document, "pid", 0);
     if (!strcmp(json_get_string(document, "machine", ""), machine)) {
@@ -118,7 +118,7 @@ int live_status_read(const char *store_path, struct live_status *live, struct er
         char *machine = live_status_machine();
         double now = clock_wall();
         live->age = now - json_get_number(live->document, "written", now);
-        live->state = live_status_judge(live->document, machine, now);
+        live->state = live_status_decide(live->document, machine, now);
         free(machine);
     }
     free(text);

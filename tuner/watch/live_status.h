@@ -45,6 +45,6 @@ void live_status_remove(const char *path);
 int live_status_read(const char *store_path, struct live_status *, struct error *);
 void live_status_release(struct live_status *);
 // What a document means to a process on `machine` at the time `now` (Unix time).
-enum live_state live_status_judge(const json_t *document, const char *machine, double now);
+enum live_state live_status_decide(const json_t *document, const char *machine, double now);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"
-#include "tuner/base/pipe.h"
 #include "tuner/job/job.h"
 #include "tuner/setup/job_ceilings.h"
 #include "tuner/setup/work_bounds.h"
@@ -16,16 +16,17 @@
 static void names_and_members_are_their_own(void **state)
 {
     (void)state;
-    for (int i = 0; i < PIPE_COUNT; i++) {
+    for (int i = 0; i < UNIT_COUNT; i++) {
         const char *nearest = NULL;
-        assert_ptr_equal(pipe_find(pipes[i].name, &nearest), &pipes[i]);
-        assert_true(pipes[i].how && pipes[i].gloss && pipes[i].unit);
-        for (int k = 0; k < i && pipes[i].key; k++)
-            if (pipes[k].key) assert_string_not_equal(pipes[i].key, pipes[k].key);
-        if (pipes[i].key) continue;
+        assert_ptr_equal(pipe_find(execution_units[i].name, &nearest), &execution_units[i]);
+        assert_true(execution_units[i].how && execution_units[i].gloss && execution_units[i].unit);
+        for (int k = 0; k < i && execution_units[i].key; k++)
+            if (execution_units[k].key) assert_string_not_equal(execution_units[i].key, execution_units[k].key);
+        if (execution_units[i].key) continue;
         for (int k = 0; k < 2; k++) { // stands for two of the same kind
-            const struct pipe *one = &pipes[pipes[i].either[k]];
-            assert_true(one->key && one->peak == pipes[i].peak && !strcmp(one->unit, pipes[i].unit));
+            const struct execution_unit *one = &execution_units[execution_units[i].either[k]];
+            assert_true(one->key && one->peak == execution_units[i].peak &&
+                        !strcmp(one->unit, execution_units[i].unit));
         }
     }
     const char *nearest = NULL;
@@ -36,13 +37,13 @@ static void names_and_members_are_their_own(void **state)
 static void tensor_is_wgmma_where_there_is_one_else_mma_sync(void **state)
 {
     (void)state;
-    const struct pipe *tensor = &pipes[PIPE_TENSOR_BF16];
-    assert_ptr_equal(pipe_on(tensor, 90), &pipes[PIPE_WGMMA_BF16]);
-    assert_ptr_equal(pipe_on(tensor, 80), &pipes[PIPE_MMA_BF16]);
-    assert_ptr_equal(pipe_on(tensor, 120), &pipes[PIPE_MMA_BF16]);
+    const struct execution_unit *tensor = &execution_units[UNIT_TENSOR_BF16];
+    assert_ptr_equal(pipe_on(tensor, 90), &execution_units[UNIT_WGMMA_BF16]);
+    assert_ptr_equal(pipe_on(tensor, 80), &execution_units[UNIT_MMA_BF16]);
+    assert_ptr_equal(pipe_on(tensor, 120), &execution_units[UNIT_MMA_BF16]);
     assert_null(pipe_on(tensor, 75));
-    assert_null(pipe_on(&pipes[PIPE_MMA_FP8], 80));
-    assert_non_null(pipe_on(&pipes[PIPE_MMA_FP8], 89));
+    assert_null(pipe_on(&execution_units[UNIT_MMA_FP8], 80));
+    assert_non_null(pipe_on(&execution_units[UNIT_MMA_FP8], 89));
     assert_true(pipe_peak(PEAK_HALF, 90) == 4096 && pipe_peak(PEAK_HALF, 80) == 2048 && pipe_peak(PEAK_NONE, 90) == 0);
 }
 
@@ -143,13 +144,13 @@ static void the_floor_is_unknown_rather_than_wrong(void **state)
         if (!same) fail_msg("%s: %g, not %g", cases[i].work, w.floor, cases[i].floor);
         job_free(job);
     }
-    char *words = work_ceiling_words(ceilings, &pipes[PIPE_TENSOR_BF16]);
+    char *words = work_ceiling_text(ceilings, &execution_units[UNIT_TENSOR_BF16]);
     assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the clock that lasts");
     free(words);
-    words = work_ceiling_words(ceilings, &pipes[PIPE_MMA_BF16]); // of an older version
+    words = work_ceiling_text(ceilings, &execution_units[UNIT_MMA_BF16]); // of an older version
     assert_string_equal(words, "mma bf16 600 TFLOP/s, for some milliseconds only");
     free(words);
-    words = work_ceiling_words(ceilings, &pipes[PIPE_DPX]);
+    words = work_ceiling_text(ceilings, &execution_units[UNIT_DPX]);
     assert_string_equal(words, "");
     free(words);
     json_decref(ceilings);
@@ -285,7 +286,7 @@ static void recorded_ceilings_come_through_replay_and_export(void **state)
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
         if (store_get_document(store, "ceilings", &text, NULL, &err)) fail_msg("%s has no ceilings", path);
         json_t *document = json_parse(text, &err);
-        assert_true(work_ceiling(document, &pipes[PIPE_FP32]) > 6e13);
+        assert_true(work_ceiling(document, &execution_units[UNIT_FP32]) > 6e13);
         struct job *job = loaded_job("configs/branch.cfg");
         assert_null(job_ceilings_request(job, document));
         job_free(job);

@@ -1,5 +1,5 @@
-// See header_folding.h.
-#include "tuner/header/header_folding.h"
+// See header_const_eval.h.
+#include "tuner/header/header_const_eval.h"
 
 #include <stdlib.h>
 
@@ -8,32 +8,32 @@
 
 static const char *name_text(void *user, int slot)
 {
-    const struct expression_folding *f = user;
+    const struct const_eval *f = user;
     return f->text[slot];
 }
 
 static bool constant_value(void *user, int slot, int64_t *value)
 {
-    const struct expression_folding *f = user;
+    const struct const_eval *f = user;
     *value = f->values[slot];
     return !f->varies[slot];
 }
 
-static char *to_c(const struct expression_folding *f, const struct expr *expression, struct error *err)
+static char *to_c(const struct const_eval *f, const struct expr *expression, struct error *err)
 {
     return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
 }
 
-int folding_init(struct expression_folding *f, const struct job *job, const uint16_t *config, const char *prefix,
-                 struct error *err)
+int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, const char *prefix,
+                    struct error *err)
 {
     size_t count = symbols_count(job->symbols);
     int64_t *values = memory_new(count, sizeof *values);
-    *f = (struct expression_folding){.job = job,
-                                     .prefix = prefix,
-                                     .values = values,
-                                     .varies = memory_new(count, sizeof *f->varies),
-                                     .text = memory_new(count, sizeof *f->text)};
+    *f = (struct const_eval){.job = job,
+                             .prefix = prefix,
+                             .values = values,
+                             .varies = memory_new(count, sizeof *f->varies),
+                             .text = memory_new(count, sizeof *f->text)};
     if (job_problem_values(job, config, 0, values, err)) return -1;
     for (size_t i = 0; i < job->size_count; i++) {
         int slot = symbols_find(job->symbols, job->size_names[i]);
@@ -60,7 +60,7 @@ int folding_init(struct expression_folding *f, const struct job *job, const uint
     return 0;
 }
 
-void folding_release(struct expression_folding *f)
+void const_eval_release(struct const_eval *f)
 {
     for (size_t i = 0; f->text && i < symbols_count(f->job->symbols); i++) free(f->text[i]);
     free(f->text);
@@ -68,8 +68,8 @@ void folding_release(struct expression_folding *f)
     free((void *)f->values);
 }
 
-int folding_set(json_t *object, const char *key, const struct expression_folding *f, const struct expr *expression,
-                const char *absent, struct error *err)
+int const_eval_set(json_t *object, const char *key, const struct const_eval *f, const struct expr *expression,
+                   const char *absent, struct error *err)
 {
     char *text = expression ? to_c(f, expression, err) : text_copy(absent);
     if (!text) return error_prefix(err, "cannot write '%s' as C", expr_text(expression));
@@ -78,11 +78,11 @@ int folding_set(json_t *object, const char *key, const struct expression_folding
     return 0;
 }
 
-json_t *folding_three(const struct expression_folding *f, struct expr *const *expressions, struct error *err)
+json_t *const_eval_three(const struct const_eval *f, struct expr *const *expressions, struct error *err)
 {
     json_t *list = json_array(), *holder = json_object();
     for (int i = 0; i < 3; i++) {
-        if (folding_set(holder, "c", f, expressions[i], "1", err)) {
+        if (const_eval_set(holder, "c", f, expressions[i], "1", err)) {
             json_decref(list);
             list = NULL;
             break;

@@ -1,40 +1,40 @@
 // The pipes of a device: what does arithmetic or moves memory, each with a ceiling that is measured. They are listed in
 // one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`, reports and
 // `sweetspot list pipes` all follow.
-#ifndef SWEETSPOT_PIPE_H
-#define SWEETSPOT_PIPE_H
+#ifndef SWEETSPOT_EXECUTION_UNIT_H
+#define SWEETSPOT_EXECUTION_UNIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum pipe_id {
-    PIPE_FP32,
-    PIPE_FP64,
-    PIPE_MMA_BF16, // mma.sync, from sm_80 on
-    PIPE_MMA_F16,
-    PIPE_MMA_TF32,
-    PIPE_MMA_FP64,
-    PIPE_MMA_S8,
-    PIPE_MMA_FP8,    // from sm_89 on
-    PIPE_WGMMA_BF16, // sm_90a's own
-    PIPE_WGMMA_F16,
-    PIPE_WGMMA_TF32,
-    PIPE_WGMMA_S8,
-    PIPE_WGMMA_FP8,
-    PIPE_INT_MAD,
-    PIPE_INT_ADD,
-    PIPE_DPX,       // 32 bits
-    PIPE_DPX_PAIRS, // two of 16 bits
-    PIPE_READ,      // device memory
-    PIPE_COPY,
-    PIPE_L2,
-    PIPE_SHARED,
+enum execution_unit_id {
+    UNIT_FP32,
+    UNIT_FP64,
+    UNIT_MMA_BF16, // mma.sync, from sm_80 on
+    UNIT_MMA_F16,
+    UNIT_MMA_TF32,
+    UNIT_MMA_FP64,
+    UNIT_MMA_S8,
+    UNIT_MMA_FP8,    // from sm_89 on
+    UNIT_WGMMA_BF16, // sm_90a's own
+    UNIT_WGMMA_F16,
+    UNIT_WGMMA_TF32,
+    UNIT_WGMMA_S8,
+    UNIT_WGMMA_FP8,
+    UNIT_INT_MAD,
+    UNIT_INT_ADD,
+    UNIT_DPX,       // 32 bits
+    UNIT_DPX_PAIRS, // two of 16 bits
+    UNIT_READ,      // device memory
+    UNIT_COPY,
+    UNIT_L2,
+    UNIT_SHARED,
     // The faster of mma.sync and wgmma that a device has: what a product of this type can count on.
-    PIPE_TENSOR_BF16,
-    PIPE_TENSOR_F16,
-    PIPE_TENSOR_TF32,
-    PIPE_TENSOR_S8,
-    PIPE_COUNT
+    UNIT_TENSOR_BF16,
+    UNIT_TENSOR_F16,
+    UNIT_TENSOR_TF32,
+    UNIT_TENSOR_S8,
+    UNIT_COUNT
 };
 
 // The peaks that the data sheet distinguishes.
@@ -52,29 +52,29 @@ enum peak {
     PEAK_NONE, // the data sheet does not say
 };
 
-struct pipe {
-    const char *name;        // as job files and reports say it
-    const char *unit;        // "FLOP", "OP" or "B", a second
-    const char *key;         // member of "ceilings"; NULL: one of `either`
-    enum pipe_id either[2];  // where there is no key: the second where the device has it, else the first
-    int from, to;            // architectures that have it: 90 of sm_90a
-    enum peak peak;          // its data-sheet figure
-    bool arithmetic;         // not memory
+struct execution_unit {
+    const char *name;                 // as job files and reports say it
+    const char *unit;                 // "FLOP", "OP" or "B", a second
+    const char *key;                  // member of "ceilings"; NULL: one of `either`
+    enum execution_unit_id either[2]; // where there is no key: the second where the device has it, else the first
+    int from, to;                     // architectures that have it: 90 of sm_90a
+    enum peak peak;                   // its data-sheet figure
+    bool arithmetic;                  // not memory
     bool lasts;              // its power lowers the clock: for a job that names it, the lasting rate is measured
     const char *macro;       // compiles it in kernels/ceilings.cu, for jobs that name it; NULL: always compiled
     const char *how, *gloss; // how it is measured; what it is
 };
 
-extern const struct pipe pipes[PIPE_COUNT];
+extern const struct execution_unit execution_units[UNIT_COUNT];
 
 // The pipe of a name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
-const struct pipe *pipe_find(const char *name, const char **nearest);
+const struct execution_unit *pipe_find(const char *name, const char **nearest);
 // The names of all pipes, NULL at the end; the caller frees the array.
 const char **pipe_names(void);
 // Whether a device of an architecture has it.
-bool pipe_exists(const struct pipe *, int compute);
+bool pipe_exists(const struct execution_unit *, int compute);
 // The pipe that a device has for it: itself, or one of `either`; NULL where it has neither.
-const struct pipe *pipe_on(const struct pipe *, int compute);
+const struct execution_unit *pipe_on(const struct execution_unit *, int compute);
 
 // Operations per clock and multiprocessor by the data sheet, dense, a multiply-add being two. 0: the device has no such
 // pipe, or the data sheet does not say. An architecture that the table does not know has the highest of all.

@@ -1,5 +1,5 @@
-// See header_worth.h.
-#include "tuner/header/header_worth.h"
+// See header_provenance.h.
+#include "tuner/header/header_provenance.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -77,7 +77,7 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
     size_t i;
     FILE *f = r->file;
     if (!nvcc) return;
-    char *words = builds_words(nvcc, nvrtc);
+    char *words = builds_text(nvcc, nvrtc);
     fputs(" *   built by ", f);
     header_put_comment(f, *version ? version : PROTOCOL_NVCC);
     fprintf(f, " with %s_OPTIONS_NVCC: ", r->upper);
@@ -225,7 +225,7 @@ static void put_nvcc(struct renderer *r, const json_t *section)
         define_interval(r, "nvcc_seconds", json_get_interval(json_array_get(problems, 0), PROTOCOL_NVCC));
 }
 
-static void put_worth(struct renderer *r, const json_t *section)
+static void put_provenance(struct renderer *r, const json_t *section)
 {
     static const char *const texts[] = {"driver", "compiler"};
     const json_t *problems = json_object_get(section, "problems"), *ratio;
@@ -255,7 +255,7 @@ static void put_worth(struct renderer *r, const json_t *section)
     put_counters(r, section);
 }
 
-void header_worth(struct renderer *r)
+void header_provenance(struct renderer *r)
 {
     const json_t *section;
     size_t i;
@@ -271,7 +271,7 @@ void header_worth(struct renderer *r)
     {
         r->macros = json_array_get(r->all_macros, i);
         fprintf(r->file, "#%s %s_SECTION == %zu\n", i ? "elif" : "if", r->upper, i);
-        put_worth(r, section);
+        put_provenance(r, section);
     }
     fputs("#endif\n\n", r->file);
 }

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/pipe.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/options.h"
 
-static const char *architectures(const struct pipe *p)
+static const char *architectures(const struct execution_unit *p)
 {
     enum { EVERY_LATER = 1000 };
     static char text[32];
@@ -22,12 +22,12 @@ static const char *architectures(const struct pipe *p)
 static const int shown[] = {80, 89, 90};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-static double sheet(const struct pipe *p, int compute)
+static double sheet(const struct execution_unit *p, int compute)
 {
     return pipe_on(p, compute) ? pipe_peak(p->peak, compute) : 0;
 }
 
-static void add_row(struct table *table, json_t *document, const struct pipe *p)
+static void add_row(struct table *table, json_t *document, const struct execution_unit *p)
 {
     json_t *peaks = json_object();
     table_cell(table, "%s", p->name);
@@ -52,9 +52,9 @@ static void add_row(struct table *table, json_t *document, const struct pipe *p)
                                               "ceiling", p->key, "meaning", p->gloss, "measured", p->how));
 }
 
-int list_pipes(const char *name, int format)
+int list_units(const char *name, int format)
 {
-    const struct pipe *one = name ? pipe_find(name, NULL) : NULL;
+    const struct execution_unit *one = name ? pipe_find(name, NULL) : NULL;
     if (name && !one) {
         const char **names = pipe_names();
         int status = list_unknown("pipe", name, names);
@@ -64,8 +64,8 @@ int list_pipes(const char *name, int format)
     struct table *table = table_new((const char *[]){"pipe", "unit", "architectures", ">sm_80", ">sm_89", ">sm_90",
                                                      "clock", "meaning", "measured", NULL});
     json_t *document = json_array();
-    for (int i = 0; i < PIPE_COUNT; i++)
-        if (!one || one == &pipes[i]) add_row(table, document, &pipes[i]);
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (!one || one == &execution_units[i]) add_row(table, document, &execution_units[i]);
     list_print(table, document, format);
     if (format == FORMAT_TABLE)
         printf(

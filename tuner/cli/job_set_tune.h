@@ -1,6 +1,6 @@
 // Tuning several job files, or folders of them, within one budget.
-#ifndef SWEETSPOT_SUITE_H
-#define SWEETSPOT_SUITE_H
+#ifndef SWEETSPOT_JOB_SET_TUNE_H
+#define SWEETSPOT_JOB_SET_TUNE_H
 
 #include "tuner/cli/options.h"
 #include "tuner/cli/tune_request.h"
@@ -10,6 +10,6 @@
 // jobs' own where it is below 0): half of it is shared equally, then slice after slice goes to the job whose last slice
 // gained most a second. Then come the finals, whose time is extra. Ends with a table on stdout, or the event "jobs".
 // The first exit status other than 0 is returned, after all jobs have had their turn; that of an interruption at once.
-int suite_tune(const struct option_list *paths, const struct tune_request *);
+int job_set_tune(const struct option_list *paths, const struct tune_request *);
 
 #endif

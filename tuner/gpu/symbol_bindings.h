@@ -5,36 +5,36 @@
 // as a changed input. Neither a variable nor an array has guards.
 //
 // A texture over the buffer's own memory needs no copying, but an object for each copy of the buffer.
-#ifndef SWEETSPOT_GPU_PLACES_H
-#define SWEETSPOT_GPU_PLACES_H
+#ifndef SWEETSPOT_SYMBOL_BINDINGS_H
+#define SWEETSPOT_SYMBOL_BINDINGS_H
 
 #include "tuner/base/units.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/module_state.h"
 
-struct placement {
+struct symbol_binding {
     unsigned buffer;
     uint64_t address; // of a variable; 0: the buffer's array
     bool taken;       // kernels may write there
 };
 
 // A texture over one copy of a buffer.
-struct placed_texture {
+struct bound_texture {
     unsigned buffer;
     int64_t shift;
     uint64_t object;
 };
 
-struct places {
+struct symbol_bindings {
     struct cuda *cuda;
     struct buffers *buffers;
     size_t count, texture_count;
-    struct placement list[BUFFERS_MAX + BUFFERS_MAX * UNITS_MAX];
-    struct placed_texture *textures;
+    struct symbol_binding list[BUFFERS_MAX + BUFFERS_MAX * UNITS_MAX];
+    struct bound_texture *textures;
 };
 
 // How one stage sees a buffer.
-enum place_view { PLACE_POINTER = 1, PLACE_TEXTURE = 2, PLACE_SURFACE = 4 };
+enum binding_view { BINDING_POINTER = 1, BINDING_TEXTURE = 2, BINDING_SURFACE = 4 };
 
 // The variables of a module by their symbols, from its image.
 struct module_symbols {
@@ -58,14 +58,15 @@ struct module_unit {
 // Inputs are placed in every unit that has the variable. `views`: for each buffer, an OR of the ways in which the
 // stages see it; `kernels`: whether any stage is a kernel of the units. CUDA_REFUSED with the variable's name when no
 // unit has it, it is too small, or several have one that is written. The caller releases, also after a failure.
-int places_open(struct places *, struct cuda *, struct buffers *, struct module_unit *units, size_t unit_count,
+int places_open(struct symbol_bindings *, struct cuda *, struct buffers *, struct module_unit *units, size_t unit_count,
                 const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
-void places_release(struct places *);
+void places_release(struct symbol_bindings *);
 
 // Enqueue copying one copy of the buffers there, and back.
-int places_put(const struct places *, int64_t shift, struct error *err);
-int places_take(const struct places *, int64_t shift, struct error *err);
+int places_put(const struct symbol_bindings *, int64_t shift, struct error *err);
+int places_take(const struct symbol_bindings *, int64_t shift, struct error *err);
 // The texture or surface object of a buffer's copy.
-int places_object(struct places *, unsigned buffer, bool surface, int64_t shift, uint64_t *object, struct error *err);
+int places_object(struct symbol_bindings *, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
+                  struct error *err);
 
 #endif

@@ -5,13 +5,13 @@
 // that no prior says anything, that one of them is right, wholly or by half, and that their mean is. A result is its
 // hypothesis's expectation, a constant, and an error; the errors' size is unknown (Student's t). A prior that misleads
 // makes errors larger than none would, and is dropped after some ten results. While it is likelier than not that none
-// says anything, all weights are 0. A prior is thought likely to say something by its merit (prior_merit).
-#ifndef SWEETSPOT_TRUST_H
-#define SWEETSPOT_TRUST_H
+// says anything, all weights are 0. A prior is thought likely to say something by its merit (prior_informativeness).
+#ifndef SWEETSPOT_PRIOR_WEIGHT_H
+#define SWEETSPOT_PRIOR_WEIGHT_H
 
 #include "search/model/prior.h"
 
-struct trust {
+struct prior_weights {
     size_t count;
     const struct prior *const *priors; // borrowed
     double weights[PRIOR_MOST];
@@ -19,14 +19,14 @@ struct trust {
     double none;               // probability that no prior says anything
 };
 
-void trust_init(struct trust *, const struct prior *const *, size_t count);
+void prior_weights_init(struct prior_weights *, const struct prior *const *, size_t count);
 // Each prior's expectation for a configuration.
-void trust_features(const struct trust *, const uint16_t *config, float *features);
+void prior_weights_features(const struct prior_weights *, const uint16_t *config, float *features);
 // Finds the weights from `count` results: their features, one after another, and their excesses. An excess that is NaN
 // is not yet known.
-void trust_learn(struct trust *, const float *features, const double *excesses, size_t count);
+void prior_weights_learn(struct prior_weights *, const float *features, const double *slowdowns, size_t count);
 // Whether any weight is above 0.
-bool trust_any(const struct trust *);
-double trust_expected(const struct trust *, const float *features);
+bool prior_weights_any(const struct prior_weights *);
+double prior_weights_expected(const struct prior_weights *, const float *features);
 
 #endif

@@ -1,5 +1,5 @@
-// See header_places.h.
-#include "tuner/header/header_places.h"
+// See header_bindings.h.
+#include "tuner/header/header_bindings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +28,14 @@ bool header_has_address(const struct job *job, size_t buffer)
 static json_t *describe(const struct buffer *b)
 {
     return json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction",
-                     direction_words[b->direction]);
+                     direction_text[b->direction]);
 }
 
-static int add_constant(json_t *list, const struct expression_folding *f, const struct buffer *b, struct error *err)
+static int add_constant(json_t *list, const struct const_eval *f, const struct buffer *b, struct error *err)
 {
     json_t *object = describe(b);
     json_array_append_new(list, object);
-    if (folding_set(object, "rows", f, b->rows, "1", err) || folding_set(object, "cols", f, b->cols, "1", err))
+    if (const_eval_set(object, "rows", f, b->rows, "1", err) || const_eval_set(object, "cols", f, b->cols, "1", err))
         return error_prefix(err, "constant '%s'", b->name);
     char *bytes = text_format("%zu * (%s) * (%s)", element_size(b->type), json_get_string(object, "rows", "1"),
                               json_get_string(object, "cols", "1"));
@@ -47,29 +47,28 @@ static int add_constant(json_t *list, const struct expression_folding *f, const 
     return 0;
 }
 
-static char *texture_words(const struct image_layout *a)
+static char *texture_text(const struct image_layout *a)
 {
     char *address = text_copy("");
     for (int i = a->rank - 1; i >= 0; i--) {
-        char *longer = text_format("%s%s%s", address, *address ? ", " : "", image_address_words[a->address[i]]);
+        char *longer = text_format("%s%s%s", address, *address ? ", " : "", image_address_text[a->address[i]]);
         free(address);
         address = longer;
     }
     char *text = text_format("memory %s, %d channel%s, filter %s, address %s, %s coordinates, read as %s",
-                             image_memory_words[a->memory], a->channels, a->channels == 1 ? "" : "s",
-                             image_filter_words[a->filter], address, a->normalized ? "normalized" : "texel",
-                             image_read_words[a->read]);
+                             image_memory_text[a->memory], a->channels, a->channels == 1 ? "" : "s",
+                             image_filter_text[a->filter], address, a->normalized ? "normalized" : "texel",
+                             image_read_text[a->read]);
     free(address);
     return text;
 }
 
-static int add_object(json_t *list, const struct expression_folding *f, const struct buffer *b, bool surface,
-                      struct error *err)
+static int add_object(json_t *list, const struct const_eval *f, const struct buffer *b, bool surface, struct error *err)
 {
     json_t *object = describe(b), *sizes = json_array(), *one = json_object();
     const struct image_layout *a = &b->image->about;
-    char *about = surface ? text_format("memory array, %d channel%s", a->channels, a->channels == 1 ? "" : "s")
-                          : texture_words(a);
+    char *about =
+        surface ? text_format("memory array, %d channel%s", a->channels, a->channels == 1 ? "" : "s") : texture_text(a);
     json_array_append_new(list, object);
     json_object_set_new(object, "kind", json_string(surface ? "surface" : "texture"));
     json_object_set_new(object, "about", json_string(about));
@@ -77,14 +76,14 @@ static int add_object(json_t *list, const struct expression_folding *f, const st
     free(about);
     int failed = 0;
     for (int i = 0; i < a->rank && !failed; i++) {
-        failed = folding_set(one, "size", f, b->image->size[i], "1", err);
+        failed = const_eval_set(one, "size", f, b->image->size[i], "1", err);
         json_array_append(sizes, json_object_get(one, "size"));
     }
     json_decref(one);
     return failed ? error_prefix(err, "image '%s'", b->name) : 0;
 }
 
-int header_places_add(json_t *section, const struct expression_folding *f, struct error *err)
+int header_bindings_add(json_t *section, const struct const_eval *f, struct error *err)
 {
     const struct job *job = f->job;
     json_t *constants = json_array(), *objects = json_array();
@@ -114,7 +113,7 @@ static const char *find_symbol(const unsigned char *binary, size_t size, const c
     return NULL;
 }
 
-int header_places_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *err)
+int header_bindings_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *err)
 {
     json_t *constant;
     size_t i;
@@ -129,7 +128,7 @@ int header_places_symbols(json_t *section, const unsigned char *binary, size_t s
     return 0;
 }
 
-void header_comment_places(struct renderer *r, const json_t *section)
+void header_comment_bindings(struct renderer *r, const json_t *section)
 {
     const json_t *one, *size;
     size_t i, k;

@@ -1,5 +1,5 @@
-// See several.h.
-#include "tuner/cli/several.h"
+// See job_set.h.
+#include "tuner/cli/job_set.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,17 +16,17 @@ static int worse(int one, int other)
     return one > other ? one : other;
 }
 
-int several_open(struct several *s)
+int job_set_open(struct job_set *s)
 {
     s->failed = json_array();
     int status = job_paths_find(&s->paths, &s->named);
-    if (status || !s->store || !s->paths.several) return status;
+    if (status || !s->store || !s->paths.job_set) return status;
     fprintf(stderr,
             "sweetspot: --store works with one job only; each of several jobs has its own store, out/<job name>.db\n");
     return EXIT_USAGE;
 }
 
-void several_close(struct several *s)
+void job_set_close(struct job_set *s)
 {
     job_paths_release(&s->paths);
     json_decref(s->failed);
@@ -49,7 +49,7 @@ static int read_job(json_t *seen, const char *path, struct job **job)
     return EXIT_USAGE;
 }
 
-int several_each_job(struct several *s, several_visit_job *visit, void *user)
+int job_set_each_job(struct job_set *s, job_set_visit_job *visit, void *user)
 {
     int worst = 0;
     json_t *seen = json_object();
@@ -68,13 +68,13 @@ int several_each_job(struct several *s, several_visit_job *visit, void *user)
 }
 
 struct visitor {
-    const struct several *several;
-    enum several_devices devices;
-    several_visit *visit;
+    const struct job_set *job_set;
+    enum job_set_devices devices;
+    job_set_visit *visit;
     void *user;
 };
 
-int several_visit_results(const struct several *s, enum several_devices devices, several_visit *visit, void *user,
+int job_set_visit_results(const struct job_set *s, enum job_set_devices devices, job_set_visit *visit, void *user,
                           const char *path, struct job *job)
 {
     struct session session;
@@ -96,13 +96,13 @@ int several_visit_results(const struct several *s, enum several_devices devices,
 static int visit_results(void *user, const char *path, struct job *job)
 {
     const struct visitor *v = user;
-    return several_visit_results(v->several, v->devices, v->visit, v->user, path, job);
+    return job_set_visit_results(v->job_set, v->devices, v->visit, v->user, path, job);
 }
 
-int several_each(struct several *s, enum several_devices devices, several_visit *visit, void *user)
+int job_set_each(struct job_set *s, enum job_set_devices devices, job_set_visit *visit, void *user)
 {
     struct visitor v = {s, devices, visit, user};
-    return several_each_job(s, visit_results, &v);
+    return job_set_each_job(s, visit_results, &v);
 }
 
 static bool is_folder(const char *path)
@@ -111,9 +111,9 @@ static bool is_folder(const char *path)
     return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-int several_check_folder(const struct several *s, const char *option, const char *given, bool make)
+int job_set_check_folder(const struct job_set *s, const char *option, const char *given, bool make)
 {
-    if (!given || !s->paths.several) return 0;
+    if (!given || !s->paths.job_set) return 0;
     if (make && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST) {
         fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", given, strerror(errno));
         return EXIT_ENVIRONMENT;
@@ -128,7 +128,7 @@ char *several_file(const char *given, const char *name)
     return is_folder(given) ? text_format("%s/%s", given, name) : text_copy(given);
 }
 
-void several_print(const struct several *s, const char *format, int version, const json_t *documents)
+void job_set_print(const struct job_set *s, const char *format, int version, const json_t *documents)
 {
     json_t *jobs = json_array(), *document, *last = NULL;
     size_t i;
@@ -143,7 +143,7 @@ void several_print(const struct several *s, const char *format, int version, con
         json_array_append_new(jobs, last);
     }
     json_t *list = json_pack("{s:O, s:O}", "jobs", jobs, "failed", s->failed);
-    const json_t *all = s->paths.several ? list : json_array_get(jobs, 0);
+    const json_t *all = s->paths.job_set ? list : json_array_get(jobs, 0);
     if (all) json_print_document(format, version, all, stdout);
     json_decref(list);
     json_decref(jobs);

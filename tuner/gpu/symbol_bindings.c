@@ -1,5 +1,5 @@
-// See places.h.
-#include "tuner/gpu/places.h"
+// See symbol_bindings.h.
+#include "tuner/gpu/symbol_bindings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,13 +65,13 @@ static int find_symbol(const struct module_symbols *all, const char *name, const
     return CUDA_REFUSED;
 }
 
-static void add(struct places *p, unsigned buffer, uint64_t address, bool taken)
+static void add(struct symbol_bindings *p, unsigned buffer, uint64_t address, bool taken)
 {
-    p->list[p->count++] = (struct placement){buffer, address, taken};
+    p->list[p->count++] = (struct symbol_binding){buffer, address, taken};
 }
 
 // In one unit. *found: it has the variable.
-static int place_in_unit(struct places *p, unsigned i, struct module_unit *unit, bool pointer, bool *found,
+static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_unit *unit, bool pointer, bool *found,
                          struct error *err)
 {
     const struct device_buffer *b = &p->buffers->list[i];
@@ -101,8 +101,8 @@ static int place_in_unit(struct places *p, unsigned i, struct module_unit *unit,
 }
 
 // `pointer`: some stage writes or reads the buffer by its address, as a reference may that has no such variable.
-static int place_variable(struct places *p, unsigned i, struct module_unit *units, size_t unit_count, bool pointer,
-                          struct error *err)
+static int place_variable(struct symbol_bindings *p, unsigned i, struct module_unit *units, size_t unit_count,
+                          bool pointer, struct error *err)
 {
     const struct device_buffer *b = &p->buffers->list[i];
     size_t in = 0;
@@ -125,32 +125,32 @@ static int place_variable(struct places *p, unsigned i, struct module_unit *unit
     return in || b->optional || pointer ? 0 : missing;
 }
 
-static int make_texture(struct places *p, unsigned buffer, int64_t shift, uint64_t *object, struct error *err)
+static int make_texture(struct symbol_bindings *p, unsigned buffer, int64_t shift, uint64_t *object, struct error *err)
 {
     const struct device_buffer *b = &p->buffers->list[buffer];
-    struct placed_texture *grown = memory_try_grow(p->textures, p->texture_count + 1, sizeof *grown, err);
+    struct bound_texture *grown = memory_try_grow(p->textures, p->texture_count + 1, sizeof *grown, err);
     if (!grown) return -1;
     p->textures = grown;
     int failed = cuda_texture_create(p->cuda, &b->image.about, b->view.type, NULL, b->view.device + (uint64_t)shift,
                                      object, err);
     if (failed) return error_prefix(err, "texture '%s'", b->name), failed;
-    p->textures[p->texture_count++] = (struct placed_texture){buffer, shift, *object};
+    p->textures[p->texture_count++] = (struct bound_texture){buffer, shift, *object};
     return 0;
 }
 
-int places_open(struct places *p, struct cuda *cuda, struct buffers *buffers, struct module_unit *units,
+int places_open(struct symbol_bindings *p, struct cuda *cuda, struct buffers *buffers, struct module_unit *units,
                 size_t unit_count, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err)
 {
-    *p = (struct places){.cuda = cuda, .buffers = buffers};
+    *p = (struct symbol_bindings){.cuda = cuda, .buffers = buffers};
     for (unsigned i = 0; i < buffers->count; i++) {
         const struct device_buffer *b = &buffers->list[i];
         uint64_t object;
         int failed = 0;
         if (b->symbol && kernels)
-            failed = place_variable(p, i, units, unit_count, views[i] & PLACE_POINTER, err);
-        else if (b->image.array && views[i] & (PLACE_TEXTURE | PLACE_SURFACE))
-            add(p, i, 0, views[i] & PLACE_SURFACE);
-        else if (b->has_image && views[i] & PLACE_TEXTURE) // now, since a launch that is timed must not wait for it
+            failed = place_variable(p, i, units, unit_count, views[i] & BINDING_POINTER, err);
+        else if (b->image.array && views[i] & (BINDING_TEXTURE | BINDING_SURFACE))
+            add(p, i, 0, views[i] & BINDING_SURFACE);
+        else if (b->has_image && views[i] & BINDING_TEXTURE) // now, since a launch that is timed must not wait for it
             for (unsigned set = 0; set < buffers->sets && !failed; set++)
                 failed = make_texture(p, i, buffers->shift[set], &object, err);
         if (failed) return failed;
@@ -158,14 +158,14 @@ int places_open(struct places *p, struct cuda *cuda, struct buffers *buffers, st
     return 0;
 }
 
-void places_release(struct places *p)
+void places_release(struct symbol_bindings *p)
 {
     for (size_t i = 0; i < p->texture_count; i++) cuda_texture_destroy(p->cuda, p->textures[i].object);
     free(p->textures);
-    *p = (struct places){0};
+    *p = (struct symbol_bindings){0};
 }
 
-int places_put(const struct places *p, int64_t shift, struct error *err)
+int places_put(const struct symbol_bindings *p, int64_t shift, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < p->count && !failed; i++) {
@@ -177,7 +177,7 @@ int places_put(const struct places *p, int64_t shift, struct error *err)
     return failed;
 }
 
-int places_take(const struct places *p, int64_t shift, struct error *err)
+int places_take(const struct symbol_bindings *p, int64_t shift, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < p->count && !failed; i++) {
@@ -190,7 +190,8 @@ int places_take(const struct places *p, int64_t shift, struct error *err)
     return failed;
 }
 
-int places_object(struct places *p, unsigned buffer, bool surface, int64_t shift, uint64_t *object, struct error *err)
+int places_object(struct symbol_bindings *p, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
+                  struct error *err)
 {
     const struct device_image *image = &p->buffers->list[buffer].image;
     *object = surface ? image->surface : image->texture;

@@ -1,5 +1,5 @@
-// See child_words.h.
-#include "tuner/base/child_words.h"
+// See child_output.h.
+#include "tuner/base/child_output.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,20 +10,21 @@
 
 enum { AT_A_TIME = 64 << 10 };
 
-static void end_line(struct child_words *w, child_words_visitor *visit, void *user)
+static void end_line(struct child_output *w, child_output_visitor *visit, void *user)
 {
     w->line[w->size] = 0;
     if (w->size == sizeof w->line - 1) memcpy(w->line + w->size - 3, "...", 3);
     w->size = 0;
     if (!w->line[0]) return;
     memcpy(w->last, w->line, sizeof w->last);
-    if (visit && w->heard < CHILD_WORDS_MOST) visit(user, w->last);
+    if (visit && w->heard < CHILD_OUTPUT_MOST) visit(user, w->last);
 }
 
-void child_words_take(struct child_words *w, const char *bytes, size_t size, child_words_visitor *visit, void *user)
+void child_output_take(struct child_output *w, const char *bytes, size_t size, child_output_visitor *visit, void *user)
 {
     for (size_t i = 0; i < size; i++) {
-        if (++w->heard == CHILD_WORDS_MOST && visit) visit(user, "(it says more than 256 KiB: the rest is not logged)");
+        if (++w->heard == CHILD_OUTPUT_MOST && visit)
+            visit(user, "(it says more than 256 KiB: the rest is not logged)");
         if (bytes[i] == '\n')
             end_line(w, visit, user);
         else if (bytes[i] != '\r' && w->size < sizeof w->line - 1)
@@ -31,7 +32,7 @@ void child_words_take(struct child_words *w, const char *bytes, size_t size, chi
     }
 }
 
-void child_words_read(struct child_words *w, int *fd, child_words_visitor *visit, void *user)
+void child_output_read(struct child_output *w, int *fd, child_output_visitor *visit, void *user)
 {
     char bytes[4096];
     for (size_t taken = 0; *fd >= 0 && taken < AT_A_TIME;) {
@@ -43,7 +44,7 @@ void child_words_read(struct child_words *w, int *fd, child_words_visitor *visit
             child_close(fd); // poll would return at once for ever
             return;
         }
-        child_words_take(w, bytes, (size_t)n, visit, user);
+        child_output_take(w, bytes, (size_t)n, visit, user);
         taken += (size_t)n;
     }
 }

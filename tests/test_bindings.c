@@ -237,11 +237,11 @@ static void other_variables_of_the_module_are_watched_and_placed_ones_are_not(vo
     if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
     *(int *)buffer(&b, "total", 0) = 5;
     launch(&b, 0);
-    assert_int_equal(pipeline_look(&b.pipeline, &late, &b.err), 0);
+    assert_int_equal(pipeline_scan(&b.pipeline, &late, &b.err), 0);
     assert_false(late);
     fake_kernel = change_secret;
     launch(&b, 0);
-    assert_int_equal(pipeline_look(&b.pipeline, &late, &b.err), 0);
+    assert_int_equal(pipeline_scan(&b.pipeline, &late, &b.err), 0);
     assert_true(late);
     assert_int_equal(pipeline_restore(&b.pipeline, &b.err), 0);
     assert_int_equal(*(int *)fake_variable("secret"), 0);

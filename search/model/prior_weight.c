@@ -1,5 +1,5 @@
-// See trust.h.
-#include "search/model/trust.h"
+// See prior_weight.h.
+#include "search/model/prior_weight.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,28 +15,28 @@ static const double least_fading = 0.02; // below this, priors are not worth the
 static const double useful_before = 0.5; // that a prior of full merit is informative
 static const double usual_error = 0.3;   // of an excess, worth one result
 
-void trust_init(struct trust *t, const struct prior *const *priors, size_t count)
+void prior_weights_init(struct prior_weights *t, const struct prior *const *priors, size_t count)
 {
-    *t = (struct trust){.count = count, .priors = priors, .none = 1};
+    *t = (struct prior_weights){.count = count, .priors = priors, .none = 1};
     for (size_t k = 0; k < count; k++) {
-        t->useful[k] = useful_before * prior_merit(priors[k]);
+        t->useful[k] = useful_before * prior_informativeness(priors[k]);
         t->none = fmin(t->none, 1 - t->useful[k]);
     }
 }
 
-void trust_features(const struct trust *t, const uint16_t *config, float *features)
+void prior_weights_features(const struct prior_weights *t, const uint16_t *config, float *features)
 {
-    for (size_t k = 0; k < t->count; k++) features[k] = (float)prior_excess(t->priors[k], config);
+    for (size_t k = 0; k < t->count; k++) features[k] = (float)prior_slowdown(t->priors[k], config);
 }
 
-bool trust_any(const struct trust *t)
+bool prior_weights_any(const struct prior_weights *t)
 {
     for (size_t k = 0; k < t->count; k++)
         if (t->weights[k] > 0) return true;
     return false;
 }
 
-double trust_expected(const struct trust *t, const float *features)
+double prior_weights_expected(const struct prior_weights *t, const float *features)
 {
     double sum = 0;
     for (size_t k = 0; k < t->count; k++) sum += t->weights[k] * (double)features[k];
@@ -44,13 +44,13 @@ double trust_expected(const struct trust *t, const float *features)
 }
 
 // The logarithm of how likely the results are if these are the weights.
-static double evidence(const struct trust *t, const float *features, const double *excesses, size_t count)
+static double evidence(const struct prior_weights *t, const float *features, const double *slowdowns, size_t count)
 {
     double sum = 0, squares = 0;
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        if (isnan(excesses[i])) continue;
-        double error = excesses[i] - trust_expected(t, features + i * t->count);
+        if (isnan(slowdowns[i])) continue;
+        double error = slowdowns[i] - prior_weights_expected(t, features + i * t->count);
         sum += error;
         squares += error * error;
         n++;
@@ -66,7 +66,7 @@ struct hypothesis {
 };
 
 // The hypotheses: none; each prior, or the mean of all, wholly and by half. Returns their number.
-static size_t list_hypotheses(const struct trust *t, struct hypothesis *list)
+static size_t list_hypotheses(const struct prior_weights *t, struct hypothesis *list)
 {
     double most = 0, all = 0;
     for (size_t k = 0; k < t->count; k++) {
@@ -88,7 +88,7 @@ static size_t list_hypotheses(const struct trust *t, struct hypothesis *list)
     return n;
 }
 
-void trust_learn(struct trust *t, const float *features, const double *excesses, size_t count)
+void prior_weights_learn(struct prior_weights *t, const float *features, const double *slowdowns, size_t count)
 {
     struct hypothesis list[1 + 2 * (PRIOR_MOST + 1)];
     double fading = count > FADING_FROM ? pow(FADING_FROM / (double)count, 2) : 1;
@@ -97,7 +97,7 @@ void trust_learn(struct trust *t, const float *features, const double *excesses,
     double most = -INFINITY, sum = 0, weights[PRIOR_MOST] = {0};
     for (size_t i = 0; i < n; i++) {
         memcpy(t->weights, list[i].weights, sizeof t->weights);
-        list[i].log += evidence(t, features, excesses, count);
+        list[i].log += evidence(t, features, slowdowns, count);
         most = fmax(most, list[i].log);
     }
     for (size_t i = 0; i < n; i++) {

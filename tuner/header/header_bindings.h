@@ -8,21 +8,21 @@
 //
 // The user sets a constant by cudaMemcpyToSymbol, or in the embedded binary at the address that NAME_constant gives,
 // and makes the objects.
-#ifndef SWEETSPOT_HEADER_PLACES_H
-#define SWEETSPOT_HEADER_PLACES_H
+#ifndef SWEETSPOT_HEADER_BINDINGS_H
+#define SWEETSPOT_HEADER_BINDINGS_H
 
-#include "tuner/header/header_folding.h"
+#include "tuner/header/header_const_eval.h"
 #include "tuner/header/header_text.h"
 
 // Whether a buffer of the job is an argument of the launch by its address.
 bool header_has_address(const struct job *, size_t buffer);
 // Adds the members. -1 with a message.
-int header_places_add(json_t *section, const struct expression_folding *, struct error *);
+int header_bindings_add(json_t *section, const struct const_eval *, struct error *);
 // Finds the constants' symbols in the binary. -1 with a message when it lacks one.
-int header_places_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *);
+int header_bindings_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *);
 
 // The lines of the opening comment.
-void header_comment_places(struct renderer *, const json_t *section);
+void header_comment_bindings(struct renderer *, const json_t *section);
 // The textures and surfaces that a launch takes: they are the same in all sections (header_merge). Borrowed.
 const json_t *header_objects(const struct renderer *);
 // The identifier of an argument's object. malloc'ed.

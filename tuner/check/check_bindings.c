@@ -34,7 +34,7 @@ static bool takes_pointer(const struct stage *stages, size_t count, int buffer)
     return false;
 }
 
-static void check_missing(struct check *c, struct place at, const struct buffer *b, const char *source,
+static void check_missing(struct check *c, struct location at, const struct buffer *b, const char *source,
                           const struct signatures *all)
 {
     const char **names = memory_new(all->variable_count + 1, sizeof *names);
@@ -50,7 +50,7 @@ static void check_missing(struct check *c, struct place at, const struct buffer 
     free(names);
 }
 
-static void check_constant(struct check *c, struct place at, const struct buffer *b,
+static void check_constant(struct check *c, struct location at, const struct buffer *b,
                            const struct source_variable *variable)
 {
     size_t bytes = most_bytes(c->job, b);
@@ -66,7 +66,7 @@ static void check_constant(struct check *c, struct place at, const struct buffer
         check_add(&c->mistakes, at,
                   "constant '%s' has direction \"%s\", but kernels cannot write a __constant__ variable: make it a "
                   "__device__ one",
-                  b->name, direction_words[b->direction]);
+                  b->name, direction_text[b->direction]);
 }
 
 void check_constants(struct check *c, const uint16_t *config, const struct signatures *all)
@@ -78,12 +78,12 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
     for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
     if (total > CONSTANT_MEMORY)
-        check_add(&c->mistakes, job_place(job, config ? "kernel.template" : "reference.template"),
+        check_add(&c->mistakes, job_location(job, config ? "kernel.template" : "reference.template"),
                   "the __constant__ variables of the source have %zu bytes; a device has %d", total, CONSTANT_MEMORY);
     // Constants are the job's first buffers, in their order.
     for (size_t i = 0; i < job->buffer_count && job->buffers[i].symbol; i++) {
         const struct buffer *b = &job->buffers[i];
-        struct place at = job_place(job, "constants[%zu].name", i);
+        struct location at = job_location(job, "constants[%zu].name", i);
         const struct source_variable *found = NULL;
         for (size_t v = 0; v < all->variable_count && !found; v++)
             if (symbol_is(all->variables[v].symbol, b->name)) found = &all->variables[v];
@@ -97,19 +97,19 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
 }
 
 // Where an argument stands that sees a buffer by an object.
-static struct place place_of(const struct check *c, int buffer)
+static struct location place_of(const struct check *c, int buffer)
 {
     for (size_t s = 0; s <= c->job->stage_count; s++) {
         const struct stage *stage = s < c->job->stage_count ? &c->job->stages[s] : &c->job->reference.stage;
         for (size_t i = 0; i < stage->argument_count; i++) {
             if (stage->arguments[i].buffer != buffer || stage->arguments[i].view == VIEW_POINTER) continue;
             char *list = check_stage_path(c->job, s, "arguments");
-            struct place at = job_place(c->job, "%s[%zu]", list, i);
+            struct location at = job_location(c->job, "%s[%zu]", list, i);
             free(list);
             return at;
         }
     }
-    return job_place(c->job, "arguments");
+    return job_location(c->job, "arguments");
 }
 
 void check_images(struct check *c)

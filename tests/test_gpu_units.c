@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"
-#include "tuner/base/pipe.h"
 #include "tuner/store/store.h"
 
 // The ceilings that a job with a pipe measures; `pipe` NULL: all, for some milliseconds each. New reference.
@@ -60,8 +60,9 @@ static void every_pipe_has_a_ceiling_of_the_right_size(void **state)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         bool is_h200;
         json_t *ceilings = ceilings_of(expected[i].pipe, &is_h200);
-        const struct pipe *p = pipe_find(expected[i].pipe, NULL);
-        if (!p->key) p = &pipes[p->either[json_object_get(ceilings, pipes[p->either[1]].key) != NULL]];
+        const struct execution_unit *p = pipe_find(expected[i].pipe, NULL);
+        if (!p->key)
+            p = &execution_units[p->either[json_object_get(ceilings, execution_units[p->either[1]].key) != NULL]];
         double rate = json_get_number(ceilings, p->key, NAN) / 1e12;
         const json_t *lasting = json_object_get(json_object_get(ceilings, "lasting"), p->key);
         print_message("  %-12s %8.1f T/s", expected[i].pipe, rate);
@@ -128,10 +129,11 @@ static void a_library_is_near_the_ceiling_of_its_pipe(void **state)
                     jobs[i].job);
         json_t *document = json_parse(r.out, &err), *profile = json_object_get(document, "profile");
         if (!document) fail_msg("%s: %s", jobs[i].job, r.err);
-        const struct pipe *p = pipe_find(json_get_string(profile, "pipe", ""), NULL);
+        const struct execution_unit *p = pipe_find(json_get_string(profile, "pipe", ""), NULL);
         const json_t *ceilings = json_object_get(profile, "ceilings");
         assert_non_null(p);
-        if (!p->key) p = &pipes[p->either[json_object_get(ceilings, pipes[p->either[1]].key) != NULL]];
+        if (!p->key)
+            p = &execution_units[p->either[json_object_get(ceilings, execution_units[p->either[1]].key) != NULL]];
         double share = json_get_number(profile, "operations", NAN) / json_get_number(profile, "time", NAN) /
                        json_get_number(ceilings, p->key, NAN);
         print_message("  %-12s cublas %.3f of %s\n", jobs[i].job, share, p->name);

@@ -1,5 +1,5 @@
-// See pipe.h.
-#include "tuner/base/pipe.h"
+// See execution_unit.h.
+#include "tuner/base/execution_unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@ enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
 #define TENSOR true, true
 // clang-format off
 #define PIPE(id, name, unit, key, from, to, peak, kind, macro, how, gloss) \
-    [PIPE_##id] = {name, unit, key, {0}, from, to, PEAK_##peak, kind, macro, how, gloss}
+    [UNIT_##id] = {name, unit, key, {0}, from, to, PEAK_##peak, kind, macro, how, gloss}
 #define EITHER(id, name, unit, peak, mma, wgmma) \
-    [PIPE_##id] = {"tensor " name, unit, NULL, {PIPE_##mma, PIPE_##wgmma}, AMPERE, ALL_LATER, PEAK_##peak, TENSOR, \
+    [UNIT_##id] = {"tensor " name, unit, NULL, {UNIT_##mma, UNIT_##wgmma}, AMPERE, ALL_LATER, PEAK_##peak, TENSOR, \
                    NULL, "as wgmma where the device has it, else as mma.sync", "products of " name " on tensor cores"}
 
-const struct pipe pipes[PIPE_COUNT] = {
+const struct execution_unit execution_units[UNIT_COUNT] = {
     PIPE(FP32, "fp32 fma", "FLOP", "flops_per_second", ANY, ALL_LATER, FP32, ARITHMETIC, NULL,
          FMA("FP32"), "FP32 arithmetic without tensor cores"),
     PIPE(FP64, "fp64 fma", "FLOP", "fp64_flops_per_second", ANY, ALL_LATER, FP64, ARITHMETIC, NULL,
@@ -95,15 +95,15 @@ enum { CHIPS = sizeof chips / sizeof *chips, NEWEST = 121 };
 
 const char **pipe_names(void)
 {
-    const char **names = memory_new(PIPE_COUNT + 1, sizeof *names);
-    for (int i = 0; i < PIPE_COUNT; i++) names[i] = pipes[i].name;
+    const char **names = memory_new(UNIT_COUNT + 1, sizeof *names);
+    for (int i = 0; i < UNIT_COUNT; i++) names[i] = execution_units[i].name;
     return names;
 }
 
-const struct pipe *pipe_find(const char *name, const char **nearest)
+const struct execution_unit *pipe_find(const char *name, const char **nearest)
 {
-    for (int i = 0; i < PIPE_COUNT; i++)
-        if (!strcmp(pipes[i].name, name)) return &pipes[i];
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (!strcmp(execution_units[i].name, name)) return &execution_units[i];
     if (nearest) {
         const char **names = pipe_names();
         *nearest = text_nearest(name, names);
@@ -112,16 +112,16 @@ const struct pipe *pipe_find(const char *name, const char **nearest)
     return NULL;
 }
 
-bool pipe_exists(const struct pipe *p, int compute)
+bool pipe_exists(const struct execution_unit *p, int compute)
 {
     return compute >= p->from && compute <= p->to;
 }
 
-const struct pipe *pipe_on(const struct pipe *p, int compute)
+const struct execution_unit *pipe_on(const struct execution_unit *p, int compute)
 {
     if (p->key) return pipe_exists(p, compute) ? p : NULL;
     for (int i = 1; i >= 0; i--)
-        if (pipe_exists(&pipes[p->either[i]], compute)) return &pipes[p->either[i]];
+        if (pipe_exists(&execution_units[p->either[i]], compute)) return &execution_units[p->either[i]];
     return NULL;
 }
 

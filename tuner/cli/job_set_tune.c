@@ -1,5 +1,5 @@
-// See suite.h.
-#include "tuner/cli/suite.h"
+// See job_set_tune.h.
+#include "tuner/cli/job_set_tune.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -184,7 +184,7 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
     return interrupt_count() ? interrupt_status() : status;
 }
 
-int suite_tune(const struct option_list *paths, const struct tune_request *request)
+int job_set_tune(const struct option_list *paths, const struct tune_request *request)
 {
     struct job_paths files;
     double own_time = 0;

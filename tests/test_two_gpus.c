@@ -35,7 +35,7 @@ static unsigned found(const double *factors, size_t count, double tie, uint64_t 
             if (!times.gpus[i].out) gpu_times_add(&times, i, noisy(&random, factors[i] * 1e-3));
         for (size_t i = 0; i < count; i++) {
             double ratio, limit;
-            if (gpu_times_judge(&times, i, tie, &ratio, &limit) != GPU_DIFFERS) continue;
+            if (gpu_times_decide(&times, i, tie, &ratio, &limit) != GPU_DIFFERS) continue;
             assert_true(fabs(log(ratio)) > log(limit));
             assert_true(fabs(ratio / factors[i] - 1) < 0.01);
             times.gpus[i].out = true;
@@ -79,14 +79,14 @@ static void one_odd_time_sets_no_gpu_aside(void **state)
     double ratio, limit;
     gpu_times_grow(&times, 3);
     for (size_t i = 0; i < 3; i++) gpu_times_add(&times, i, (struct interval){1, 0.999, 1.001});
-    for (size_t i = 0; i < 3; i++) assert_int_equal(gpu_times_judge(&times, i, 0.01, &ratio, &limit), GPU_ALIKE);
-    assert_int_equal(gpu_times_judge(&times, 0, 0.01, &ratio, &limit), GPU_OPEN); // it was judged
+    for (size_t i = 0; i < 3; i++) assert_int_equal(gpu_times_decide(&times, i, 0.01, &ratio, &limit), GPU_ALIKE);
+    assert_int_equal(gpu_times_decide(&times, 0, 0.01, &ratio, &limit), GPU_OPEN); // it was judged
     gpu_times_add(&times, 1, (struct interval){1.2, 1.19, 1.21});
-    assert_int_equal(gpu_times_judge(&times, 1, 0.01, &ratio, &limit), GPU_AGAIN);
+    assert_int_equal(gpu_times_decide(&times, 1, 0.01, &ratio, &limit), GPU_AGAIN);
     gpu_times_add(&times, 1, (struct interval){1, 0.999, 1.001});
-    assert_int_equal(gpu_times_judge(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
+    assert_int_equal(gpu_times_decide(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
     gpu_times_add(&times, 1, (struct interval){1.2, 0.9, 1.4}); // its own interval says little
-    assert_int_equal(gpu_times_judge(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
+    assert_int_equal(gpu_times_decide(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
     gpu_times_release(&times);
 }
 
@@ -131,7 +131,7 @@ static void the_reference_is_measured_when_a_gpu_joins_and_seldom_after(void **s
     int many = checks_until(&p, &now, 201 + 5000, 10, 3); // it takes 10 s: at most a fiftieth of the time
     if (many < 3 * 8 || many > 3 * 11) fail_msg("%d checks", many);
     policy_gpu_lost(&p, 2, true);
-    policy_check_anew(&p, 2);
+    policy_check_device(&p, 2);
     policy_gpu_ready(&p, 2);
     assert_int_equal(checks_until(&p, &now, now + 1, 0.1, 3), 1); // another device joins
     policy_release(&p);
