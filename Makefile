@@ -49,7 +49,7 @@ BASE_SOURCES := $(wildcard tuner/base/*.c)
 TRIAL_SOURCES := $(wildcard tuner/trial/*.c tuner/protocol/*.c)
 # What the driver and the compiler know of a source: its tokens, includes and hash.
 READER_SOURCES := $(wildcard tuner/source/*.c)
-COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
+COMPILE_SOURCES := $(wildcard tuner/compiler/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 # The agent of a node; all but its main is known to the driver, which speaks with it.
@@ -114,8 +114,8 @@ $(BUILD)/tests/fuzz/%.o: LEVEL =
 
 # cxx holds an empty <string>, which a header of CUPTI's includes even in C.
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
-$(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
-$(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
+$(BUILD)/tuner/compiler/nvrtc.o: EXTRA = $(VENDOR)
+$(BUILD)/tuner/compiler/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial tutorial): \
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
@@ -357,7 +357,7 @@ HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(HARNESSES:%=$(BIN)/%)
 $(BUILD)/tests/fuzz/fuzz_gpu_requests.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 # The compile worker's own, without what a harness stands in for.
-FUZZED := $(call objects,$(filter-out $(addprefix tuner/compile/,main_compile.c nvrtc.c nvcc.c library_build.c), \
+FUZZED := $(call objects,$(filter-out $(addprefix tuner/compiler/,main_compile.c nvrtc.c nvcc.c library_build.c), \
   $(COMPILE_SOURCES)))
 $(FUZZERS): $(BIN)/%: $(BUILD)/tests/fuzz/%.o $(FUZZED) $(GPU_LIBRARY) $(LIBRARY)
 	@mkdir -p $(@D)
@@ -390,7 +390,7 @@ $(BIN)/torture: $(call objects,$(TORTURE_SOURCES)) $(LIBRARY)
 
 .PHONY: torture
 torture: setup
-	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/torture $(TORTURE_LAYERS)
+	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/lying_node $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
 # A long search over sane and hostile candidates mixed, in which nothing may grow or slow down. SOAK_DRY=1: with

@@ -64,7 +64,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
                       struct error *err)
 {
     (void)state;
-    return tools->asum(tools->self, &p->operand[X], &p->operand[RESULT], err);
+    return tools->vector(tools->self, VECTOR_ASUM, &p->operand[X], NULL, &p->operand[RESULT], err);
 }
 
 static const struct operation_baseline baselines[] = {

@@ -62,7 +62,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
                       struct error *err)
 {
     (void)state;
-    return tools->dot(tools->self, &p->operand[X], &p->operand[Y], &p->operand[RESULT], err);
+    return tools->vector(tools->self, VECTOR_DOT, &p->operand[X], &p->operand[Y], &p->operand[RESULT], err);
 }
 
 static const struct operation_baseline baselines[] = {

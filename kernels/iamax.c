@@ -79,7 +79,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
                       struct error *err)
 {
     (void)state;
-    return tools->iamax(tools->self, &p->operand[X], &p->operand[INDEX], err);
+    return tools->vector(tools->self, VECTOR_IAMAX, &p->operand[X], NULL, &p->operand[INDEX], err);
 }
 
 static const struct operation_baseline baselines[] = {

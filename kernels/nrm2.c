@@ -72,7 +72,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
                       struct error *err)
 {
     (void)state;
-    return tools->nrm2(tools->self, &p->operand[X], &p->operand[RESULT], err);
+    return tools->vector(tools->self, VECTOR_NRM2, &p->operand[X], NULL, &p->operand[RESULT], err);
 }
 
 static const struct operation_baseline baselines[] = {

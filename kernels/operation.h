@@ -97,6 +97,14 @@ struct device_sums {
     int64_t exact;     // of integer elements: their sum modulo 2^64
 };
 
+enum vector_routine {
+    VECTOR_ASUM,  // cublasAsumEx: the sum of |x|
+    VECTOR_NRM2,  // cublasNrm2Ex: the root of the sum of squares
+    VECTOR_DOT,   // cublasDotEx: the sum of x*y
+    VECTOR_IAMAX, // cublasIsamax, cublasIdamax: the place of the largest |x| as an i64, counted from 1; of several the
+                  // lowest
+};
+
 // What the worker offers. Every function returns 0 or a negative code with a message; `self` is passed back.
 struct device_operations {
     void *self;
@@ -121,14 +129,9 @@ struct device_operations {
                      char detail[OPERATION_DETAIL_MAX], struct error *err);
     int (*run_plan)(void *self, const struct device_gemm *gemm, void *plan, struct error *err);
     void (*plan_free)(void *self, void *plan);
-    // cublasAsumEx: the sum of absolute values; cublasNrm2Ex: the root of the sum of squares.
-    int (*asum)(void *self, const struct operand *x, const struct operand *result, struct error *err);
-    int (*nrm2)(void *self, const struct operand *x, const struct operand *result, struct error *err);
-    // cublasDotEx.
-    int (*dot)(void *self, const struct operand *x, const struct operand *y, const struct operand *result,
-               struct error *err);
-    // cublasIsamax, cublasIdamax: where the largest |x| is, counted from 1, as an i64.
-    int (*iamax)(void *self, const struct operand *x, const struct operand *index, struct error *err);
+    // cuBLAS's vector routines; `y` is NULL for all but dot.
+    int (*vector)(void *self, enum vector_routine, const struct operand *x, const struct operand *y,
+                  const struct operand *result, struct error *err);
     // cublasSgeam, cublasDgeam: to = the transpose of `from`, out of place.
     int (*transpose)(void *self, const struct operand *from, const struct operand *to, struct error *err);
 };

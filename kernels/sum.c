@@ -113,7 +113,7 @@ static int run_asum(const struct device_operations *tools, const struct operatio
                     struct error *err)
 {
     (void)state;
-    return tools->asum(tools->self, &p->operand[SUM_X], &p->operand[SUM_RESULT], err);
+    return tools->vector(tools->self, VECTOR_ASUM, &p->operand[SUM_X], NULL, &p->operand[SUM_RESULT], err);
 }
 
 static const struct operation_baseline baselines[] = {

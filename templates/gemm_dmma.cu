@@ -1,49 +1,64 @@
 /*
- * gemm_dmma.cu: matrix product in FP64 on the tensor cores, C = alpha * A * B + beta * C, by mma.sync.
+ * gemm_dmma.cu: FP64 matrix product on the tensor cores by mma.sync, C = alpha * A * B + beta * C.
  *
  *     A: M x K, B: K x N, C: M x N; row-major with leading dimensions lda, ldb, ldc. Any M, N, K >= 1, any leading
  *     dimensions; beta = 0: C is not read. Sums are in FP64, fused, in the tensor core's order.
  *
- * The block's tiles of A and B come through a ring of STAGES buffers in shared memory by cp.async. A tile consists of
- * panels with rows of 16 doubles (128 bytes): 16 k's of each row of A, 16 columns of each k of B. The 16-byte chunk c
- * of row r lies at position c ^ (r % 8), so that loads of two doubles a lane have no bank conflicts.
+ * The block's tiles of A and B come through a ring of STAGES buffers in shared memory. A tile consists of panels with
+ * rows of 16 doubles (128 bytes): 16 k's of each row of A, 16 columns of each k of B. The 16-byte chunk c of row r is
+ * stored at position c ^ (r % 8), which is TMA's swizzle of 128 bytes. Loads of two doubles per lane then have no bank
+ * conflicts.
  *
- * The instruction's first operand is B, its second A: the product is transposed. A load of two doubles then fills two
- * registers of one instruction and nothing is moved. In group g = lane / 4, with t = lane % 4:
+ * There are two ways to copy, with the same layout:
+ *
+ *     gemm_dmma       all threads copy by cp.async; a block barrier separates two stages
+ *     gemm_dmma_tma   (sm_90, TMA 1) one thread copies by TMA; mbarriers tell which stages are full and which are empty
+ *
+ * The instruction's first operand is B and its second A, so that the product is transposed. A load of two doubles then
+ * fills two registers of one instruction and nothing is moved. In group g = lane / 4, with t = lane % 4:
  *
  *     B   columns 2g and 2g + 1 of 16 are the instruction's rows g and g + 8; k's 2t and 2t + 1 of 8 its k's t, t + 4
  *     A   row g / 2 + g % 2 * 4 of 8 is its column g (rows of one load then differ in bit 2 of their number, and chunks
  *         in the other two); k's 2t and 2t + 1 as above
  *     C   rows t and t + 4 of 8, columns 2g and 2g + 1 of 16: stores of 16 bytes
  *
- * There are two sets of fragments. While one is multiplied the other is loaded, also across the barrier between two
- * stages. Without that the tensor cores wait after each barrier (docs/experiments/dgemm.md).
+ * There are two sets of fragments. While one is multiplied the other is loaded, also across the border between two
+ * stages. Otherwise the tensor cores wait after each border (docs/experiments/dgemm.md).
  *
- *     gemm_dmma  (int M, int N, int K, double alpha, A, int lda, B, int ldb, double beta, C, int ldc)
+ *     gemm_dmma      (int M, int N, int K, double alpha, A, int lda, B, int ldb, double beta, C, int ldc)
+ *     gemm_dmma_tma  (map A, map B, int M, int N, int K, double alpha, double beta, C, int ldc)
  *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N)
  *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
- *         shared   1024 + 8 * STAGES * BLOCK_K * (BLOCK_M + BLOCK_N)
+ *         shared   1024 + 8 * STAGES * BLOCK_K * (BLOCK_M + BLOCK_N), for TMA + 16 * STAGES
+ *         maps     A: M by K, box BLOCK_M by 16
+ *                  B: ldb / 16 panels of K by 16, box BLOCK_N / 16 by BLOCK_K by 16, strides 16 and ldb
+ *                  Both are swizzled over 128 bytes. lda must be even, ldb a multiple of 16, and A and B aligned to 16
+ *                  bytes. Where N is no multiple of 16, B's last panel contains what follows the row, and no result
+ *                  depends on it.
  *
  * Parameters (macros; each has a default)
  *
  *     BLOCK_M, BLOCK_N, BLOCK_K   the tile, multiples of WARP_M, WARP_N and 16; BLOCK_K also of 2 * MMA_K
- *     WARP_M, WARP_N   a warp's part of it, multiples of 8 and of 16
- *     MMA_K            k's of an instruction: 8 or 16 on sm_90; before, instructions are 8 x 8 x 4 whatever it says
- *     STAGES           2 or more
- *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column: they share what they
- *                      read of B in the L2
+ *     WARP_M, WARP_N   a warp's part of the tile, multiples of 8 and of 16
+ *     MMA_K            k's of an instruction: 8 or 16 on sm_90; older devices always use instructions of 8 x 8 x 4
+ *     STAGES           2 or more; for TMA 3 or more
+ *     TMA              1: there is a gemm_dmma_tma
+ *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
+ *                      they read of B in the L2
  *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
- * The number of warps is even, and rows of a panel (BLOCK_M; BLOCK_K) divide, or are divided by, those that all threads
- * copy at once (4 per warp). Where rows of A or B do not begin at multiples of 16 bytes they are copied by 8.
+ * gemm_dmma needs an even number of warps, and the rows of a panel (BLOCK_M; BLOCK_K) must divide, or be divided by,
+ * the rows that all threads copy at once (4 per warp). Rows of A or B that do not begin at multiples of 16 bytes are
+ * copied by 8.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 memory alone: nothing is multiplied but the
- * last sums; 2 arithmetic alone: nothing is copied.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied but the
+ * last sums; 2 only arithmetic: nothing is copied.
  *
- * Sources: PTX ISA 9.0, mma.sync for f64 (fragments).
+ * Sources: PTX ISA 9.0, mma.sync for f64 (fragments), cp.async.bulk.tensor, mbarrier.
  */
 
 #include "device/ptx.cuh"
+#include "device/tma.cuh"
 
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -68,6 +83,9 @@
 #endif
 #ifndef STAGES
 #define STAGES 4
+#endif
+#ifndef TMA
+#define TMA 0
 #endif
 #ifndef RASTER
 #define RASTER 8
@@ -156,53 +174,152 @@ template <int ROWS, int PANELS> struct panels {
 typedef panels<BLOCK_M, BLOCK_K / 16> panels_a;
 typedef panels<BLOCK_K, BLOCK_N / 16> panels_b;
 
-/* The ring's input: a thread's place in the tiles that are copied next, from k on. */
-struct source {
-    const double *a, *b;
-    int row, column; /* of the block's tile of C */
-    int k;
-    bool aligned; /* to 16 bytes, all rows */
+/* The ring by cp.async: all threads copy, and a block barrier separates two stages. `here` is the stage whose fragments
+ * are loaded next. */
+struct async_ring {
+    const problem &p;
+    unsigned stages, here, free;
+    const double *a, *b; /* the thread's element of the tiles that are copied next */
+    int row, column, k;  /* of those tiles */
+    bool aligned;        /* to 16 bytes, all rows */
+
+    __device__ __forceinline__ async_ring(const problem &problem, unsigned memory, int row, int column)
+        : p(problem), stages(memory), here(memory), free(memory + (STAGES - 1) * STAGE),
+          a(p.A + (long long)p.lda * (row + panels_a::row(threadIdx.x)) + panels_a::column(threadIdx.x)),
+          b(p.B + (long long)p.ldb * panels_b::row(threadIdx.x) + column + panels_b::column(threadIdx.x)), row(row),
+          column(column), k(0),
+          aligned((reinterpret_cast<unsigned long long>(p.A) | reinterpret_cast<unsigned long long>(p.B)) % 16 == 0 &&
+                  (p.lda | p.ldb) % 2 == 0)
+    {
+    }
+
+    template <bool CHECKED, bool ALIGNED> __device__ __forceinline__ void copy_tiles(unsigned to)
+    {
+        const int thread = threadIdx.x;
+        panels_a::copy<CHECKED, ALIGNED>(to + panels_a::place(thread), a, p.lda, row + panels_a::row(thread),
+                                         k + panels_a::column(thread), p.M, p.K);
+        panels_b::copy<CHECKED, ALIGNED>(to + A_BYTES + panels_b::place(thread), b, p.ldb, k + panels_b::row(thread),
+                                         column + panels_b::column(thread), p.K, p.N);
+    }
+
+    /* Copies the next tiles, if there are any, to a stage. */
+    __device__ __forceinline__ void copy_stage(unsigned stage)
+    {
+        if (k < p.K) {
+            const bool inside = row + BLOCK_M <= p.M && column + BLOCK_N <= p.N && k + BLOCK_K <= p.K;
+            if (!inside)
+                copy_tiles<true, false>(stage);
+            else if (aligned)
+                copy_tiles<false, true>(stage);
+            else
+                copy_tiles<false, false>(stage);
+            k += BLOCK_K;
+            a += BLOCK_K;
+            b += (long long)p.ldb * BLOCK_K;
+        }
+        commit_copies();
+    }
+
+    __device__ __forceinline__ void begin()
+    {
+#pragma unroll 1
+        for (int s = 0; s < STAGES - 1; ++s) copy_stage(stages + s * STAGE);
+        wait_for_copies<STAGES - 2>();
+        __syncthreads();
+    }
+    __device__ __forceinline__ void refill(int)
+    {
+        copy_stage(free);
+        free = here;
+    }
+    __device__ __forceinline__ void next(int)
+    {
+        here = here == stages + (STAGES - 1) * STAGE ? stages : here + STAGE;
+        wait_for_copies<STAGES - 2>();
+        __syncthreads(); /* also: all have loaded what they need of the stage before */
+    }
+    __device__ __forceinline__ void end()
+    {
+        wait_for_copies<0>();
+    }
 };
 
-__device__ __forceinline__ source source_begin(const problem &p, int row, int column)
-{
-    const int thread = threadIdx.x;
-    return {p.A + (long long)p.lda * (row + panels_a::row(thread)) + panels_a::column(thread),
-            p.B + (long long)p.ldb * panels_b::row(thread) + column + panels_b::column(thread),
-            row,
-            column,
-            0,
-            (reinterpret_cast<unsigned long long>(p.A) | reinterpret_cast<unsigned long long>(p.B)) % 16 == 0 &&
-                (p.lda | p.ldb) % 2 == 0};
-}
+#if TMA
+/* The ring by TMA: one thread copies. A stage has two mbarriers: `full` means that its bytes have arrived, `empty` that
+ * all warps have loaded its fragments. A stage is refilled LAG steps after its use, so that the copying thread need not
+ * wait for slower warps. */
+struct tma_ring {
+    static constexpr int LAG = 1, AHEAD = STAGES - 1 - LAG; /* AHEAD: steps between a copy and its use */
+    static_assert(AHEAD >= 1, "TMA needs 3 stages");
+    const tensor_map *a, *b;
+    int row, column, K;
+    unsigned stages, full, empty, here;
+    int stage;       /* number of `here` */
+    unsigned parity; /* of its `full` */
 
-template <bool CHECKED, bool ALIGNED>
-__device__ __forceinline__ void copy_tiles(const problem &p, const source &s, unsigned to)
-{
-    const int thread = threadIdx.x;
-    panels_a::copy<CHECKED, ALIGNED>(to + panels_a::place(thread), s.a, p.lda, s.row + panels_a::row(thread),
-                                     s.k + panels_a::column(thread), p.M, p.K);
-    panels_b::copy<CHECKED, ALIGNED>(to + A_BYTES + panels_b::place(thread), s.b, p.ldb, s.k + panels_b::row(thread),
-                                     s.column + panels_b::column(thread), p.K, p.N);
-}
-
-/* Copies the next tiles, if there are any, to a stage. */
-__device__ __forceinline__ void copy_stage(const problem &p, source &s, unsigned stage)
-{
-    if (s.k < p.K) {
-        const bool inside = s.row + BLOCK_M <= p.M && s.column + BLOCK_N <= p.N && s.k + BLOCK_K <= p.K;
-        if (!inside)
-            copy_tiles<true, false>(p, s, stage);
-        else if (s.aligned)
-            copy_tiles<false, true>(p, s, stage);
-        else
-            copy_tiles<false, false>(p, s, stage);
-        s.k += BLOCK_K;
-        s.a += BLOCK_K;
-        s.b += (long long)p.ldb * BLOCK_K;
+    __device__ __forceinline__ tma_ring(const problem &p, unsigned memory, int row, int column, const tensor_map &a,
+                                        const tensor_map &b)
+        : a(&a), b(&b), row(row), column(column), K(p.K), stages(memory), full(memory + STAGES * STAGE),
+          empty(full + 8 * STAGES), here(memory), stage(0), parity(0)
+    {
     }
-    commit_copies();
-}
+
+    /* The copying thread: the tiles of a step to stage number `to`. */
+    __device__ __forceinline__ void copy_stage(int step, int to)
+    {
+        const unsigned at = stages + to * STAGE, barrier = full + 8 * to;
+#if SWEETSPOT_VARIANT == 2
+        barrier_arrive(barrier);
+#else
+        barrier_expect(barrier, STAGE);
+#pragma unroll
+        for (int panel = 0; panel < BLOCK_K / 16; ++panel)
+            load_box<1, 0>(at + panel * BLOCK_M * ROW, a, step * BLOCK_K + panel * 16, row, barrier, 0, 0);
+        load_box_3d(at + A_BYTES, b, 0, step * BLOCK_K, column / 16, barrier);
+#endif
+    }
+
+    __device__ __forceinline__ void begin()
+    {
+        if (threadIdx.x == 0) {
+#pragma unroll 1
+            for (int s = 0; s < STAGES; ++s) {
+                barrier_init(full + 8 * s, 1);
+                barrier_init(empty + 8 * s, THREADS / 32);
+            }
+            barriers_initialised();
+#pragma unroll 1
+            for (int s = 0; s < AHEAD && s * BLOCK_K < K; ++s) copy_stage(s, s);
+        }
+        __syncthreads();
+        if (K > 0) barrier_wait(full, 0);
+    }
+    __device__ __forceinline__ void refill(int step)
+    {
+        if (threadIdx.x == 0 && (step + AHEAD) * BLOCK_K < K) {
+            const bool this_round = stage > LAG; /* of the ring: when its fragments were loaded */
+            const int to = this_round ? stage - LAG - 1 : stage + AHEAD;
+            barrier_wait(empty + 8 * to, this_round ? parity : parity ^ 1);
+            copy_stage(step + AHEAD, to);
+        }
+        __syncwarp();
+    }
+    __device__ __forceinline__ void next(int step)
+    {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) barrier_arrive(empty + 8 * stage);
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+        here = stages + stage * STAGE;
+        if ((step + 1) * BLOCK_K < K) barrier_wait(full + 8 * stage, parity);
+    }
+    __device__ __forceinline__ void end()
+    {
+    }
+};
+#endif
 
 /* What a lane holds of B and A for MMA_K k's, eight by eight. */
 struct fragments {
@@ -278,36 +395,26 @@ __device__ __forceinline__ void multiply(sums &sum, const fragments &f)
         }
 }
 
-/* sum = the product of the warp's part of the tile. */
-__device__ __forceinline__ void multiply_tile(sums &sum, const problem &p, unsigned stages, int row, int column,
-                                              int first_row, int first_column)
+/* sum = the product of the warp's part of the tile, whose first row and column in the tile are given. */
+template <class RING>
+__device__ __forceinline__ void multiply_tile(sums &sum, RING &ring, int K, int first_row, int first_column)
 {
-    const int steps = (p.K + BLOCK_K - 1) / BLOCK_K;
-    source from = source_begin(p, row, column);
-#pragma unroll 1
-    for (int s = 0; s < STAGES - 1; ++s) copy_stage(p, from, stages + s * STAGE);
-    wait_for_copies<STAGES - 2>();
-    __syncthreads();
+    const int steps = (K + BLOCK_K - 1) / BLOCK_K;
     fragments f[2];
-    unsigned here = stages, free = stages + (STAGES - 1) * STAGE;
-    load_fragments(f[0], here, 0, first_row, first_column);
+    ring.begin();
+    load_fragments(f[0], ring.here, 0, first_row, first_column);
 #pragma unroll 1
     for (int i = 0; i < steps; ++i) {
-        copy_stage(p, from, free);
-        free = here;
+        ring.refill(i);
 #pragma unroll
         for (int group = 0; group < GROUPS; ++group) {
-            if (group == GROUPS - 1) {
-                here = here == stages + (STAGES - 1) * STAGE ? stages : here + STAGE;
-                wait_for_copies<STAGES - 2>();
-                __syncthreads(); /* also: all have loaded what they need of the stage before */
-            }
+            if (group == GROUPS - 1) ring.next(i);
             /* After the last step these are read and not used. */
-            load_fragments(f[(group + 1) % 2], here, (group + 1) % GROUPS, first_row, first_column);
+            load_fragments(f[(group + 1) % 2], ring.here, (group + 1) % GROUPS, first_row, first_column);
             multiply(sum, f[group % 2]);
         }
     }
-    wait_for_copies<0>();
+    ring.end();
 }
 
 /* The tile of a block: RASTER rows of tiles at a time, column by column. */
@@ -334,32 +441,39 @@ __device__ __forceinline__ void store_pair(const problem &p, double *c, double x
     if (second) c[1] = p.alpha * y + (p.beta != 0.0 ? p.beta * c[1] : 0.0);
 }
 
-/* What a block does. */
-__device__ __forceinline__ void multiply_and_store(const problem &p)
+/* Stores the warp's part of the block's tile at (row, column). */
+__device__ __forceinline__ void store_tile(const problem &p, const sums &sum, int row, int column)
 {
-    extern __shared__ double2 shared_memory[];
-    const unsigned stages = (shared_address(shared_memory) + 1023) / 1024 * 1024;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int first_row = warp / WARPS_N * WARP_M, first_column = warp % WARPS_N * WARP_N;
-    sums sum = {};
-    int row, column;
-    tile_of_block(p.M, p.N, row, column);
-    multiply_tile(sum, p, stages, row, column, first_row, first_column);
-
+    const int lane = threadIdx.x % 32;
     const bool pairs = reinterpret_cast<unsigned long long>(p.C) % 16 == 0 && p.ldc % 2 == 0;
 #pragma unroll
     for (int m = 0; m < TILES_M; ++m)
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-            const int i = row + first_row + m * 8 + lane % 4 + h * 4;
+            const int i = row + m * 8 + lane % 4 + h * 4;
             if (i >= p.M) continue;
 #pragma unroll
             for (int n = 0; n < TILES_N; ++n) {
-                const int j = column + first_column + n * 16 + lane / 4 * 2;
+                const int j = column + n * 16 + lane / 4 * 2;
                 if (j < p.N)
                     store_pair(p, p.C + (long long)p.ldc * i + j, sum[m][n][h], sum[m][n][2 + h], pairs, j + 1 < p.N);
             }
         }
+}
+
+/* The work of a block. `from`: the tensor maps of a tma_ring. */
+template <class RING, class... MAPS>
+__device__ __forceinline__ void multiply_and_store(const problem &p, const MAPS &...from)
+{
+    extern __shared__ double2 shared_memory[];
+    const unsigned stages = (shared_address(shared_memory) + 1023) / 1024 * 1024;
+    const int warp = threadIdx.x / 32, first_row = warp / WARPS_N * WARP_M, first_column = warp % WARPS_N * WARP_N;
+    sums sum = {};
+    int row, column;
+    tile_of_block(p.M, p.N, row, column);
+    RING ring(p, stages, row, column, from...);
+    multiply_tile(sum, ring, p.K, first_row, first_column);
+    store_tile(p, sum, row + first_row, column + first_column);
 }
 
 } // namespace
@@ -368,5 +482,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm_dmma(int M, int N, int K, double alpha, const double *__restrict__ A, int lda, const double *__restrict__ B,
               int ldb, double beta, double *C, int ldc)
 {
-    multiply_and_store({M, N, K, alpha, beta, A, B, C, lda, ldb, ldc});
+    multiply_and_store<async_ring>({M, N, K, alpha, beta, A, B, C, lda, ldb, ldc});
 }
+
+#if TMA
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    gemm_dmma_tma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, int M, int N, int K,
+                  double alpha, double beta, double *C, int ldc)
+{
+    multiply_and_store<tma_ring>({M, N, K, alpha, beta, nullptr, nullptr, C, 0, 0, ldc}, A, B);
+}
+#endif

@@ -189,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         }
         if (STORE_IS == STORE_tma)
             for (int i = 0; i < WARPGROUPS * STORE_BUFFERS; i++) barrier_init(loaded + 8 * i, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+        barriers_initialised();
     }
     /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it
      * need not wait for the others. */

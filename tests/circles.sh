@@ -14,7 +14,7 @@ done
 nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk '
     function folder(file) { sub(/[^\/]*$/, "", file); return file }
     $(NF - 1) == "U" { user[++count] = $1; wanted[count] = $NF; next }
-    $(NF - 1) ~ /^[A-Z]$/ { definer[$NF, folder($1)] = $1 }
+    $(NF - 1) ~ /^[A-Zi]$/ { definer[$NF, folder($1)] = $1 }
     END {
         for (i = 1; i <= count; i++) {
             file = definer[wanted[i], folder(user[i])]

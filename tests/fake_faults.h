@@ -59,7 +59,12 @@ static inline void suffer(const char *op)
     if (n < times) fprintf(file, "%s %s\n", op, kind);
     fclose(file);
     if (n >= times) return;
-    if (!strcmp(kind, "kill")) raise(SIGKILL);
+    if (!strcmp(kind, "orphan")) { // leaves two processes, one of them in a session of its own
+        char *command = text_format("(setsid sleep 298.1 & echo $!; sleep 298.1 & echo $!) >>%s.orphans", log);
+        if (system(command)) abort();
+        free(command);
+    }
+    if (!strcmp(kind, "kill") || !strcmp(kind, "orphan")) raise(SIGKILL);
     if (!strcmp(kind, "stop")) raise(SIGSTOP);
     if (!strcmp(kind, "exit")) _exit(1);
     if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // and takes a megabyte no more

@@ -11,6 +11,7 @@
 #include "tests/fake_request.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/settings.h"
 #include "tuner/base/text.h"
 
@@ -36,8 +37,8 @@ static json_t *hello(void)
     const char *refuse = getenv("FAKE_ENVIRONMENT"), *uuid = getenv("FAKE_UUID"), *driver = getenv("FAKE_DRIVER"),
                *toolkit = getenv("FAKE_TOOLKIT");
     if (refuse) return json_pack("{s:s, s:s, s:s}", "compiler", "fake 1.0", "status", "environment", "reason", refuse);
-    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler",
-                     toolkit ? toolkit : "fake 1.0", "device", "name",
+    return json_pack("{s:i, s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "protocol", PROTOCOL_VERSION,
+                     "compiler", toolkit ? toolkit : "fake 1.0", "device", "name",
                      getenv("FAKE_MODEL") ? getenv("FAKE_MODEL") : "Fake GPU", "arch", "sm_90a", "uuid",
                      uuid ? uuid : fake_uuid(), "driver", driver ? driver : "1.2.3", "sm_count", 132, "memory_bytes",
                      (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",

@@ -39,7 +39,7 @@ job: base search kernels trial
 source: base
 store: base trial
 recorded: base search trial job store
-compile: base trial protocol source
+compiler: base trial protocol source
 pool: base trial protocol node job source
 policy: base search job
 setup: base search kernels trial protocol store job source pool policy
@@ -98,7 +98,7 @@ only 'jansson\.h' tuner/base/json.h
 only 'sqlite3\.h' tuner/store/store_internal.h
 only 'xxhash\.h' tuner/base/hash.c
 only 'zlib\.h' tuner/base/gzip.c
-only 'nvrtc\.h' tuner/compile/nvrtc.c
+only 'nvrtc\.h' tuner/compiler/nvrtc.c
 only 'cuda\.h' tuner/libraries/cuda_driver.h
 only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.h
 only 'dlfcn\.h' tuner/libraries/library.c
@@ -134,7 +134,7 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
 # Files of tests/json_members.txt still name some; it may only shrink.
 names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
 named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
-    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|/(run_events|run_watch|final_events)\.c$' |
+    grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|/(run_events|run_documents|final_events)\.c$' |
     grep -vE '^tuner/base/json|/(cache|trial_field)\.c$')
 for file in $named; do
     grep -qx "$file" tests/json_members.txt || complain "$file names members of JSON objects: use a record (record.h)"

@@ -84,16 +84,32 @@ static void put_header(uint32_t size)
     if (write(STDOUT_FILENO, header, sizeof header) < 0) exit(1);
 }
 
+// Every worker writes, and none of them ends a line, until so many MiB are out.
+static void flood(void)
+{
+    enum { PIECE = 1 << 20, WORKERS = 8 };
+    char *bytes = memory_new(PIECE, 1);
+    memset(bytes, ' ', PIECE);
+    for (int i = 0; i < atoi(text); i++) {
+        frame_put(&out, FRAME_OUTPUT, 1 + (uint32_t)i % WORKERS, bytes, PIECE);
+        while (frame_pending(&out))
+            if (frame_flush(&out, STDOUT_FILENO)) exit(1);
+    }
+    free(bytes);
+}
+
 static void carry(const struct frame *f)
 {
     static int carried;
     char *changed = NULL;
     if (lies("silence") && ++carried > atoi(text)) pause();
+    if (lies("tamper") && ++carried > atoi(text)) put_header(UINT32_MAX >> carried % 4);
     for (int i = 0; lies("files") && f->type == FRAME_READY && i < atoi(text); i++) send_file(i, 0);
     if (lies("file") && f->type == FRAME_READY) send_file(0, atoll(text));
     if (lies("have") && f->type == FRAME_READY) changed = have_much(f);
     if (lies("frame") && f->type == FRAME_READY) put_header((uint32_t)atoll(text));
     if (lies("never_ready") && f->type == FRAME_READY) return;
+    if (lies("flood") && f->type == FRAME_OUTPUT) flood();
     if (lies("path") && f->type == FRAME_OUTPUT) changed = name_another(f);
     if (changed)
         frame_put(&out, f->type, f->channel, changed, strlen(changed));

@@ -4,16 +4,9 @@
 #define SWEETSPOT_TESTS_OPERATION_PROBLEM_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/operation.h"
+#include "tests/testing.h"
 
 static inline double noise(uint64_t *state) // uniform in [-1, 1)
 {

@@ -61,7 +61,7 @@ static void start(struct compiler *c)
 {
     struct error err;
     char *bin = getenv("BIN"), *path = text_format("%s/sweetspot-compile", bin ? bin : "out/bin");
-    if (child_start(&c->child, (char *[]){path, NULL}, NULL, &err)) give_up(err.message);
+    if (child_start(&c->child, (char *[]){path, NULL}, NULL, false, &err)) give_up(err.message);
     const int ends[] = {c->child.to, c->child.from};
     for (size_t i = 0; i < 2; i++) fcntl(ends[i], F_SETFL, fcntl(ends[i], F_GETFL) & ~O_NONBLOCK);
     if (!(c->answers = fdopen(c->child.from, "r"))) give_up("no memory");

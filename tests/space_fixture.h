@@ -2,17 +2,8 @@
 #ifndef SWEETSPOT_TESTS_SPACE_FIXTURE_H
 #define SWEETSPOT_TESTS_SPACE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "search/space/space.h"
+#include "tests/testing.h"
 
 struct fixture {
     struct symbols *symbols;

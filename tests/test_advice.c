@@ -64,7 +64,7 @@ static void every_hint_repeats_the_options_in_use(void **state)
     e2e_done(&r);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     e2e_expect(r.out, again);
-    follow(folder, r.out, "go on with     ", again);
+    follow(folder, r.out, "resume with    ", again);
     e2e_done(&r);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     follow(folder, r.out, "\nor             ", "sweetspot compare job.cfg --store 'my x.db'; sweetspot header");

@@ -1,16 +1,10 @@
 // The arithmetic of expressions (search/space/expr_ops.c) against 128-bit integers, and distances between problems
 // (search/model/kernel_set.c).
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "search/space/expr_node.h"
 #include "search/space/fn.h"
+#include "tests/testing.h"
 
 static const int64_t values[] = {
     EXPR_VALUE_MIN, EXPR_VALUE_MIN + 1, -(1ll << 32), -64, -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 8, 62, 63, 64,
@@ -110,9 +104,8 @@ static bool expected(enum expr_op op, __int128 a, __int128 b, __int128 *r)
     }
 }
 
-static void every_operation_is_exact_or_says_why_not(void **state)
+TEST(every_operation_is_exact_or_says_why_not)
 {
-    (void)state;
     for (int op = OP_NEGATE; op <= OP_MAX; op++)
         for (int i = 0; i < COUNT; i++)
             for (int j = 0; j < (expr_arity((enum expr_op)op) == 1 ? 1 : COUNT); j++) {
@@ -128,9 +121,8 @@ static void every_operation_is_exact_or_says_why_not(void **state)
             }
 }
 
-static void distances_are_ratios_doubled_for_another_alignment(void **state)
+TEST(distances_are_ratios_doubled_for_another_alignment)
 {
-    (void)state;
     static const struct {
         int64_t a[2], b[2];
         double distance;
@@ -149,11 +141,4 @@ static void distances_are_ratios_doubled_for_another_alignment(void **state)
     assert_true(fn_distance(NULL, NULL, 0) == 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_is_exact_or_says_why_not),
-        cmocka_unit_test(distances_are_ratios_doubled_for_another_alignment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

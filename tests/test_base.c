@@ -1,27 +1,18 @@
 // tuner/base: durations, edit distances, paths, and files that may be packed or cut off.
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "search/space/random.h"
+#include "tests/testing.h"
 #include "tuner/base/gzip.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
 
-static void durations_are_read_in_every_unit(void **state)
+TEST(durations_are_read_in_every_unit)
 {
-    (void)state;
     static const struct {
         const char *text;
         double seconds; // NaN: refused
@@ -40,9 +31,8 @@ static void durations_are_read_in_every_unit(void **state)
     }
 }
 
-static void durations_are_shown_short(void **state)
+TEST(durations_are_shown_short)
 {
-    (void)state;
     static const struct {
         double seconds;
         const char *text;
@@ -56,9 +46,8 @@ static void durations_are_shown_short(void **state)
     }
 }
 
-static void distances_count_edits_and_swaps(void **state)
+TEST(distances_count_edits_and_swaps)
 {
-    (void)state;
     static const struct {
         const char *a, *b;
         size_t distance;
@@ -77,9 +66,8 @@ static void distances_count_edits_and_swaps(void **state)
     assert_null(text_nearest("x", words));
 }
 
-static void paths_are_joined_and_normalised(void **state)
+TEST(paths_are_joined_and_normalised)
 {
-    (void)state;
     static const char *const cases[][3] = {
         {"/a/b", "c", "/a/b/c"}, {"/a/b", "/c/./d", "/c/d"},        {"/a/b", "../c", "/a/c"},
         {"/a", "../../..", "/"}, {"/a//b/", "./c//d/", "/a/b/c/d"}, {"/", "x", "/x"},
@@ -91,9 +79,8 @@ static void paths_are_joined_and_normalised(void **state)
     }
 }
 
-static void only_a_regular_file_of_bounded_size_is_read(void **state)
+TEST(only_a_regular_file_of_bounded_size_is_read)
 {
-    (void)state;
     char folder[] = "/tmp/sweetspot-base-XXXXXX", pipe[64], file[64];
     struct error err = {""};
     size_t size;
@@ -128,9 +115,8 @@ static void only_a_regular_file_of_bounded_size_is_read(void **state)
     rmdir(folder);
 }
 
-static void a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error(void **state)
+TEST(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error)
 {
-    (void)state;
     enum { SIZE = 3 << 20 };
     char folder[] = "/tmp/sweetspot-base-XXXXXX", path[2][64], *data = malloc(SIZE);
     struct random rng;
@@ -173,9 +159,8 @@ static void a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error(void **
     free(data);
 }
 
-static void a_real_beyond_integers_is_no_integer(void **state)
+TEST(a_real_beyond_integers_is_no_integer)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t read;
@@ -192,9 +177,8 @@ static void a_real_beyond_integers_is_no_integer(void **state)
     }
 }
 
-static void an_architecture_is_read_to_its_number_and_anything_else_to_none(void **state)
+TEST(an_architecture_is_read_to_its_number_and_anything_else_to_none)
 {
-    (void)state;
     static const struct {
         const char *text;
         int number;
@@ -206,17 +190,4 @@ static void an_architecture_is_read_to_its_number_and_anything_else_to_none(void
             fail_msg("'%s': %d", cases[i].text, text_architecture(cases[i].text));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_real_beyond_integers_is_no_integer),
-        cmocka_unit_test(durations_are_read_in_every_unit),
-        cmocka_unit_test(an_architecture_is_read_to_its_number_and_anything_else_to_none),
-        cmocka_unit_test(durations_are_shown_short),
-        cmocka_unit_test(distances_count_edits_and_swaps),
-        cmocka_unit_test(paths_are_joined_and_normalised),
-        cmocka_unit_test(only_a_regular_file_of_bounded_size_is_read),
-        cmocka_unit_test(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

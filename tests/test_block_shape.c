@@ -14,9 +14,8 @@ static void expect_doubt(const struct space *space, const uint16_t *config, doub
     if (fabs(found - expected) > 1e-9) fail_msg("a doubt of %g, expected %g", found, expected);
 }
 
-static void blocks_are_doubted_for_few_or_many_threads_broken_warps_and_odd_sides(void **state)
+TEST(blocks_are_doubted_for_few_or_many_threads_broken_warps_and_odd_sides)
 {
-    (void)state;
     static const struct {
         int64_t x, y;
         double doubt;
@@ -38,9 +37,8 @@ static void blocks_are_doubted_for_few_or_many_threads_broken_warps_and_odd_side
     close_space(&f);
 }
 
-static void a_tile_of_one_element_is_doubted(void **state)
+TEST(a_tile_of_one_element_is_doubted)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "tile_size_x", 1, 2);
     ADD(&f, "TILE_Y", 1, 4);
@@ -51,9 +49,8 @@ static void a_tile_of_one_element_is_doubted(void **state)
     close_space(&f);
 }
 
-static void names_that_tell_nothing_leave_no_doubt(void **state)
+TEST(names_that_tell_nothing_leave_no_doubt)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "BLOCK_M", 1, 3);         // a tile of a matrix
     ADD(&f, "block_size_x", 0, 3);    // 0: a switch
@@ -64,9 +61,8 @@ static void names_that_tell_nothing_leave_no_doubt(void **state)
     close_space(&f);
 }
 
-static void more_sides_than_a_block_has_mean_something_else(void **state)
+TEST(more_sides_than_a_block_has_mean_something_else)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "block_size_x", 1, 3);
     ADD(&f, "block_size_y", 1, 3);
@@ -108,21 +104,10 @@ static double first_doubt(const char *x, const char *y)
     return sum;
 }
 
-static void the_default_strategy_begins_with_ordinary_blocks(void **state)
+TEST(the_default_strategy_begins_with_ordinary_blocks)
 {
-    (void)state;
     double named = first_doubt("block_size_x", "block_size_y"), unnamed = first_doubt("A", "B");
     if (named > 0.5 * unnamed) fail_msg("a mean doubt of %g with names, %g without", named, unnamed);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_doubted_for_few_or_many_threads_broken_warps_and_odd_sides),
-        cmocka_unit_test(a_tile_of_one_element_is_doubted),
-        cmocka_unit_test(names_that_tell_nothing_leave_no_doubt),
-        cmocka_unit_test(more_sides_than_a_block_has_mean_something_else),
-        cmocka_unit_test(the_default_strategy_begins_with_ordinary_blocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -67,17 +67,17 @@ static void the_race_of_builds_is_reported_everywhere(void **state)
          "1.000 [1.000, 1.050] times the time of fake 1.0's build: undecided, the interval is too wide to tell", NULL,
          "#define BUILT_NVCC_VERDICT \"undecided\"\n"},
         {"nvcc_wrong", "1", BUILDS_FAILED,
-         "nvcc's build of the winner failed in its race: nvcc 13.1.2: wrong: scripted", "failed: nvcc 13.1.2: wrong",
+         "nvcc's build of the winner failed in its final: nvcc 13.1.2: wrong: scripted", "failed: nvcc 13.1.2: wrong",
          "nvcc 13.1.2 makes a kernel of the template that FAILED", "#define BUILT_NVCC_VERDICT \"failed\"\n"},
-        {"nvcc_crash", "1", BUILDS_FAILED, "failed in its race: nvcc 13.1.2: worker 'gpu 0'", "failed: nvcc 13.1.2",
+        {"nvcc_crash", "1", BUILDS_FAILED, "failed in its final: nvcc 13.1.2: worker 'gpu 0'", "failed: nvcc 13.1.2",
          "that FAILED", "built by nvcc 13.1.2 with BUILT_OPTIONS_NVCC: failed: nvcc 13.1.2: worker"},
         {"nvcc_error", "1", BUILDS_MISSING,
-         "nvcc's build of the winner is not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n",
-         "not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n", NULL,
-         "built by nvcc 13.1.2 with BUILT_OPTIONS_NVCC: not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n"},
-        {"good", NULL, BUILDS_MISSING, "nvcc's build of the winner is not raced: there is no nvcc\n",
-         "built by nvcc with the header's options: not raced: there is no nvcc\n", NULL,
-         "built by nvcc with BUILT_OPTIONS_NVCC: not raced: there is no nvcc\n"},
+         "nvcc's build of the winner is not timed: nvcc 13.1.2: unit.cu(3): error: scripted\n",
+         "not timed: nvcc 13.1.2: unit.cu(3): error: scripted\n", NULL,
+         "built by nvcc 13.1.2 with BUILT_OPTIONS_NVCC: not timed: nvcc 13.1.2: unit.cu(3): error: scripted\n"},
+        {"good", NULL, BUILDS_MISSING, "nvcc's build of the winner is not timed: there is no nvcc\n",
+         "built by nvcc with the header's options: not timed: there is no nvcc\n", NULL,
+         "built by nvcc with BUILT_OPTIONS_NVCC: not timed: there is no nvcc\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *mode = text_format("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, NULL, TWO);
@@ -326,19 +326,19 @@ static void the_build_is_what_the_header_tells_its_users_to_make(void **state)
 static const struct {
     const char *script, *reason; // NULL: there is none on the PATH nor in $CUDA_HOME
 } bad[] = {
-    {NULL, "is not raced: there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path\n"},
+    {NULL, "is not timed: there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path\n"},
     {"exit 3\n", "--version' does not say which version it is\n"},
     {VERSION "echo \"nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\" >&2; exit 1\n",
-     "is not raced: nvcc 9.9.1: nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\n"},
-    {VERSION "exit 5\n", "is not raced: nvcc 9.9.1: nvcc failed with status 5\n"},
-    {VERSION "kill -SEGV $$\n", "is not raced: nvcc 9.9.1: nvcc was ended by signal 11\n"},
-    {VERSION "exit 0\n", "is not raced: nvcc 9.9.1: nvcc made no cubin"},
+     "is not timed: nvcc 9.9.1: nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\n"},
+    {VERSION "exit 5\n", "is not timed: nvcc 9.9.1: nvcc failed with status 5\n"},
+    {VERSION "kill -SEGV $$\n", "is not timed: nvcc 9.9.1: nvcc was ended by signal 11\n"},
+    {VERSION "exit 0\n", "is not timed: nvcc 9.9.1: nvcc made no cubin"},
     {VERSION "sleep 100 & echo $! >pid; wait\n",
-     "is not raced: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
+     "is not timed: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
     {VERSION "exec >&- 2>&-; exec sleep 100\n",
-     "is not raced: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
+     "is not timed: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
     {VERSION "while [ $# -gt 0 ]; do [ $1 = -o ] && echo nothing >$2; shift; done\n",
-     "is not raced: nvcc 9.9.1: nvcc's build has no kernel 'x' under the name 'x'\n"},
+     "is not timed: nvcc 9.9.1: nvcc's build has no kernel 'x' under the name 'x'\n"},
 };
 
 static void a_bad_nvcc_is_reported_in_one_line_and_harms_nothing(void **state)

@@ -194,7 +194,7 @@ static void one_that_does_not_compile_ends_the_run_with_its_name(void **state)
         folder, "cd %s && " WORKERS " FAKE_HELPER_ERROR=reference $BIN/sweetspot tune job.cfg --store job.db -q",
         folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "present kernel 'k_old': scripted");
+    e2e_expect(r.err, "current kernel 'k_old': scripted");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -258,7 +258,8 @@ static void a_program_that_fails_costs_its_own_figure_and_the_others_are_compare
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "baseline early_crash: not available: it crashed: scripted\n");
     e2e_expect(r.out, "baseline bad: not available: broken.cu(2): error: scripted\n");
-    e2e_expect(r.out, "baseline late_crash: it crashes in the final, which goes on without it: it crashed: scripted\n");
+    e2e_expect(r.out,
+               "baseline late_crash: it crashes in the final, which continues without it: it crashed: scripted\n");
     e2e_expect(r.out, " times program (95% interval ");
     assert_null(strstr(r.out, "times late_crash"));
     e2e_done(&r);

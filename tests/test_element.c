@@ -1,16 +1,9 @@
 // Types of elements (kernels/element.c): every f16, bf16 and FP8 comes back, and what lies between two is rounded to
 // the nearer one, of two equally near to the even one.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/element.h"
+#include "tests/testing.h"
 
 static uint16_t store16(enum element type, double value)
 {
@@ -51,17 +44,15 @@ static void hold_rounding(enum element type, uint16_t infinity)
     assert_true(isnan(load16(type, (uint16_t)(infinity + 1))));
 }
 
-static void halves_are_rounded_to_the_nearest_even(void **state)
+TEST(halves_are_rounded_to_the_nearest_even)
 {
-    (void)state;
     hold_rounding(ELEMENT_F16, 0x7c00);
     assert_true(load16(ELEMENT_F16, 0x3c00) == 1 && load16(ELEMENT_F16, 0x7bff) == 65504 &&
                 load16(ELEMENT_F16, 1) == 0x1p-24);
 }
 
-static void bfloats_are_rounded_to_the_nearest_even(void **state)
+TEST(bfloats_are_rounded_to_the_nearest_even)
 {
-    (void)state;
     hold_rounding(ELEMENT_BF16, 0x7f80);
     assert_true(load16(ELEMENT_BF16, 0x3f80) == 1 && load16(ELEMENT_BF16, 1) == 0x1p-133);
 }
@@ -69,9 +60,8 @@ static void bfloats_are_rounded_to_the_nearest_even(void **state)
 // Against cuda_fp8.h of CUDA 13.0: __nv_cvt_fp8_to_halfraw of all codes, and the hash of what __nv_cvt_double_to_fp8
 // with
 // __NV_SATFINITE makes of every 4096th float and its two neighbours.
-static void fp8_is_converted_as_cuda_does(void **state)
+TEST(fp8_is_converted_as_cuda_does)
 {
-    (void)state;
     static const struct {
         enum element type;
         int digits, bias, infinity; // infinity: its code, or of e4m3 the one of NaN
@@ -118,9 +108,8 @@ static void fp8_is_converted_as_cuda_does(void **state)
     }
 }
 
-static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
+TEST(each_type_has_its_size_its_roundoff_and_its_name)
 {
-    (void)state;
     static const struct {
         enum element type;
         const char *name;
@@ -173,9 +162,8 @@ static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
     assert_int_equal(element_find(NULL), -1);
 }
 
-static void integers_out_of_range_become_the_nearest(void **state)
+TEST(integers_out_of_range_become_the_nearest)
 {
-    (void)state;
     static const struct {
         enum element type;
         double value;
@@ -206,14 +194,4 @@ static void integers_out_of_range_become_the_nearest(void **state)
     assert_true(element_load_integer(ELEMENT_F32, &(float){NAN}) == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_out_of_range_become_the_nearest),
-        cmocka_unit_test(halves_are_rounded_to_the_nearest_even),
-        cmocka_unit_test(bfloats_are_rounded_to_the_nearest_even),
-        cmocka_unit_test(fp8_is_converted_as_cuda_does),
-        cmocka_unit_test(each_type_has_its_size_its_roundoff_and_its_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,9 +25,8 @@ static void expect_coordinates(const struct encoding *e, size_t parameter, size_
     }
 }
 
-static void sizes_lie_half_by_rank_and_half_by_ratio(void **state)
+TEST(sizes_lie_half_by_rank_and_half_by_ratio)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "POWERS", 16, 32, 64, 128, 256);
     ADD(&f, "UNEVEN", 1, 2, 16);
@@ -45,9 +44,8 @@ static void sizes_lie_half_by_rank_and_half_by_ratio(void **state)
     close_space(&f);
 }
 
-static void alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two(void **state)
+TEST(alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "TILE", 24, 32, 40, 64, 128, 33);
     ADD(&f, "SMALL", 1, 3, 5, 16);
@@ -63,9 +61,8 @@ static void alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two(
     close_space(&f);
 }
 
-static void unroll_factors_are_ordered_by_rank(void **state)
+TEST(unroll_factors_are_ordered_by_rank)
 {
-    (void)state;
     struct fixture f = open_space();
     struct error err;
     assert_int_equal(space_add_parameter(f.space, "UNROLL", PARAMETER_UNROLL, (int64_t[]){0, 1, 2, 64}, 4, &err), 0);
@@ -79,9 +76,8 @@ static void unroll_factors_are_ordered_by_rank(void **state)
     close_space(&f);
 }
 
-static void words_are_nominal_and_two_values_need_one_coordinate(void **state)
+TEST(words_are_nominal_and_two_values_need_one_coordinate)
 {
-    (void)state;
     struct fixture f = open_space();
     struct error err;
     int64_t words[3] = {symbols_intern(f.symbols, "a"), symbols_intern(f.symbols, "b"), symbols_intern(f.symbols, "c")};
@@ -113,9 +109,8 @@ static void words_are_nominal_and_two_values_need_one_coordinate(void **state)
     close_space(&f);
 }
 
-static void distances_add_squares_and_count_what_differs(void **state)
+TEST(distances_add_squares_and_count_what_differs)
 {
-    (void)state;
     struct fixture f = open_space();
     struct error err;
     int64_t words[3] = {symbols_intern(f.symbols, "a"), symbols_intern(f.symbols, "b"), symbols_intern(f.symbols, "c")};
@@ -143,14 +138,4 @@ static void distances_add_squares_and_count_what_differs(void **state)
     close_space(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_lie_half_by_rank_and_half_by_ratio),
-        cmocka_unit_test(alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two),
-        cmocka_unit_test(unroll_factors_are_ordered_by_rank),
-        cmocka_unit_test(words_are_nominal_and_two_values_need_one_coordinate),
-        cmocka_unit_test(distances_add_squares_and_count_what_differs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

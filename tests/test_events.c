@@ -139,7 +139,7 @@ static void an_interrupted_run_ends_with_its_exit_status(void **state)
     assert_int_equal(json_get_integer(end, "exit_status", -1), 130);
     assert_string_equal(json_get_string(end, "reason", ""), "interrupted");
     assert_null(find(&events, "winner", 0));
-    e2e_expect(r.err, "To go on: sweetspot tune job.cfg --device replay:space.json --store job.db --format json -q\n");
+    e2e_expect(r.err, "To resume: sweetspot tune job.cfg --device replay:space.json --store job.db --format json -q\n");
     release(&events);
     e2e_done(&r);
     e2e_remove(folder);

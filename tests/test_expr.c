@@ -1,14 +1,6 @@
 // Expressions: values, errors, and C source.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "search/space/expr.h"
+#include "tests/testing.h"
 
 // A = 12, B = -5, Z = 0, MODE = "shuffle", device.max_shared = 232448.
 static struct symbols *make_symbols(void)
@@ -33,9 +25,8 @@ static void fill(struct symbols *s, int64_t values[6])
     values[5] = 128;
 }
 
-static void expressions_have_the_values_of_c(void **state)
+TEST(expressions_have_the_values_of_c)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t value;
@@ -110,9 +101,8 @@ static void expressions_have_the_values_of_c(void **state)
     symbols_free(s);
 }
 
-static void mistakes_are_reported_with_their_place(void **state)
+TEST(mistakes_are_reported_with_their_place)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -148,9 +138,8 @@ static void mistakes_are_reported_with_their_place(void **state)
     symbols_free(s);
 }
 
-static void deep_nesting_is_refused_instead_of_overflowing_the_stack(void **state)
+TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
 {
-    (void)state;
     struct symbols *s = make_symbols();
     struct error err;
     size_t n = 100000;
@@ -168,9 +157,8 @@ static void deep_nesting_is_refused_instead_of_overflowing_the_stack(void **stat
 }
 
 // A chain is evaluated by recursion, as what is nested is.
-static void a_chain_that_is_too_long_is_refused(void **state)
+TEST(a_chain_that_is_too_long_is_refused)
 {
-    (void)state;
     struct symbols *s = make_symbols();
     struct error err;
     size_t n = 100000;
@@ -191,9 +179,8 @@ static void a_chain_that_is_too_long_is_refused(void **state)
     symbols_free(s);
 }
 
-static void evaluation_errors_name_the_operation(void **state)
+TEST(evaluation_errors_name_the_operation)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -222,9 +209,8 @@ static void evaluation_errors_name_the_operation(void **state)
     symbols_free(s);
 }
 
-static void slots_are_listed_once_and_ascending(void **state)
+TEST(slots_are_listed_once_and_ascending)
 {
-    (void)state;
     struct symbols *s = make_symbols();
     struct expr *e = expr_parse("B + A * B - device.max_shared + (A == 3)", s, NULL);
     size_t count;
@@ -237,9 +223,8 @@ static void slots_are_listed_once_and_ascending(void **state)
     symbols_free(s);
 }
 
-static void names_must_be_new_identifiers(void **state)
+TEST(names_must_be_new_identifiers)
 {
-    (void)state;
     struct symbols *s = make_symbols();
     struct error err;
     static const char *const bad[] = {"", "1a", "a b", "a.", ".a", "a..b", "A"};
@@ -270,9 +255,8 @@ static bool c_constant(void *user, int slot, int64_t *value)
     return true;
 }
 
-static void c_source_is_folded_and_parenthesised(void **state)
+TEST(c_source_is_folded_and_parenthesised)
 {
-    (void)state;
     static const struct {
         const char *text, *c;
     } cases[] = {
@@ -317,17 +301,4 @@ static void c_source_is_folded_and_parenthesised(void **state)
     symbols_free(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expressions_have_the_values_of_c),
-        cmocka_unit_test(mistakes_are_reported_with_their_place),
-        cmocka_unit_test(deep_nesting_is_refused_instead_of_overflowing_the_stack),
-        cmocka_unit_test(a_chain_that_is_too_long_is_refused),
-        cmocka_unit_test(evaluation_errors_name_the_operation),
-        cmocka_unit_test(slots_are_listed_once_and_ascending),
-        cmocka_unit_test(names_must_be_new_identifiers),
-        cmocka_unit_test(c_source_is_folded_and_parenthesised),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,11 +57,11 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         const char *fault;
         const char *log; // what the log says of it
     } cases[] = {
-        {"trial:kill:1", "it is tried again, once"},
+        {"trial:kill:1", "it is tried again"},
         {"trial:stop:1", "was stopped from outside"},
         {"compile:kill:1", "killed by signal 9"},
-        {"answered:exit:1", "it is tried again, once"}, // the next request waits, and was not begun
-        {"answered:mute:1", "it is tried again, once"},
+        {"answered:exit:1", "it is tried again"}, // the next request waits, and was not begun
+        {"answered:mute:1", "it is tried again"},
         {"count:kill:1", "killed by signal 9"},
         {"final:kill:1", "killed by signal 9"},
         {"hello:kill:1", NULL},
@@ -70,6 +70,11 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         {"helper:kill:1", NULL},
         {"start:exit:2", NULL},
         {"trial:quiet:1", NULL},
+        // Several in a row.
+        {"compile:kill:4", "killed by signal 9"},
+        {"helper:kill:3", NULL},
+        {"job:kill:5", NULL},
+        {"final:kill:3", "killed by signal 9"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("outside");
@@ -85,6 +90,25 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         if (cases[i].log) e2e_expect(log, cases[i].log);
         free(log);
         free(path);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+// Two workers are killed, each with two children.
+static void what_a_killed_worker_leaves_behind_ends_with_it(void **state)
+{
+    (void)state;
+    static const char *const pools[] = {"", "--pool local:0"};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        char *folder = job_folder("orphans");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=trial:orphan:2\n" TUNE " %s\n"
+                    "echo \"status $?, $(wc -l <$FAKE_LOG.orphans) left\"; "
+                    "for p in $(cat $FAKE_LOG.orphans); do kill -0 $p && echo $p; done; echo over",
+                    folder, pools[i]);
+        e2e_expect(r.out, "status 0, 4 left\nover\n");
         e2e_done(&r);
         e2e_remove(folder);
     }
@@ -303,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
+        cmocka_unit_test(what_a_killed_worker_leaves_behind_ends_with_it),
         cmocka_unit_test(a_line_without_end_is_cut_off),
         cmocka_unit_test(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log),
         cmocka_unit_test(a_worker_that_stays_stopped_while_a_run_begins_is_replaced),

@@ -155,7 +155,7 @@ static void a_wide_interval_decides_nothing(void **state)
     assert_true(r.value == 1.03 && r.low < 1 && r.high > 1.02);
     assert_int_equal(final_decide(entries, 2, 0.01, false, &why), FINAL_UNDECIDED);
     assert_false(entries[0].tied || entries[1].tied);
-    e2e_expect(why.message, "cannot be told apart");
+    e2e_expect(why.message, "neither different nor equal");
     assert_int_equal(final_decide(entries, 2, 0.01, true, &why), FINAL_UNDECIDED); // it may be faster by much
     for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] += 0.2;                       // as wide, but slower in any case
     assert_int_equal(final_decide(entries, 2, 0.01, false, &why), 0);
@@ -172,7 +172,7 @@ static void a_doubtful_tie_matters_only_to_the_lighter_kernel(void **state)
     assert_int_equal(final_decide(entries, 2, 0.01, false, &why), FINAL_UNDECIDED);
     assert_int_equal(final_decide(entries, 2, 0.01, true, &why), 0);
     assert_false(entries[1].tied);
-    e2e_expect(why.message, "cannot be told apart");
+    e2e_expect(why.message, "neither different nor equal");
     entries[1].share = 0.75;
     assert_int_equal(final_decide(entries, 2, 0.01, false, &why), 0);
 }
@@ -330,7 +330,7 @@ static void a_kernel_of_two_times_is_named_and_does_not_win(void **state)
     folder = e2e_folder("two_times");
     r = tune_modes(folder, "7, 9", "\"final_two_times\", \"good\""); // of four two: both are X=7
     assert_int_equal(r.status, 1);
-    e2e_expect(r.out, "the final is not decided: two of the fastest cannot be told apart");
+    e2e_expect(r.out, "the final is not decided: two of the fastest are neither different nor equal");
     e2e_expect(r.out, "depends on the process");
     e2e_done(&r);
     char *path = text_format("%s/log", folder), *log = text_read_file(path, NULL); // tried again, with more rounds

@@ -1,18 +1,11 @@
 // The Gaussian process (search/model/gp.c) against the same formulas written out: a dense kernel matrix and a plain
 // Cholesky factor, in double precision and with no tables, and the gradient against differences of the log posterior.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "search/model/gp.h"
 #include "search/space/random.h"
 #include "tests/random_normal.h"
+#include "tests/testing.h"
 
 enum { ORDINAL = 3, NOMINAL = 2, D = ORDINAL + NOMINAL, THETA = D + 2, POINTS = 24, OTHERS = 300 };
 
@@ -129,9 +122,8 @@ static const double thetas[][THETA] = {
 };
 enum { CASES = sizeof thetas / sizeof *thetas };
 
-static void each_component_of_the_gradient_is_the_slope_of_the_log_posterior(void **state)
+TEST(each_component_of_the_gradient_is_the_slope_of_the_log_posterior)
 {
-    (void)state;
     struct data d;
     struct solution s;
     make_data(&d);
@@ -155,9 +147,8 @@ static void each_component_of_the_gradient_is_the_slope_of_the_log_posterior(voi
     }
 }
 
-static void means_and_variances_are_those_of_a_dense_solve(void **state)
+TEST(means_and_variances_are_those_of_a_dense_solve)
 {
-    (void)state;
     struct data d;
     struct solution s;
     make_data(&d);
@@ -187,9 +178,8 @@ static void means_and_variances_are_those_of_a_dense_solve(void **state)
     }
 }
 
-static void a_pool_that_grows_point_by_point_has_the_moments_of_one_made_at_once(void **state)
+TEST(a_pool_that_grows_point_by_point_has_the_moments_of_one_made_at_once)
 {
-    (void)state;
     struct data d;
     make_data(&d);
     double whole[2][OTHERS], grown[2][OTHERS];
@@ -209,9 +199,8 @@ static void a_pool_that_grows_point_by_point_has_the_moments_of_one_made_at_once
     gp_free(g);
 }
 
-static void fitting_climbs_the_posterior_and_starts_where_the_last_one_ended(void **state)
+TEST(fitting_climbs_the_posterior_and_starts_where_the_last_one_ended)
 {
-    (void)state;
     struct data d;
     struct solution s;
     double theta[THETA], before[THETA], start, middle;
@@ -242,9 +231,8 @@ static void fitting_climbs_the_posterior_and_starts_where_the_last_one_ended(voi
     gp_free(g);
 }
 
-static void where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_gone(void **state)
+TEST(where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_gone)
 {
-    (void)state;
     struct data d;
     make_data(&d);
     const double quiet[THETA] = {-1, -1, -1, -1, -1, 0, -13};
@@ -261,9 +249,8 @@ static void where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_go
     gp_free(g);
 }
 
-static void without_some_points_the_others_say_what_they_would_alone(void **state)
+TEST(without_some_points_the_others_say_what_they_would_alone)
 {
-    (void)state;
     enum { LEFT_OUT = 5 };
     static const size_t numbers[LEFT_OUT] = {0, 3, 4, 11, POINTS - 1};
     struct data d;
@@ -293,9 +280,8 @@ static void without_some_points_the_others_say_what_they_would_alone(void **stat
     gp_free(others);
 }
 
-static void what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on(void **state)
+TEST(what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on)
 {
-    (void)state;
     enum { KNOWN = POINTS - 4 };
     struct data d;
     make_data(&d);
@@ -326,16 +312,4 @@ static void what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on(
     gp_free(reported);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_component_of_the_gradient_is_the_slope_of_the_log_posterior),
-        cmocka_unit_test(means_and_variances_are_those_of_a_dense_solve),
-        cmocka_unit_test(a_pool_that_grows_point_by_point_has_the_moments_of_one_made_at_once),
-        cmocka_unit_test(fitting_climbs_the_posterior_and_starts_where_the_last_one_ended),
-        cmocka_unit_test(without_some_points_the_others_say_what_they_would_alone),
-        cmocka_unit_test(what_is_believed_leaves_means_as_they_are_and_is_known_from_then_on),
-        cmocka_unit_test(where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_gone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,9 +25,8 @@ static size_t tell(struct history *h, int x, int y, enum outcome outcome, double
     return history_tell(h, &(struct observation){.config = config, .outcome = outcome, .objective = objective});
 }
 
-static void the_best_is_found_again_after_a_correction(void **state)
+TEST(the_best_is_found_again_after_a_correction)
 {
-    (void)state;
     static const struct {
         enum outcome outcome;
         double objective;
@@ -69,9 +68,8 @@ static void the_best_is_found_again_after_a_correction(void **state)
     close_space(&f);
 }
 
-static void a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_measured(void **state)
+TEST(a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_measured)
 {
-    (void)state;
     static const struct {
         enum outcome outcome;
         double objective;
@@ -112,9 +110,8 @@ static void a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_
     close_space(&f);
 }
 
-static void a_long_history_agrees_with_a_plain_list(void **state)
+TEST(a_long_history_agrees_with_a_plain_list)
 {
-    (void)state;
     struct fixture f = make_space();
     struct history h;
     struct random rng;
@@ -161,9 +158,8 @@ static void a_long_history_agrees_with_a_plain_list(void **state)
     close_space(&f);
 }
 
-static void what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told(void **state)
+TEST(what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "X", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
     ADD(&f, "Y", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
@@ -198,9 +194,8 @@ static void what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told(void
     close_space(&f);
 }
 
-static void new_configurations_are_drawn_until_there_are_none_and_all_alike(void **state)
+TEST(new_configurations_are_drawn_until_there_are_none_and_all_alike)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "X", 0, 1, 2, 3, 4, 5);
     ADD(&f, "Y", 0, 1, 2, 3);
@@ -237,14 +232,4 @@ static void new_configurations_are_drawn_until_there_are_none_and_all_alike(void
     close_space(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_is_found_again_after_a_correction),
-        cmocka_unit_test(a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_measured),
-        cmocka_unit_test(a_long_history_agrees_with_a_plain_list),
-        cmocka_unit_test(what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told),
-        cmocka_unit_test(new_configurations_are_drawn_until_there_are_none_and_all_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

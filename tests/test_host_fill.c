@@ -1,15 +1,8 @@
 // Fills that the host computes (kernels/host_fill.c): what each promises, for two seeds, and what does not fit.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/host_fill.h"
+#include "tests/testing.h"
 
 static struct operand operand_of(enum element type, int64_t rows, int64_t cols, int64_t ld)
 {
@@ -43,9 +36,8 @@ static void hold_differ(const struct operand *a, const struct operand *b)
     assert_true(memcmp(a->host, b->host, (size_t)(a->rows * a->cols) * element_size(a->type)) != 0);
 }
 
-static void sorted_numbers_ascend_within_their_range_and_spread_over_it(void **state)
+TEST(sorted_numbers_ascend_within_their_range_and_spread_over_it)
 {
-    (void)state;
     static const struct {
         enum element type;
         int64_t n;
@@ -69,9 +61,8 @@ static void sorted_numbers_ascend_within_their_range_and_spread_over_it(void **s
     }
 }
 
-static void a_permutation_has_every_number_once_and_moves_most(void **state)
+TEST(a_permutation_has_every_number_once_and_moves_most)
 {
-    (void)state;
     static const enum element types[] = {ELEMENT_I32, ELEMENT_U16, ELEMENT_I64, ELEMENT_F32};
     for (size_t k = 0; k < 4; k++) {
         enum { N = 5000 };
@@ -92,9 +83,8 @@ static void a_permutation_has_every_number_once_and_moves_most(void **state)
     }
 }
 
-static void offsets_ascend_from_0_to_the_total_with_some_rows_empty(void **state)
+TEST(offsets_ascend_from_0_to_the_total_with_some_rows_empty)
 {
-    (void)state;
     for (int64_t n = 2; n <= 4097; n += n < 8 ? 1 : 1000) {
         for (int total = 0; total <= 100000; total = total > 0 ? total * 100 : 10) {
             struct host_fill f = {FILL_OFFSETS, 0, (double)total};
@@ -113,9 +103,8 @@ static void offsets_ascend_from_0_to_the_total_with_some_rows_empty(void **state
     }
 }
 
-static void what_does_not_fit_is_refused_with_the_reason(void **state)
+TEST(what_does_not_fit_is_refused_with_the_reason)
 {
-    (void)state;
     const struct {
         struct host_fill f;
         enum element type;
@@ -138,13 +127,4 @@ static void what_does_not_fit_is_refused_with_the_reason(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorted_numbers_ascend_within_their_range_and_spread_over_it),
-        cmocka_unit_test(a_permutation_has_every_number_once_and_moves_most),
-        cmocka_unit_test(offsets_ascend_from_0_to_the_total_with_some_rows_empty),
-        cmocka_unit_test(what_does_not_fit_is_refused_with_the_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 // Headers of the host that NVRTC does not have: stand-ins are compiled in their place, can be switched off, and are
 // part of the source's hash. The toolkit's own headers and those of the user come first.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include "tuner/source/host_headers.h"
 #include "tuner/source/source.h"
@@ -79,9 +80,8 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void kernels_with_headers_of_the_host_compile(void **state)
+TEST(kernels_with_headers_of_the_host_compile)
 {
-    (void)state;
     char *folder = e2e_folder("host_headers"), *requests = text_copy("");
     struct outcome_of_command r =
         e2e_run(folder, "cd %s && mkdir own && echo '#define FLT_MAX 3' >own/float.h && pwd", folder);
@@ -122,9 +122,8 @@ static void hash_of(const char *path, bool offered, char hash[HASH_TEXT_SIZE])
         fail_msg("%s", err.message);
 }
 
-static void stand_ins_count_in_the_hash_where_they_are_used(void **state)
+TEST(stand_ins_count_in_the_hash_where_they_are_used)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool used;
@@ -144,9 +143,8 @@ static void stand_ins_count_in_the_hash_where_they_are_used(void **state)
     e2e_remove(folder);
 }
 
-static void words_lead_to_stand_ins_that_have_them(void **state)
+TEST(words_lead_to_stand_ins_that_have_them)
 {
-    (void)state;
     for (const struct host_word *w = host_words; w->word; w++) {
         const struct host_header *h = host_header_find(w->header);
         if (!h || !strstr(h->text, w->word)) fail_msg("%s", w->word);
@@ -154,12 +152,4 @@ static void words_lead_to_stand_ins_that_have_them(void **state)
     assert_null(host_header_find("vector"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_with_headers_of_the_host_compile),
-        cmocka_unit_test(stand_ins_count_in_the_hash_where_they_are_used),
-        cmocka_unit_test(words_lead_to_stand_ins_that_have_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,8 +57,8 @@ static void a_folder_is_tuned_within_one_budget(void **state)
     assert_true(evaluations_of(r.out, "b") > 20);
     e2e_expect(r.out, "20 evaluations");
     e2e_expect(r.err, "-- a: ");
-    e2e_expect(r.err, "-- b: goes on for ");
-    assert_null(strstr(r.err, "-- a: goes on for "));
+    e2e_expect(r.err, "-- b: continues for ");
+    assert_null(strstr(r.err, "-- a: continues for "));
     e2e_done(&r);
     // Again: the stores are gone on with.
     r = e2e_run(folder,
@@ -176,8 +176,8 @@ static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
                 "--time %ds --no-final",
                 folder, SANITIZED ? 24 : 8);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_expect(r.err, "-- b: goes on for ");
-    assert_null(strstr(r.err, "-- a: goes on for "));
+    e2e_expect(r.err, "-- b: continues for ");
+    assert_null(strstr(r.err, "-- a: continues for "));
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -194,7 +194,7 @@ static void an_interrupted_folder_ends_with_130_and_its_summary(void **state)
         "wait $first; exit $?",
         folder);
     assert_int_equal(r.status, 130);
-    e2e_expect(r.err, "To go on: sweetspot tune . --device replay:space.json --time 60s -q\n");
+    e2e_expect(r.err, "To resume: sweetspot tune . --device replay:space.json --time 60s -q\n");
     assert_true(evaluations_of(r.out, "a") >= 1);
     e2e_done(&r);
     e2e_remove(folder);

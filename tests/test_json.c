@@ -1,14 +1,7 @@
 // tuner/base/json.h: whatever is made of whatever text, nothing is NULL and no member is missing.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/testing.h"
 #include "tuner/base/json.h"
 
 static const char latin[] = "caf\xe9", mended[] = "caf?";
@@ -21,9 +14,8 @@ static void expect(json_t *value, const char *text)
     json_decref(value);
 }
 
-static void text_that_is_not_utf8_makes_a_string_all_the_same(void **state)
+TEST(text_that_is_not_utf8_makes_a_string_all_the_same)
 {
-    (void)state;
     static const struct {
         const char *text, *made;
     } cases[] = {
@@ -47,9 +39,8 @@ static void text_that_is_not_utf8_makes_a_string_all_the_same(void **state)
     expect(json_string(NULL), "null");
 }
 
-static void no_member_and_no_element_is_left_out(void **state)
+TEST(no_member_and_no_element_is_left_out)
 {
-    (void)state;
     json_t *object = json_object(), *array = json_array();
     assert_int_equal(json_object_set_new(object, latin, json_string(latin)), 0);
     assert_int_equal(json_object_set_new(object, "nan", json_real(NAN)), 0);
@@ -63,9 +54,8 @@ static void no_member_and_no_element_is_left_out(void **state)
     json_decref(array);
 }
 
-static void a_packed_value_is_whole(void **state)
+TEST(a_packed_value_is_whole)
 {
-    (void)state;
     expect(json_pack("{s:s, s:i, s:I, s:b, s:n, s:[s, {s:f}, []]}", "text", latin, "int", -1, "long",
                      (json_int_t)INT64_MIN, "bool", 2, "null", "list", "a", "x", 0.5),
            "{\"text\":\"caf?\",\"int\":-1,\"long\":-9223372036854775808,\"bool\":true,\"null\":null,"
@@ -75,12 +65,4 @@ static void a_packed_value_is_whole(void **state)
     expect(json_pack("[s*, s*, i]", NULL, "there", 1), "[\"there\",1]");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_that_is_not_utf8_makes_a_string_all_the_same),
-        cmocka_unit_test(no_member_and_no_element_is_left_out),
-        cmocka_unit_test(a_packed_value_is_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

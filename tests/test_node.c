@@ -52,7 +52,7 @@ static struct agent start(const char *option)
     struct error err;
     char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = text_format("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
-    assert_int_equal(child_start(&a.child, argv, NULL, &err), 0);
+    assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
     for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
         if (!(got = frame_next_line(&a.in, &line))) turn(&a);
     json_t *identity = node_identity_read(line, "here", &err);

@@ -1,18 +1,9 @@
 // The reader of .npy files (kernels/npy.c), on files written here byte by byte.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "kernels/npy.h"
+#include "tests/testing.h"
 
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 
@@ -49,9 +40,8 @@ static void write_npy(int version, const char *descr, const char *order, const c
     fclose(f);
 }
 
-static void every_type_is_read(void **state)
+TEST(every_type_is_read)
 {
-    (void)state;
     static const double f8[] = {1.5, -2};
     static const float f4[] = {1.5, -2};
     static const uint16_t f2[] = {0x3e00, 0xc000};
@@ -86,9 +76,8 @@ static void every_type_is_read(void **state)
         }
 }
 
-static void large_integers_lose_no_bits(void **state)
+TEST(large_integers_lose_no_bits)
 {
-    (void)state;
     const int64_t data[] = {9007199254740993};
     int64_t stored = 0;
     struct npy npy;
@@ -100,9 +89,8 @@ static void large_integers_lose_no_bits(void **state)
     npy_release(&npy);
 }
 
-static void fortran_order_is_turned_around(void **state)
+TEST(fortran_order_is_turned_around)
 {
-    (void)state;
     // A 2x3 matrix {{0,1,2},{3,4,5}} with its columns one after the other.
     const float data[] = {0, 3, 1, 4, 2, 5};
     struct npy npy;
@@ -112,9 +100,8 @@ static void fortran_order_is_turned_around(void **state)
     npy_release(&npy);
 }
 
-static void a_scalar_has_one_element(void **state)
+TEST(a_scalar_has_one_element)
 {
-    (void)state;
     const double data[] = {42};
     struct npy npy;
     write_npy(2, "'<f8'", "False", "()", data, sizeof data);
@@ -124,9 +111,8 @@ static void a_scalar_has_one_element(void **state)
     npy_release(&npy);
 }
 
-static void what_cannot_be_read_is_refused_with_the_file_s_name(void **state)
+TEST(what_cannot_be_read_is_refused_with_the_file_s_name)
 {
-    (void)state;
     const double data[] = {1, 2};
     static const struct {
         const char *descr, *shape, *says;
@@ -161,9 +147,8 @@ static void what_cannot_be_read_is_refused_with_the_file_s_name(void **state)
 }
 
 // A header that ends within what is looked for, with nothing behind it.
-static void a_header_is_not_read_beyond_its_end(void **state)
+TEST(a_header_is_not_read_beyond_its_end)
 {
-    (void)state;
     static const char whole[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
     for (size_t length = 0; length < sizeof whole - 1; length++) {
         struct npy npy;
@@ -180,9 +165,8 @@ static void a_header_is_not_read_beyond_its_end(void **state)
     }
 }
 
-static void numbers_that_the_elements_cannot_hold_are_refused(void **state)
+TEST(numbers_that_the_elements_cannot_hold_are_refused)
 {
-    (void)state;
     static const struct {
         double value;
         enum element type;
@@ -226,9 +210,8 @@ static void numbers_that_the_elements_cannot_hold_are_refused(void **state)
     npy_release(&npy);
 }
 
-static void bytes_are_the_bits_of_fp8(void **state)
+TEST(bytes_are_the_bits_of_fp8)
 {
-    (void)state;
     static const unsigned char bits[] = {0x38, 0xfe};
     static const float numbers[] = {1, -448};
     for (int i = 0; i < 3; i++) {
@@ -253,17 +236,4 @@ static void bytes_are_the_bits_of_fp8(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_is_read),
-        cmocka_unit_test(bytes_are_the_bits_of_fp8),
-        cmocka_unit_test(large_integers_lose_no_bits),
-        cmocka_unit_test(fortran_order_is_turned_around),
-        cmocka_unit_test(a_scalar_has_one_element),
-        cmocka_unit_test(what_cannot_be_read_is_refused_with_the_file_s_name),
-        cmocka_unit_test(a_header_is_not_read_beyond_its_end),
-        cmocka_unit_test(numbers_that_the_elements_cannot_hold_are_refused),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

@@ -14,9 +14,8 @@ static struct result sum_problem(enum element in, enum element out, int64_t rows
     return r;
 }
 
-static void the_sum_agrees_with_a_loop(void **state)
+TEST(the_sum_agrees_with_a_loop)
 {
-    (void)state;
     const struct operation *op = operation_find("sum", NULL);
     struct result r = sum_problem(ELEMENT_F32, ELEMENT_F32, 13, 77, noise);
     double sum = 0, squares = 0;
@@ -32,9 +31,8 @@ static void the_sum_agrees_with_a_loop(void **state)
     release(&r);
 }
 
-static void the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_element(void **state)
+TEST(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_element)
 {
-    (void)state;
     const struct operation *op = operation_find("sum", NULL);
     double (*const fills[])(uint64_t *) = {noise, positive};
     const int64_t n = 1000003;
@@ -64,9 +62,8 @@ static void the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missi
     }
 }
 
-static void a_sum_that_cannot_round_must_be_exact(void **state)
+TEST(a_sum_that_cannot_round_must_be_exact)
 {
-    (void)state;
     const struct operation *op = operation_find("sum", NULL);
     struct result r = sum_problem(ELEMENT_F32, ELEMENT_F32, 1, 1000003, integers);
     compute(op, &r);
@@ -78,9 +75,8 @@ static void a_sum_that_cannot_round_must_be_exact(void **state)
     release(&r);
 }
 
-static void an_integer_sum_wraps_like_its_type(void **state)
+TEST(an_integer_sum_wraps_like_its_type)
 {
-    (void)state;
     const struct operation *op = operation_find("sum", NULL);
     static const enum element outs[] = {ELEMENT_I32, ELEMENT_U32, ELEMENT_I64};
     for (int k = 0; k < 3; k++) {
@@ -136,9 +132,8 @@ static struct operation_expected *expected_of(struct result *r, const struct ope
     return &r->expected[operation_role(op, role)];
 }
 
-static void a_transpose_is_exact_in_and_out_of_place(void **state)
+TEST(a_transpose_is_exact_in_and_out_of_place)
 {
-    (void)state;
     static const enum element types[] = {ELEMENT_F32, ELEMENT_F16, ELEMENT_I32};
     for (int k = 0; k < 3; k++) {
         const struct operation *op = operation_find("transpose", NULL),
@@ -165,9 +160,8 @@ static void a_transpose_is_exact_in_and_out_of_place(void **state)
     }
 }
 
-static void shapes_of_a_transpose_must_fit(void **state)
+TEST(shapes_of_a_transpose_must_fit)
 {
-    (void)state;
     const struct operation *op = operation_find("transpose", NULL),
                            *in_place = operation_find("transpose_in_place", NULL);
     struct error err = {""};
@@ -183,9 +177,8 @@ static void shapes_of_a_transpose_must_fit(void **state)
 }
 
 // asum, nrm2 and dot of x (and y) against a loop in long double; and in single precision in a chain a thread.
-static void reductions_agree_with_loops_and_reject_a_missing_element(void **state)
+TEST(reductions_agree_with_loops_and_reject_a_missing_element)
 {
-    (void)state;
     static const char *const names[] = {"asum", "nrm2", "dot"};
     const int64_t n = 10007;
     for (int k = 0; k < 3; k++) {
@@ -219,9 +212,8 @@ static void reductions_agree_with_loops_and_reject_a_missing_element(void **stat
     }
 }
 
-static void the_largest_magnitude_is_found_at_its_lowest_place(void **state)
+TEST(the_largest_magnitude_is_found_at_its_lowest_place)
 {
-    (void)state;
     const struct operation *op = operation_find("iamax", NULL);
     struct result r = {0};
     const int64_t n = 3000001;
@@ -239,9 +231,8 @@ static void the_largest_magnitude_is_found_at_its_lowest_place(void **state)
     release_all(&r);
 }
 
-static void sums_of_rows_and_columns_agree_with_loops(void **state)
+TEST(sums_of_rows_and_columns_agree_with_loops)
 {
-    (void)state;
     static const char *const names[] = {"row_sums", "column_sums"};
     for (int k = 0; k < 2; k++) {
         const struct operation *op = operation_find(names[k], NULL);
@@ -270,9 +261,8 @@ static void sums_of_rows_and_columns_agree_with_loops(void **state)
     }
 }
 
-static void softmax_rows_add_to_one_and_a_missing_term_is_seen(void **state)
+TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
 {
-    (void)state;
     const struct operation *op = operation_find("softmax", NULL);
     struct result r = {0};
     const int64_t rows = 20, cols = 1030;
@@ -299,9 +289,8 @@ static void softmax_rows_add_to_one_and_a_missing_term_is_seen(void **state)
     release_all(&r);
 }
 
-static void a_prefix_sum_agrees_with_a_loop_across_pieces(void **state)
+TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
 {
-    (void)state;
     const struct operation *op = operation_find("prefix_sum", NULL);
     struct result r = {0};
     const int64_t n = 2500000; // more than two of the reference's pieces
@@ -353,9 +342,8 @@ static int score_of(const char *a, const char *b)
     return best;
 }
 
-static void alignments_have_the_scores_of_the_definition(void **state)
+TEST(alignments_have_the_scores_of_the_definition)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"ACGTACGTACGT", "ACGTACGTACGT"}, {"AAAAAAAAAAAA", "CCCCCCCCCCCC"},
                                            {"ACGTACGTTTGA", "ACGTACCCGTTT"}, {"GGATCGATCCTA", "TTGGATGATCCT"},
                                            {"ACGTTTGCAACG", "ACGTGCAACGAA"}, {"CAAAAAAAAAAC", "TTTTTCTTTTTT"}};
@@ -387,9 +375,8 @@ static void alignments_have_the_scores_of_the_definition(void **state)
     }
 }
 
-static void elements_survive_storing_and_loading(void **state)
+TEST(elements_survive_storing_and_loading)
 {
-    (void)state;
     static const struct {
         enum element type;
         double in, out;
@@ -427,9 +414,8 @@ static void elements_survive_storing_and_loading(void **state)
     }
 }
 
-static void names_are_found_and_misspelt_ones_get_a_proposal(void **state)
+TEST(names_are_found_and_misspelt_ones_get_a_proposal)
 {
-    (void)state;
     const char *nearest = NULL;
     assert_null(operation_find("gem", &nearest));
     assert_string_equal(nearest, "gemm");
@@ -448,23 +434,4 @@ static void names_are_found_and_misspelt_ones_get_a_proposal(void **state)
     assert_int_equal(element_find("fp32"), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sum_agrees_with_a_loop),
-        cmocka_unit_test(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_element),
-        cmocka_unit_test(a_sum_that_cannot_round_must_be_exact),
-        cmocka_unit_test(an_integer_sum_wraps_like_its_type),
-        cmocka_unit_test(a_transpose_is_exact_in_and_out_of_place),
-        cmocka_unit_test(shapes_of_a_transpose_must_fit),
-        cmocka_unit_test(reductions_agree_with_loops_and_reject_a_missing_element),
-        cmocka_unit_test(the_largest_magnitude_is_found_at_its_lowest_place),
-        cmocka_unit_test(sums_of_rows_and_columns_agree_with_loops),
-        cmocka_unit_test(softmax_rows_add_to_one_and_a_missing_term_is_seen),
-        cmocka_unit_test(a_prefix_sum_agrees_with_a_loop_across_pieces),
-        cmocka_unit_test(alignments_have_the_scores_of_the_definition),
-        cmocka_unit_test(elements_survive_storing_and_loading),
-        cmocka_unit_test(names_are_found_and_misspelt_ones_get_a_proposal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -349,9 +349,9 @@ static void every_field_of_a_trial_is_listed(void **state)
 static void every_pipe_is_listed(void **state)
 {
     (void)state;
-    char *all = PRINTED(&cmd_list, "list", "pipes");
+    char *all = PRINTED(&cmd_list, "list", "units");
     for (int i = 0; i < UNIT_COUNT; i++) {
-        char *one = PRINTED(&cmd_list, "list", "pipes", execution_units[i].name);
+        char *one = PRINTED(&cmd_list, "list", "units", execution_units[i].name);
         ASSERT_LINE(all, execution_units[i].name, execution_units[i].unit, execution_units[i].gloss,
                     execution_units[i].how);
         ASSERT_LINE(one, execution_units[i].name, execution_units[i].unit, execution_units[i].gloss,

@@ -1,6 +1,7 @@
 // Where results are written: files that appear whole, standard output, pipes, devices; and readers that have seen
 // enough.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 static char *folder;
 
@@ -28,9 +29,8 @@ static int teardown(void **state)
 // Runs a command line in the folder; $S is the program.
 #define IN_FOLDER(...) e2e_run(folder, "cd %s; S=$BIN/sweetspot; " __VA_ARGS__)
 
-static void a_dash_is_standard_output(void **state)
+TEST(a_dash_is_standard_output)
 {
-    (void)state;
     struct outcome_of_command file = IN_FOLDER("$S header job.cfg -s job.db -o best.h && cat best.h", folder),
                               out = IN_FOLDER("$S header job.cfg -s job.db -o -", folder),
                               named = IN_FOLDER("$S header job.cfg -s job.db -o /dev/stdout | cat", folder);
@@ -54,9 +54,8 @@ static void a_dash_is_standard_output(void **state)
     e2e_done(&out);
 }
 
-static void a_reader_that_has_seen_enough_ends_it_without_a_word(void **state)
+TEST(a_reader_that_has_seen_enough_ends_it_without_a_word)
 {
-    (void)state;
     static const char *const commands[] = {
         "header job.cfg -s job.db -o -",
         "header job.cfg -s job.db -o /dev/stdout",
@@ -79,9 +78,8 @@ static void a_reader_that_has_seen_enough_ends_it_without_a_word(void **state)
     }
 }
 
-static void the_first_line_is_had_at_once(void **state)
+TEST(the_first_line_is_had_at_once)
 {
-    (void)state;
     static const char *const commands[] = {"header job.cfg -s job.db -o -", "header job.cfg -s job.db -o /dev/stdout",
                                            "export job.cfg -s job.db -o -"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -95,9 +93,8 @@ static void the_first_line_is_had_at_once(void **state)
     }
 }
 
-static void a_full_device_is_an_error(void **state)
+TEST(a_full_device_is_an_error)
 {
-    (void)state;
     static const char *const commands[] = {"header job.cfg -s job.db -o /dev/full",
                                            "header job.cfg -s job.db -o - >/dev/full",
                                            "export job.cfg -s job.db -o /dev/full", "list fields >/dev/full"};
@@ -110,9 +107,8 @@ static void a_full_device_is_an_error(void **state)
     assert_int_equal(access("/dev/full", F_OK), 0); // and still a device
 }
 
-static void a_fifo_is_written_into_and_stays_one(void **state)
+TEST(a_fifo_is_written_into_and_stays_one)
 {
-    (void)state;
     struct outcome_of_command r =
         IN_FOLDER("mkfifo pipe; for command in header export; do timeout 60 $S $command job.cfg -s job.db -o pipe & "
                   "timeout 60 cat pipe >through; wait $! || exit 1; test -p pipe && $S $command job.cfg -s job.db -o "
@@ -122,9 +118,8 @@ static void a_fifo_is_written_into_and_stays_one(void **state)
     e2e_done(&r);
 }
 
-static void a_file_appears_whole_and_a_link_stays_a_link(void **state)
+TEST(a_file_appears_whole_and_a_link_stays_a_link)
 {
-    (void)state;
     struct outcome_of_command r =
         IN_FOLDER("mkdir real; ln -s real/best.h link.h; touch real/other; $S header job.cfg -s job.db -o link.h; echo "
                   "$?; $S header job.cfg -s job.db -o real/best.h >/dev/null; ln -sf real/best.h link.h; $S header "
@@ -135,15 +130,4 @@ static void a_file_appears_whole_and_a_link_stays_a_link(void **state)
     e2e_done(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dash_is_standard_output),
-        cmocka_unit_test(a_reader_that_has_seen_enough_ends_it_without_a_word),
-        cmocka_unit_test(the_first_line_is_had_at_once),
-        cmocka_unit_test(a_full_device_is_an_error),
-        cmocka_unit_test(a_fifo_is_written_into_and_stays_one),
-        cmocka_unit_test(a_file_appears_whole_and_a_link_stays_a_link),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

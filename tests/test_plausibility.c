@@ -36,16 +36,14 @@ static struct operation_least least_of(const struct operation *op, const struct 
     return least;
 }
 
-static void every_operation_declares_its_least_work(void **state)
+TEST(every_operation_declares_its_least_work)
 {
-    (void)state;
     for (size_t i = 0; operations[i]; i++)
         if (!operations[i]->least) fail_msg("%s does not", operations[i]->name);
 }
 
-static void one_pass_reads_every_input_and_writes_every_output(void **state)
+TEST(one_pass_reads_every_input_and_writes_every_output)
 {
-    (void)state;
     static const struct {
         const char *operation;
         struct {
@@ -99,9 +97,8 @@ static struct operation_problem product(enum element type, enum element result, 
     return p;
 }
 
-static void a_product_reads_its_factors_once_and_its_old_result_only_with_beta(void **state)
+TEST(a_product_reads_its_factors_once_and_its_old_result_only_with_beta)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     struct operation_problem p = product(ELEMENT_F32, ELEMENT_F32, 3, 20, 30, 40);
     struct operation_least least = least_of(op, &p);
@@ -118,9 +115,8 @@ static void a_product_reads_its_factors_once_and_its_old_result_only_with_beta(v
     assert_true(least.read == 0 && least.flops == 0 && least.written == 3 * 4 * 20 * 30);
 }
 
-static void zeros_one_buffer_for_two_and_unknown_data_need_less(void **state)
+TEST(zeros_one_buffer_for_two_and_unknown_data_need_less)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL), *dot = operation_find("dot", NULL);
     int a = operation_role(op, "A"), b = operation_role(op, "B");
     struct operation_problem p = product(ELEMENT_F32, ELEMENT_F32, 1, 64, 64, 64);
@@ -145,9 +141,8 @@ static void zeros_one_buffer_for_two_and_unknown_data_need_less(void **state)
     assert_true(least_of(dot, &d).read == 400 + 100);
 }
 
-static void a_vector_product_reads_the_matrix(void **state)
+TEST(a_vector_product_reads_the_matrix)
 {
-    (void)state;
     const struct operation *op = operation_find("gemv", NULL);
     struct operation_problem p = make(op);
     set(op, &p, "A", shape(ELEMENT_F32, 300, 500));
@@ -162,9 +157,8 @@ static void a_vector_product_reads_the_matrix(void **state)
 }
 
 // The bits that a passing kernel's factors must have at least: fewer for longer sums, never more than the type's.
-static void factors_need_bits_for_the_bound(void **state)
+TEST(factors_need_bits_for_the_bound)
 {
-    (void)state;
     static const struct {
         enum element type, result;
         int64_t k;
@@ -187,9 +181,8 @@ static void factors_need_bits_for_the_bound(void **state)
     }
 }
 
-static void fills_say_what_is_known_of_data(void **state)
+TEST(fills_say_what_is_known_of_data)
 {
-    (void)state;
     static const struct {
         enum element type;
         enum fill_kind fill;
@@ -226,9 +219,8 @@ static const struct peak_attributes h200 = {.compute = 90,
                                             .memory_bus_bits = 6144,
                                             .l2_bytes = 62914560};
 
-static void the_data_sheet_follows_from_the_attributes(void **state)
+TEST(the_data_sheet_follows_from_the_attributes)
 {
-    (void)state;
     struct peaks p;
     peaks_of_device(&p, &h200);
     assert_true(fabs(p.memory_bytes - 4.917e12) < 1e9);
@@ -244,9 +236,8 @@ static void the_data_sheet_follows_from_the_attributes(void **state)
     assert_true(q.flops[PEAK_HALF] == 2 * p.flops[PEAK_HALF] && q.chip_bytes == 2 * p.chip_bytes);
 }
 
-static void measured_ceilings_raise_peaks_and_never_lower_them(void **state)
+TEST(measured_ceilings_raise_peaks_and_never_lower_them)
 {
-    (void)state;
     struct peaks p, sheet;
     peaks_of_device(&p, &h200);
     sheet = p;
@@ -277,9 +268,8 @@ static bool near(double x, double y)
     return fabs(x - y) <= 1e-9 * fabs(y);
 }
 
-static void least_times_are_those_of_the_slowest_part(void **state)
+TEST(least_times_are_those_of_the_slowest_part)
 {
-    (void)state;
     struct peaks p = {.memory_bytes = 4e12, .chip_bytes = 16e12, .l2_bytes = 60e6};
     struct error why;
     p.flops[PEAK_FP32] = 50e12;
@@ -314,9 +304,8 @@ static void least_times_are_those_of_the_slowest_part(void **state)
     assert_true(isinf(time_of(&p, (struct operation_least){.read = 415e6, .bits = 1}, true, 1, 0, &why)));
 }
 
-static void a_time_below_the_least_is_refused_with_both_numbers(void **state)
+TEST(a_time_below_the_least_is_refused_with_both_numbers)
 {
-    (void)state;
     struct error reason = {""};
     assert_false(peaks_refuse(45.6e-6, 45.6e-6, "moving 201 MB takes at 4.4 TB/s", &reason));
     assert_false(peaks_refuse(44.7e-6, 45.6e-6, "", &reason)); // within what events are exact to
@@ -329,9 +318,8 @@ static void a_time_below_the_least_is_refused_with_both_numbers(void **state)
 
 // Times that docs/experiments or the vendor's libraries reach on an H200, all of which must pass, and times that
 // nothing can reach there.
-static void real_times_pass_and_impossible_ones_do_not(void **state)
+TEST(real_times_pass_and_impossible_ones_do_not)
 {
-    (void)state;
     static const struct {
         enum element type;
         int64_t size;
@@ -361,21 +349,4 @@ static void real_times_pass_and_impossible_ones_do_not(void **state)
     assert_true(peaks_refuse(bytes / 180e12, least, why.message, &reason));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_declares_its_least_work),
-        cmocka_unit_test(one_pass_reads_every_input_and_writes_every_output),
-        cmocka_unit_test(a_product_reads_its_factors_once_and_its_old_result_only_with_beta),
-        cmocka_unit_test(zeros_one_buffer_for_two_and_unknown_data_need_less),
-        cmocka_unit_test(a_vector_product_reads_the_matrix),
-        cmocka_unit_test(factors_need_bits_for_the_bound),
-        cmocka_unit_test(fills_say_what_is_known_of_data),
-        cmocka_unit_test(the_data_sheet_follows_from_the_attributes),
-        cmocka_unit_test(measured_ceilings_raise_peaks_and_never_lower_them),
-        cmocka_unit_test(least_times_are_those_of_the_slowest_part),
-        cmocka_unit_test(a_time_below_the_least_is_refused_with_both_numbers),
-        cmocka_unit_test(real_times_pass_and_impossible_ones_do_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -197,7 +197,7 @@ static void a_node_of_another_version_is_refused_by_name_and_the_others_work(voi
               "} );\n");
     struct outcome_of_command r = RUN(folder, "export at\n" TUNE "--pool $at/nodes.cfg; cat $at/job.log");
     expect_all(folder);
-    e2e_expect(r.err, "node old is set aside: node old runs sweetspot 0.0 (program 12345678), this is sweetspot");
+    e2e_expect(r.err, "node old is disabled: node old runs sweetspot 0.0 (program 12345678), this is sweetspot");
     e2e_expect(r.err, "node gone is lost: the command that starts its agent ended with status 255: ?no-such-host");
     e2e_expect(r.out, "node talks: Quota");
     e2e_expect(r.out, "node old: Welcome to this machine");
@@ -214,7 +214,7 @@ static void nodes_that_talk_without_end_keep_nobody_from_working_and_fill_no_log
               "  { name = \"loud\"; command = \"sh -c 'yes >&2 & exec \\\"$@\\\"' x\"; gpus = 1; cores = 1; } );\n");
     struct outcome_of_command r = RUN(folder, TUNE "--pool $at/nodes.cfg; echo size; wc -c <$at/job.log");
     expect_all(folder);
-    e2e_expect(r.err, "node banner is set aside: it sends text without end in place of the agent's greeting");
+    e2e_expect(r.err, "node banner is disabled: it sends text without end in place of the agent's greeting");
     e2e_expect(r.out, "size\n");
     assert_in_range(atol(strstr(r.out, "size\n") + 5), 1000, 16 << 20);
     done(&r, folder);
@@ -232,7 +232,7 @@ static void a_node_that_cannot_write_is_set_aside(void **state)
         folder, "export at FAKE_DELAY=20000; mkdir -p $at/full/sweetspot-node; : >$at/full/sweetspot-node/trees\n" FAKE
                 "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --pool $at/nodes.cfg");
     expect_done(&r, folder);
-    e2e_expect(r.err, "node full is set aside: cannot");
+    e2e_expect(r.err, "node full is disabled: cannot");
     done(&r, folder);
 }
 
@@ -250,7 +250,7 @@ static void without_any_node_a_run_waits_and_then_says_how_to_go_on(void **state
     assert_int_equal(r.status, EXIT_ENVIRONMENT + 40);
     expect_all(folder);
     e2e_expect(r.err, "no GPU is left; waiting 0.5 s for one");
-    e2e_expect(r.err, "To go on: sweetspot tune");
+    e2e_expect(r.err, "To resume: sweetspot tune");
     done(&r, folder);
 }
 

@@ -132,7 +132,7 @@ static void a_command_reference_is_refused_on_nodes_without_its_files_by_name(vo
     struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=10000; echo >$at/ref.sh\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err,
-               "far gpu 0 is set aside: the job's reference is the command 'sh ref.sh', which runs where the GPU");
+               "far gpu 0 is disabled: the job's reference is the command 'sh ref.sh', which runs where the GPU");
     done(&r, folder);
     folder = job_folder("pool_command", JOB("", "reference = { command = \"sh ref.sh\"; };\n"),
                         "nodes = ( { name = \"far\"; gpus = 1; cores = 1; command = \"env XDG_CACHE_HOME=$at/1\"; "
@@ -156,7 +156,7 @@ static void a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_c
         struct outcome_of_command r =
             RUN(folder, "export FAKE_DELAY=20000 FAKE_COMPILE_DELAY=30000\n" TUNE "; s=$?; cat $at/job.log; exit $s");
         expect_all(&r, folder);
-        e2e_expect(r.err, "node odd is set aside: the worker answers request 4711, but was given ");
+        e2e_expect(r.err, "node odd is disabled: the worker answers request 4711, but was given ");
         e2e_expect(r.out, "node odd: the worker answers request 4711"); // the first time
         free(nodes);
         free(job);
@@ -181,12 +181,12 @@ static void other_drivers_models_and_toolkits_are_named_and_the_rest_is_used(voi
                    "FAKE_UUID=GPU-4\"; } );\n");
     struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--no-final");
     expect_all(&r, folder);
-    e2e_expect(r.err, "driver gpu 0 is set aside: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with "
+    e2e_expect(r.err, "driver gpu 0 is disabled: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with "
                       "driver 1.2.3");
-    e2e_expect(r.err, "model gpu 0 is set aside: it is a Other with driver 1.2.3");
+    e2e_expect(r.err, "model gpu 0 is disabled: it is a Other with driver 1.2.3");
     e2e_expect(r.err, "node toolkit does not compile: it has fake-2.0, the run has fake 1.0");
-    assert_null(strstr(r.err, "toolkit gpu 0 is set aside"));
-    e2e_expect(r.err, "twin gpu 0 is set aside: it is the same GPU as toolkit gpu 0 (GPU-4)");
+    assert_null(strstr(r.err, "toolkit gpu 0 is disabled"));
+    e2e_expect(r.err, "twin gpu 0 is disabled: it is the same GPU as toolkit gpu 0 (GPU-4)");
     free(job);
     done(&r, folder);
 }
@@ -203,7 +203,7 @@ static void the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile(void *
                    "env FAKE_MODEL=H100-SXM\"; } );\n");
     struct outcome_of_command r = RUN(folder, TUNE "--gpu-model h100");
     expect_all(&r, folder);
-    e2e_expect(r.err, "old gpu 0 is set aside: it is a A100, and --gpu-model is 'h100'");
+    e2e_expect(r.err, "old gpu 0 is disabled: it is a A100, and --gpu-model is 'h100'");
     e2e_done(&r);
     r = RUN(folder, TUNE "--gpu-model H300");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
@@ -228,7 +228,7 @@ static void a_full_disk_of_a_node_costs_no_candidate(void **state)
                    "FAKE_FULL=1\"; } );\n");
     struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=30000 FAKE_COMPILE_DELAY=50000\n" TUNE "--no-final");
     expect_all(&r, folder);
-    e2e_expect(r.err, "node full is set aside: ");
+    e2e_expect(r.err, "node full is disabled: ");
     e2e_expect(r.err, "No space left on device");
     done(&r, folder);
     folder = job_folder("pool_tmpfs", job,
@@ -242,7 +242,7 @@ static void a_full_disk_of_a_node_costs_no_candidate(void **state)
     bool mounted = r.status != 77;
     if (mounted) {
         expect_all(&r, folder);
-        e2e_expect(r.err, "node full is set aside: ");
+        e2e_expect(r.err, "node full is disabled: ");
         e2e_expect(r.err, "No space left on device");
     }
     done(&r, folder);

@@ -70,7 +70,7 @@ static void a_node_cannot_choose_a_file_of_the_drivers(void **state)
                         "ln -s $at $at/cache/folder; mkfifo $at/cache/pipe\n"
                         "tune; status=$?; echo taken: $(grep -rlx secret $at/1 | wc -l); exit $status");
         if (r.status) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
-        e2e_expect(r.err, "node liar is set aside: ");
+        e2e_expect(r.err, "node liar is disabled: ");
         e2e_expect(r.err, cases[i].message);
         e2e_expect(r.out, "taken: 0");
         e2e_expect(r.out, "winner: trial");
@@ -133,15 +133,16 @@ static void a_node_that_sends_too_much_is_refused(void **state)
         {"file 2000000000", "it sends a file of 2000000000 bytes"},
         {"files 5000", "it sends files that no answer names"},
         {"frame 200000000", "what arrives is not of the protocol"},
+        {"flood 300", "its workers write more than 256 MiB without the end of a line"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *nodes = text_format("nodes = ( { name = \"only\"; gpus = 1; cores = 1; command = \"$BIN/lying_node %s\"; "
+        char *nodes = text_format("nodes = ( { name = \"only\"; gpus = 1; cores = 7; command = \"$BIN/lying_node %s\"; "
                                   "private = true; } );\n",
                                   cases[i].lie),
              *folder = job_folder(nodes);
-        struct outcome_of_command r = RUN(folder, "tune");
+        struct outcome_of_command r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=500ms; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cases[i].lie, r.status, r.out, r.err);
-        e2e_expect(r.err, "node only is set aside: ");
+        e2e_expect(r.err, "node only is disabled: ");
         e2e_expect(r.err, cases[i].message);
         done(&r, folder);
         free(nodes);

@@ -1,6 +1,7 @@
 // Priors: what is taken over from another space, how far it is trusted, and searches with right and wrong ones.
 #include "tests/random_normal.h"
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include <math.h>
 
@@ -90,7 +91,7 @@ static double quality(const struct recorded *r, const struct prior *const *prior
     return sum;
 }
 
-static void two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations(void **state)
+TEST(two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations)
 {
     const struct recorded *r = ((struct fixture *)*state)->r;
     struct error err;
@@ -103,7 +104,7 @@ static void two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluat
     prior_free(priors[1]);
 }
 
-static void a_prior_whose_best_are_the_worst_does_little_harm(void **state)
+TEST(a_prior_whose_best_are_the_worst_does_little_harm)
 {
     const struct recorded *r = ((struct fixture *)*state)->r;
     struct error err;
@@ -114,7 +115,7 @@ static void a_prior_whose_best_are_the_worst_does_little_harm(void **state)
     prior_free((struct prior *)(uintptr_t)prior);
 }
 
-static void results_that_are_chance_are_no_prior(void **state)
+TEST(results_that_are_chance_are_no_prior)
 {
     const struct recorded *r = ((struct fixture *)*state)->r;
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -124,7 +125,7 @@ static void results_that_are_chance_are_no_prior(void **state)
     }
 }
 
-static void a_prior_expects_what_was_measured_and_lists_the_best(void **state)
+TEST(a_prior_expects_what_was_measured_and_lists_the_best)
 {
     const struct recorded *r = ((struct fixture *)*state)->r;
     struct error err;
@@ -168,9 +169,8 @@ static struct space *small_space(struct symbols *symbols)
     return space;
 }
 
-static void names_and_values_are_matched(void **state)
+TEST(names_and_values_are_matched)
 {
-    (void)state;
     struct symbols *symbols = symbols_new();
     struct space *space = small_space(symbols);
     static const struct {
@@ -195,9 +195,8 @@ static void names_and_values_are_matched(void **state)
     symbols_free(symbols);
 }
 
-static void a_prior_that_says_nothing_is_refused_with_the_reason(void **state)
+TEST(a_prior_that_says_nothing_is_refused_with_the_reason)
 {
-    (void)state;
     struct symbols *symbols = symbols_new();
     struct space *space = small_space(symbols);
     static const struct {
@@ -222,7 +221,7 @@ static void a_prior_that_says_nothing_is_refused_with_the_reason(void **state)
     symbols_free(symbols);
 }
 
-static void trust_follows_what_is_measured(void **state)
+TEST(trust_follows_what_is_measured)
 {
     const struct recorded *r = ((struct fixture *)*state)->r;
     struct error err;
@@ -261,7 +260,7 @@ static void trust_follows_what_is_measured(void **state)
     prior_free(wrong);
 }
 
-static void a_file_that_is_not_a_prior_is_named_with_the_reason(void **state)
+TEST(a_file_that_is_not_a_prior_is_named_with_the_reason)
 {
     const struct recorded *r = ((struct fixture *)*state)->r;
     char *folder = e2e_folder("prior-files");
@@ -284,9 +283,8 @@ static void a_file_that_is_not_a_prior_is_named_with_the_reason(void **state)
     e2e_remove(folder);
 }
 
-static void a_replayed_file_is_not_a_prior_for_itself(void **state)
+TEST(a_replayed_file_is_not_a_prior_for_itself)
 {
-    (void)state;
     char *folder = e2e_folder("prior-replay");
     static const char command[] = "$BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score -f csv %s%s | cut -d, -f1-8";
     struct outcome_of_command plain = e2e_run(folder, command, recorded_path, "", "");
@@ -316,9 +314,8 @@ static void write_job(const char *folder, const char *name, const char *problems
 }
 
 // The scripted GPU answers with times that depend on X and MODE.
-static void a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged(void **state)
+TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
 {
-    (void)state;
     char *folder = e2e_folder("prior-stores");
     write_job(folder, "first", "{ N = 1024; }");
     write_job(folder, "second", "{ N = 2048; }");
@@ -345,19 +342,4 @@ static void a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_d
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations),
-        cmocka_unit_test(a_prior_whose_best_are_the_worst_does_little_harm),
-        cmocka_unit_test(results_that_are_chance_are_no_prior),
-        cmocka_unit_test(a_prior_expects_what_was_measured_and_lists_the_best),
-        cmocka_unit_test(names_and_values_are_matched),
-        cmocka_unit_test(a_prior_that_says_nothing_is_refused_with_the_reason),
-        cmocka_unit_test(trust_follows_what_is_measured),
-        cmocka_unit_test(a_file_that_is_not_a_prior_is_named_with_the_reason),
-        cmocka_unit_test(a_replayed_file_is_not_a_prior_for_itself),
-        cmocka_unit_test(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -24,9 +24,8 @@ static struct result gemm_problem(enum element in, enum element out, int64_t m, 
     return r;
 }
 
-static void the_product_agrees_with_three_loops(void **state)
+TEST(the_product_agrees_with_three_loops)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     static const enum element types[] = {ELEMENT_F64, ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16};
     for (int variant = 0; variant < 32; variant++) {
@@ -55,9 +54,8 @@ static void the_product_agrees_with_three_loops(void **state)
     }
 }
 
-static void an_integer_product_is_exact(void **state)
+TEST(an_integer_product_is_exact)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     struct result r = gemm_problem(ELEMENT_I8, ELEMENT_I32, 4, 3, 50, false, true, 2, 1, integers);
     const struct operand *a = &r.problem.operand[operation_role(op, "A")],
@@ -75,9 +73,8 @@ static void an_integer_product_is_exact(void **state)
 
 // Single-precision products in the least favourable order, one term after the other, with signed and with non-negative
 // data.
-static void the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term(void **state)
+TEST(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     double (*const fills[])(uint64_t *) = {noise, positive};
     for (int f = 0; f < 2; f++) {
@@ -128,9 +125,8 @@ static double seen(int way, float a, float b)
     return (double)high_a * (double)low_b + (double)low_a * (double)high_b + (double)high_a * (double)high_b;
 }
 
-static void the_bound_of_a_compute_class_tells_it_from_the_others(void **state)
+TEST(the_bound_of_a_compute_class_tells_it_from_the_others)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     double (*const fills[])(uint64_t *) = {noise, positive};
     static const struct {
@@ -164,9 +160,8 @@ static void the_bound_of_a_compute_class_tells_it_from_the_others(void **state)
             }
 }
 
-static void a_compute_class_is_one_of_f32(void **state)
+TEST(a_compute_class_is_one_of_f32)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     struct error err = {""};
     assert_int_equal(operation_class(op, "full"), 0);
@@ -185,9 +180,8 @@ static double no_number(uint64_t *state)
     return NAN;
 }
 
-static void with_beta_0_a_product_does_not_read_c_and_keeps_what_is_not_finite(void **state)
+TEST(with_beta_0_a_product_does_not_read_c_and_keeps_what_is_not_finite)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, 3, 4, 5, false, false, 1, 0, noise);
     free(r.problem.operand[r.out].host);
@@ -205,9 +199,8 @@ static void with_beta_0_a_product_does_not_read_c_and_keeps_what_is_not_finite(v
     release(&r);
 }
 
-static void a_product_s_shapes_must_fit(void **state)
+TEST(a_product_s_shapes_must_fit)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     struct error err = {""};
     struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, 4, 3, 2, false, false, 1, 0, noise);
@@ -225,9 +218,8 @@ static void a_product_s_shapes_must_fit(void **state)
     release(&r);
 }
 
-static void a_batch_is_products_one_below_the_other(void **state)
+TEST(a_batch_is_products_one_below_the_other)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     for (int variant = 0; variant < 4; variant++) {
         bool ta = variant & 1, tb = variant & 2;
@@ -261,9 +253,8 @@ static void a_batch_is_products_one_below_the_other(void **state)
     }
 }
 
-static void a_batch_must_divide_the_rows(void **state)
+TEST(a_batch_must_divide_the_rows)
 {
-    (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     static const double bad[] = {0, -1, 2.5, 3, 1e300};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -291,9 +282,8 @@ static struct result gemv_problem(enum element type, int64_t m, int64_t n, bool 
     return r;
 }
 
-static void matrix_times_vector_agrees_with_two_loops(void **state)
+TEST(matrix_times_vector_agrees_with_two_loops)
 {
-    (void)state;
     const struct operation *op = operation_find("gemv", NULL);
     for (int variant = 0; variant < 8; variant++) {
         bool transpose = variant & 1, with_y = variant & 2;
@@ -320,9 +310,8 @@ static void matrix_times_vector_agrees_with_two_loops(void **state)
     }
 }
 
-static void a_vector_s_shape_must_fit(void **state)
+TEST(a_vector_s_shape_must_fit)
 {
-    (void)state;
     const struct operation *op = operation_find("gemv", NULL);
     struct error err = {""};
     struct result r = gemv_problem(ELEMENT_F32, 4, 3, false, 1, 0);
@@ -336,20 +325,4 @@ static void a_vector_s_shape_must_fit(void **state)
     release(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_product_agrees_with_three_loops),
-        cmocka_unit_test(an_integer_product_is_exact),
-        cmocka_unit_test(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term),
-        cmocka_unit_test(the_bound_of_a_compute_class_tells_it_from_the_others),
-        cmocka_unit_test(a_compute_class_is_one_of_f32),
-        cmocka_unit_test(with_beta_0_a_product_does_not_read_c_and_keeps_what_is_not_finite),
-        cmocka_unit_test(a_product_s_shapes_must_fit),
-        cmocka_unit_test(a_batch_is_products_one_below_the_other),
-        cmocka_unit_test(a_batch_must_divide_the_rows),
-        cmocka_unit_test(matrix_times_vector_agrees_with_two_loops),
-        cmocka_unit_test(a_vector_s_shape_must_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

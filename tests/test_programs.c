@@ -112,7 +112,7 @@ static void a_generator_that_does_not_repeat_itself_or_writes_too_far_is_named(v
     expect_of_library("\"function\":\"scale_reference\",\"generate\":\"make_other\"", 16,
                       "'make_other' makes other values of x when it is called again with the same seed");
     expect_of_library("\"function\":\"scale_reference\",\"generate\":\"make_wide\"", 20,
-                      "'make_wide' wrote behind the 16 columns of row 0 of x");
+                      "'make_wide' wrote after the 16 columns of row 0 of x");
 }
 
 static void functions_that_crash_end_or_hang_are_named_and_the_worker_lives(void **state)

@@ -1,28 +1,21 @@
 // Random numbers (search/space/random.c): the published sequence, and the distributions that are made of it.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "search/space/random.h"
+#include "tests/testing.h"
 
 enum { DRAWS = 100000 };
 
 // xoshiro256** from the state 1, 2, 3, 4: the first numbers of its authors' program.
-static void the_sequence_is_that_of_its_authors(void **state)
+TEST(the_sequence_is_that_of_its_authors)
 {
-    (void)state;
     static const uint64_t expected[] = {11520u, 0u, 1509978240u, 1215971899390074240u};
     struct random r = {{1, 2, 3, 4}};
     for (int i = 0; i < 4; i++) assert_true(random_next(&r) == expected[i]);
 }
 
-static void units_and_bounded_numbers_are_uniform(void **state)
+TEST(units_and_bounded_numbers_are_uniform)
 {
-    (void)state;
     struct random r;
     int counts[7] = {0};
     double sum = 0, squares = 0;
@@ -46,9 +39,8 @@ static void units_and_bounded_numbers_are_uniform(void **state)
     assert_true(fabs(first - DRAWS / 3.0) < 5 * sqrt(DRAWS * 2 / 9.0));
 }
 
-static void seeds_give_sequences_of_their_own(void **state)
+TEST(seeds_give_sequences_of_their_own)
 {
-    (void)state;
     struct random a, b, c;
     random_seed(&a, 0);
     random_seed(&b, 0);
@@ -62,12 +54,4 @@ static void seeds_give_sequences_of_their_own(void **state)
     assert_int_equal(same, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sequence_is_that_of_its_authors),
-        cmocka_unit_test(units_and_bounded_numbers_are_uniform),
-        cmocka_unit_test(seeds_give_sequences_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,8 +1,8 @@
 // Structs as JSON objects by tables: everything comes back, the unknown is left out, and what cannot be is refused.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <math.h>
-#include <stdint.h>
 
 #include "tuner/base/record.h"
 
@@ -79,9 +79,8 @@ static json_t *parse(const char *text)
     return value;
 }
 
-static void a_struct_comes_back_as_it_was_written(void **state)
+TEST(a_struct_comes_back_as_it_was_written)
 {
-    (void)state;
     static const char *const texts[] = {
         "{\"grid\":[1,2,3],\"weights\":[]}",
         "{\"id\":5,\"label\":\"x\",\"open\":true,\"colour\":\"blue\",\"grid\":[1,1,1],\"count\":3,\"width\":0.5,"
@@ -106,9 +105,8 @@ static void a_struct_comes_back_as_it_was_written(void **state)
     }
 }
 
-static void what_is_missing_or_null_is_unknown(void **state)
+TEST(what_is_missing_or_null_is_unknown)
 {
-    (void)state;
     struct arena memory = {NULL};
     struct box box;
     json_t *from = parse("{\"id\":null,\"width\":null,\"label\":null,\"sides\":null,\"back\":null,\"other\":7}");
@@ -119,9 +117,8 @@ static void what_is_missing_or_null_is_unknown(void **state)
     arena_release(&memory);
 }
 
-static void what_cannot_be_is_refused_with_its_name(void **state)
+TEST(what_cannot_be_is_refused_with_its_name)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -162,12 +159,4 @@ static void what_cannot_be_is_refused_with_its_name(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_struct_comes_back_as_it_was_written),
-        cmocka_unit_test(what_is_missing_or_null_is_unknown),
-        cmocka_unit_test(what_cannot_be_is_refused_with_its_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,14 @@
 // A program that is run to its end takes all its children with it.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <signal.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/run_program.h"
 
-static void children_that_a_program_leaves_behind_are_ended(void **state)
+TEST(children_that_a_program_leaves_behind_are_ended)
 {
-    (void)state;
     static const char *const scripts[] = {
         "sleep 313.7 & echo $!",
         "setsid sleep 313.7 & sleep .2; pgrep -n -f '^sleep 313[.]7'",
@@ -30,9 +30,8 @@ static void children_that_a_program_leaves_behind_are_ended(void **state)
     }
 }
 
-static void what_a_program_wrote_is_read_to_its_end(void **state)
+TEST(what_a_program_wrote_is_read_to_its_end)
 {
-    (void)state;
     char *argv[] = {"/bin/sh", "-c", "seq 100000; echo last >&2", NULL};
     struct program_end end;
     struct error err;
@@ -41,11 +40,4 @@ static void what_a_program_wrote_is_read_to_its_end(void **state)
     free(end.output);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(children_that_a_program_leaves_behind_are_ended),
-        cmocka_unit_test(what_a_program_wrote_is_read_to_its_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 // The header's selector against the driver: what it loses on a recorded matrix of times, and that both expect the same.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
+#include "tests/testing.h"
 
 #include <math.h>
 
@@ -53,9 +54,8 @@ static struct job *job_of_the_matrix(const char *folder, const struct recorded *
 
 // Kernel sets of random two thirds of the configurations: what the selector loses on the seven squares that are held
 // back, on average over the sets, with the wave model and without.
-static void the_wave_model_makes_a_better_selector(void **state)
+TEST(the_wave_model_makes_a_better_selector)
 {
-    (void)state;
     enum { SETS = 30, PART = 200 };
     char *folder = e2e_folder("matrix");
     struct error err;
@@ -206,9 +206,8 @@ static void expect_exact_times(const char *folder, const json_t *header)
 
 // The final's choice for what was held back, and the driver's for hundreds of other sizes, are those of the header's
 // selector, which is compiled as C, as C++ and, where there is nvcc, as CUDA, beside the header of another job.
-static void the_header_selects_what_the_driver_expects(void **state)
+TEST(the_header_selects_what_the_driver_expects)
 {
-    (void)state;
     char *folder = e2e_folder("agree");
     struct error err;
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
@@ -295,11 +294,4 @@ static void the_header_selects_what_the_driver_expects(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_wave_model_makes_a_better_selector),
-        cmocka_unit_test(the_header_selects_what_the_driver_expects),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

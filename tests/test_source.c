@@ -2,6 +2,7 @@
 // way, files that are none, figures that a program claims for itself, damaged caches, and too much memory.
 #include "tests/e2e.h"
 #include "tests/sanitized.h"
+#include "tests/testing.h"
 
 #include "tuner/base/memory.h"
 #include "tuner/source/source.h"
@@ -90,9 +91,8 @@ static void hash_form(const struct form *f, const char *folder, char hash[HASH_T
     free(path);
 }
 
-static void every_way_to_include_a_file_makes_it_part_of_the_hash(void **state)
+TEST(every_way_to_include_a_file_makes_it_part_of_the_hash)
 {
-    (void)state;
     for (size_t i = 0; i < FORMS; i++) {
         char *folder = e2e_folder("form"), hash[3][HASH_TEXT_SIZE];
         for (int version = 0; version < 3; version++) {
@@ -106,9 +106,8 @@ static void every_way_to_include_a_file_makes_it_part_of_the_hash(void **state)
 }
 
 // Results in stores that are in use keep counting.
-static void the_hash_is_that_of_the_files_in_the_order_of_their_mention(void **state)
+TEST(the_hash_is_that_of_the_files_in_the_order_of_their_mention)
 {
-    (void)state;
     char *folder = e2e_folder("order"), expected[HASH_TEXT_SIZE], hash[HASH_TEXT_SIZE],
          *path = text_format("%s/x.cu", folder);
     static const char *const files[][2] = {{"x.cu", "#include \"a.h\"\n#include \"b.h\"\n#include <vector>\n"},
@@ -131,9 +130,8 @@ static void the_hash_is_that_of_the_files_in_the_order_of_their_mention(void **s
 }
 
 // The driver's hash covers what any configuration may include.
-static void a_header_that_a_parameter_names_is_part_of_the_jobs_hash(void **state)
+TEST(a_header_that_a_parameter_names_is_part_of_the_jobs_hash)
 {
-    (void)state;
     char *folder = e2e_folder("parameter"), *hash[3];
     e2e_write(folder, "a.h", "enum { A = 1 };\n");
     for (int i = 0; i < 3; i++) {
@@ -219,9 +217,8 @@ static void expect_answer(const json_t *answer, const char *status, const char *
     if (strcmp(said, status) != 0 || !strstr(why, reason)) fail_msg("%s\n%s: %s", what, said, why);
 }
 
-static void every_way_to_include_a_file_compiles(void **state)
+TEST(every_way_to_include_a_file_compiles)
 {
-    (void)state;
     char *folder = e2e_folder("compiles");
     for (size_t i = 0; i < FORMS; i++) {
         char *own = text_format("%s/%zu", folder, i), **option;
@@ -239,9 +236,8 @@ static void every_way_to_include_a_file_compiles(void **state)
     e2e_remove(folder);
 }
 
-static void the_same_name_means_what_lies_beside_the_including_file(void **state)
+TEST(the_same_name_means_what_lies_beside_the_including_file)
 {
-    (void)state;
     char *folder = e2e_folder("beside"), *command = text_format("cd '%s' && mkdir a b 's p'", folder);
     assert_int_equal(system(command), 0);
     e2e_write(folder, "x.cu",
@@ -261,9 +257,8 @@ static void the_same_name_means_what_lies_beside_the_including_file(void **state
     e2e_remove(folder);
 }
 
-static void what_was_not_hashed_is_not_compiled(void **state)
+TEST(what_was_not_hashed_is_not_compiled)
 {
-    (void)state;
     char *folder = e2e_folder("unknown"), *root = text_join_path(".", folder), *option[3] = {0};
     option[0] = text_format("-DROOT=%s", root);
     e2e_write(folder, "part.h", "#define PART 1\n");
@@ -295,9 +290,8 @@ static void what_was_not_hashed_is_not_compiled(void **state)
     e2e_remove(folder);
 }
 
-static void a_pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
+TEST(a_pipe_in_the_place_of_a_file_is_refused_at_once)
 {
-    (void)state;
     char *folder = e2e_folder("pipes");
     static const char *const lines[] = {
         "$BIN/sweetspot check $F/pipe",
@@ -319,9 +313,8 @@ static void a_pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
     e2e_remove(folder);
 }
 
-static void a_compiler_has_a_memory_limit_and_goes_on_after_it(void **state)
+TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
 {
-    (void)state;
     if (SANITIZED) skip(); // AddressSanitizer ends a process whose allocation fails
     char *folder = e2e_folder("memory");
     e2e_write(folder, "x.cu",
@@ -342,9 +335,8 @@ static void a_compiler_has_a_memory_limit_and_goes_on_after_it(void **state)
     e2e_remove(folder);
 }
 
-static void a_compiler_that_is_killed_costs_its_configuration_in_check_too(void **state)
+TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
 {
-    (void)state;
     char *folder = e2e_folder("killed");
     e2e_write(folder, "worker", "#!/bin/sh\nread request\nkill -9 $$\n");
     struct outcome_of_command r =
@@ -362,9 +354,8 @@ static void a_compiler_that_is_killed_costs_its_configuration_in_check_too(void 
     e2e_remove(folder);
 }
 
-static void figures_are_the_cubins_whatever_a_program_prints(void **state)
+TEST(figures_are_the_cubins_whatever_a_program_prints)
 {
-    (void)state;
     char *folder = e2e_folder("forged");
     static const char *const kernel =
         "extern \"C\" __global__ void __launch_bounds__(1024) k(float *x) { __shared__ float s[64]; float a[100];\n"
@@ -396,9 +387,8 @@ static void figures_are_the_cubins_whatever_a_program_prints(void **state)
     e2e_remove(folder);
 }
 
-static void a_damaged_cache_is_compiled_anew(void **state)
+TEST(a_damaged_cache_is_compiled_anew)
 {
-    (void)state;
     static const char *const damages[] = {
         ": >%s",                                                                // an empty cubin
         "printf x | dd of=%s bs=1 seek=700 conv=notrunc 2>/dev/null",           // one byte of it
@@ -435,20 +425,4 @@ static void a_damaged_cache_is_compiled_anew(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way_to_include_a_file_makes_it_part_of_the_hash),
-        cmocka_unit_test(the_hash_is_that_of_the_files_in_the_order_of_their_mention),
-        cmocka_unit_test(a_header_that_a_parameter_names_is_part_of_the_jobs_hash),
-        cmocka_unit_test(every_way_to_include_a_file_compiles),
-        cmocka_unit_test(the_same_name_means_what_lies_beside_the_including_file),
-        cmocka_unit_test(what_was_not_hashed_is_not_compiled),
-        cmocka_unit_test(a_pipe_in_the_place_of_a_file_is_refused_at_once),
-        cmocka_unit_test(a_compiler_has_a_memory_limit_and_goes_on_after_it),
-        cmocka_unit_test(a_compiler_that_is_killed_costs_its_configuration_in_check_too),
-        cmocka_unit_test(figures_are_the_cubins_whatever_a_program_prints),
-        cmocka_unit_test(a_damaged_cache_is_compiled_anew),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

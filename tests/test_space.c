@@ -6,9 +6,8 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 
-static void published_spaces_have_the_published_sizes(void **state)
+TEST(published_spaces_have_the_published_sizes)
 {
-    (void)state;
     json_error_t json_error;
     json_t *all = json_load_file("tests/spaces/constrained.json", 0, &json_error);
     if (!all) fail_msg("%s", json_error.text);
@@ -73,9 +72,8 @@ static struct fixture gemm_space(void)
     return f;
 }
 
-static void a_space_of_a_trillion_combinations_is_counted_and_sampled(void **state)
+TEST(a_space_of_a_trillion_combinations_is_counted_and_sampled)
 {
-    (void)state;
     struct fixture f = gemm_space();
     build(&f);
     assert_true(space_raw_size(f.space) >= 1e12);
@@ -123,9 +121,8 @@ static void a_space_of_a_trillion_combinations_is_counted_and_sampled(void **sta
     close_space(&f);
 }
 
-static void samples_are_uniform(void **state)
+TEST(samples_are_uniform)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "A", 1, 2, 3, 4, 5, 6);
     ADD(&f, "B", 1, 2, 3, 4, 5, 6);
@@ -145,9 +142,8 @@ static void samples_are_uniform(void **state)
     close_space(&f);
 }
 
-static void independent_groups_and_free_parameters_are_not_multiplied_out(void **state)
+TEST(independent_groups_and_free_parameters_are_not_multiplied_out)
 {
-    (void)state;
     // 20 independent pairs and 20 free parameters: 10^80 combinations, which saturate the count.
     struct fixture f = open_space();
     struct error err;
@@ -181,9 +177,8 @@ static void independent_groups_and_free_parameters_are_not_multiplied_out(void *
 
 // Small cases and mistakes ---------------------------------------------------------------------------
 
-static void contradicting_constraints_are_named(void **state)
+TEST(contradicting_constraints_are_named)
 {
-    (void)state;
     static const struct {
         const char *constraints[4];
         int culprit;
@@ -214,9 +209,8 @@ static void contradicting_constraints_are_named(void **state)
     }
 }
 
-static void a_constraint_that_cannot_be_evaluated_is_named_with_the_configuration(void **state)
+TEST(a_constraint_that_cannot_be_evaluated_is_named_with_the_configuration)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "A", 8, 9);
     ADD(&f, "B", 0, 2);
@@ -234,9 +228,8 @@ static void a_constraint_that_cannot_be_evaluated_is_named_with_the_configuratio
     close_space(&f);
 }
 
-static void bad_parameters_and_names_are_refused(void **state)
+TEST(bad_parameters_and_names_are_refused)
 {
-    (void)state;
     struct fixture f = open_space();
     struct error err;
     int64_t twice[] = {1, 2, 1};
@@ -260,9 +253,8 @@ static void bad_parameters_and_names_are_refused(void **state)
 }
 
 // "P=1,Q=1,Q=2" would be two configurations. A comma alone is none's business.
-static void values_that_read_like_another_parameter_are_refused(void **state)
+TEST(values_that_read_like_another_parameter_are_refused)
 {
-    (void)state;
     static const struct {
         const char *value;
         bool refused;
@@ -292,9 +284,8 @@ static void values_that_read_like_another_parameter_are_refused(void **state)
 }
 
 // Two values that differ behind their 3,000th character.
-static void long_values_keep_their_ends(void **state)
+TEST(long_values_keep_their_ends)
 {
-    (void)state;
     struct fixture f = open_space();
     struct error err;
     char text[2][3002];
@@ -328,9 +319,8 @@ static char *sum_of(const char *term, size_t count)
 }
 
 // Each sum used to be copied for each of its terms, and each derived name worked out wherever it is named.
-static void long_sums_and_names_of_names_take_no_time(void **state)
+TEST(long_sums_and_names_of_names_take_no_time)
 {
-    (void)state;
     struct fixture f = open_space();
     char name[2][8] = {"D0"}, text[32];
     ADD(&f, "A", 1, 2, 3);
@@ -354,9 +344,8 @@ static void long_sums_and_names_of_names_take_no_time(void **state)
     close_space(&f);
 }
 
-static void a_space_of_one_is_a_space(void **state)
+TEST(a_space_of_one_is_a_space)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "A", 7);
     ADD(&f, "B", 1, 2);
@@ -382,9 +371,8 @@ static void a_space_of_one_is_a_space(void **state)
     close_space(&f);
 }
 
-static void configurations_have_a_text_that_reads_back(void **state)
+TEST(configurations_have_a_text_that_reads_back)
 {
-    (void)state;
     struct fixture f = open_space();
     struct error err;
     int64_t texts[] = {symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "a,b"),
@@ -422,9 +410,8 @@ static void configurations_have_a_text_that_reads_back(void **state)
     close_space(&f);
 }
 
-static void values_include_constants_and_derived_names(void **state)
+TEST(values_include_constants_and_derived_names)
 {
-    (void)state;
     struct fixture f = open_space();
     ADD(&f, "A", 3, 5);
     assert_int_equal(space_set_constant(f.space, "M", 100, NULL), 0);
@@ -444,9 +431,8 @@ static void values_include_constants_and_derived_names(void **state)
     close_space(&f);
 }
 
-static void a_list_of_configurations_is_a_space(void **state)
+TEST(a_list_of_configurations_is_a_space)
 {
-    (void)state;
     struct random r;
     random_seed(&r, 3);
     for (int round = 0; round < 200; round++) {
@@ -489,9 +475,8 @@ static void a_list_of_configurations_is_a_space(void **state)
     }
 }
 
-static void a_space_that_cannot_be_indexed_is_refused(void **state)
+TEST(a_space_that_cannot_be_indexed_is_refused)
 {
-    (void)state;
     // A random-looking function of 20 parameters: no two prefixes are alike.
     struct fixture f = open_space();
     char text[4096] = "0";
@@ -510,24 +495,4 @@ static void a_space_that_cannot_be_indexed_is_refused(void **state)
     close_space(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_spaces_have_the_published_sizes),
-        cmocka_unit_test(a_space_of_a_trillion_combinations_is_counted_and_sampled),
-        cmocka_unit_test(samples_are_uniform),
-        cmocka_unit_test(independent_groups_and_free_parameters_are_not_multiplied_out),
-        cmocka_unit_test(contradicting_constraints_are_named),
-        cmocka_unit_test(a_constraint_that_cannot_be_evaluated_is_named_with_the_configuration),
-        cmocka_unit_test(bad_parameters_and_names_are_refused),
-        cmocka_unit_test(values_that_read_like_another_parameter_are_refused),
-        cmocka_unit_test(long_values_keep_their_ends),
-        cmocka_unit_test(long_sums_and_names_of_names_take_no_time),
-        cmocka_unit_test(a_space_of_one_is_a_space),
-        cmocka_unit_test(configurations_have_a_text_that_reads_back),
-        cmocka_unit_test(values_include_constants_and_derived_names),
-        cmocka_unit_test(a_list_of_configurations_is_a_space),
-        cmocka_unit_test(a_space_that_cannot_be_indexed_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

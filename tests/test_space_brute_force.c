@@ -172,9 +172,8 @@ static void check_valid_space(const struct system *s, const unsigned char *valid
     assert_int_equal(changed, least);
 }
 
-static void random_constraint_systems_equal_brute_force(void **state)
+TEST(random_constraint_systems_equal_brute_force)
 {
-    (void)state;
     struct random r;
     random_seed(&r, 20240607);
     int outcomes[3] = {0};
@@ -236,10 +235,4 @@ static void random_constraint_systems_equal_brute_force(void **state)
 
 // Published spaces -----------------------------------------------------------------------------------
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_constraint_systems_equal_brute_force),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

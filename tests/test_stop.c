@@ -1,19 +1,11 @@
 // Stop rules.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "search/model/stop.h"
+#include "tests/testing.h"
 
-static void without_rules_a_search_never_stops(void **state)
+TEST(without_rules_a_search_never_stops)
 {
-    (void)state;
     struct stop s;
     stop_init(&s, &(struct stop_rules){0});
     for (int i = 0; i < 10000; i++) {
@@ -23,9 +15,8 @@ static void without_rules_a_search_never_stops(void **state)
     stop_release(&s);
 }
 
-static void failures_alone_never_stop_a_search(void **state)
+TEST(failures_alone_never_stop_a_search)
 {
-    (void)state;
     struct stop s;
     stop_init(&s, &(struct stop_rules){.target = 1, .until = 0.01});
     for (int i = 0; i < 1000; i++) stop_tell(&s, NAN);
@@ -33,9 +24,8 @@ static void failures_alone_never_stop_a_search(void **state)
     stop_release(&s);
 }
 
-static void a_target_is_reached_by_equality_too(void **state)
+TEST(a_target_is_reached_by_equality_too)
 {
-    (void)state;
     struct stop s;
     stop_init(&s, &(struct stop_rules){.target = 2.0});
     stop_tell(&s, 2.1);
@@ -45,9 +35,8 @@ static void a_target_is_reached_by_equality_too(void **state)
     stop_release(&s);
 }
 
-static void until_ends_a_search_that_has_stopped_gaining(void **state)
+TEST(until_ends_a_search_that_has_stopped_gaining)
 {
-    (void)state;
     struct stop s;
     stop_init(&s, &(struct stop_rules){.until = 0.01});
     for (int i = 0; i < 400; i++) { // two percent gained at every doubling
@@ -66,9 +55,8 @@ static void until_ends_a_search_that_has_stopped_gaining(void **state)
     stop_release(&s);
 }
 
-static void the_outlook_rises_with_time_and_falls_with_the_gain_wanted(void **state)
+TEST(the_outlook_rises_with_time_and_falls_with_the_gain_wanted)
 {
-    (void)state;
     struct stop s;
     stop_init(&s, &(struct stop_rules){0});
     assert_true(isnan(stop_outlook(&s, 0.01, 10, 10).chance));
@@ -87,14 +75,4 @@ static void the_outlook_rises_with_time_and_falls_with_the_gain_wanted(void **st
     stop_release(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_rules_a_search_never_stops),
-        cmocka_unit_test(failures_alone_never_stop_a_search),
-        cmocka_unit_test(a_target_is_reached_by_equality_too),
-        cmocka_unit_test(until_ends_a_search_that_has_stopped_gaining),
-        cmocka_unit_test(the_outlook_rises_with_time_and_falls_with_the_gain_wanted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,9 @@
 // The contract of search/strategies/strategy.h, for every strategy of the table, on synthetic landscapes with fixed
 // seeds.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "search/strategies/strategy.h"
+#include "tests/testing.h"
 
 enum { SIDE = 8, LEVELS = 3, MOST_OUTSTANDING = 16 };
 
@@ -102,9 +94,8 @@ static size_t run(const struct strategy_class *class, const struct space *space,
 #define FOR_EACH(class) \
     for (const struct strategy_class *const *at = strategy_classes, *class = *at; (class = *at); at++)
 
-static void every_strategy_proposes_each_configuration_of_a_small_space_exactly_once(void **state)
+TEST(every_strategy_proposes_each_configuration_of_a_small_space_exactly_once)
 {
-    (void)state;
     struct bench b = make_space(SIDE, "X + Y != 9");
     FOR_EACH(class)
     {
@@ -132,9 +123,8 @@ static bool propose_the_same(struct strategy_state *s, uint16_t *config)
     return true;
 }
 
-static void a_strategy_that_insists_on_what_is_known_gets_all_the_others(void **state)
+TEST(a_strategy_that_insists_on_what_is_known_gets_all_the_others)
 {
-    (void)state;
     static const struct strategy_class stubborn = {.name = "stubborn",
                                                    .state_size = sizeof(struct stubborn),
                                                    .init = insist_on_the_first,
@@ -146,9 +136,8 @@ static void a_strategy_that_insists_on_what_is_known_gets_all_the_others(void **
     free_space(&b);
 }
 
-static void the_same_seed_gives_the_same_proposals_and_another_seed_others(void **state)
+TEST(the_same_seed_gives_the_same_proposals_and_another_seed_others)
 {
-    (void)state;
     struct bench b = make_space(32, NULL);
     FOR_EACH(class)
     {
@@ -163,9 +152,8 @@ static void the_same_seed_gives_the_same_proposals_and_another_seed_others(void 
     free_space(&b);
 }
 
-static void results_may_come_in_reverse_order(void **state)
+TEST(results_may_come_in_reverse_order)
 {
-    (void)state;
     struct bench b = make_space(SIDE, NULL);
     FOR_EACH(class)
     {
@@ -177,9 +165,8 @@ static void results_may_come_in_reverse_order(void **state)
     free_space(&b);
 }
 
-static void a_space_where_nearly_all_fails_is_searched_to_its_end(void **state)
+TEST(a_space_where_nearly_all_fails_is_searched_to_its_end)
 {
-    (void)state;
     struct bench b = make_space(SIDE, NULL);
     FOR_EACH(class)
     {
@@ -193,9 +180,8 @@ static void a_space_where_nearly_all_fails_is_searched_to_its_end(void **state)
 }
 
 // Forgets what is hopeless, or the last that waits, at times; everything is proposed until it is told.
-static void what_is_forgotten_is_neither_lost_nor_told_and_comes_again(void **state)
+TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
 {
-    (void)state;
     struct bench b = make_space(SIDE, "X + Y != 9");
     int ranking = 0;
     FOR_EACH(class)
@@ -239,9 +225,8 @@ static void what_is_forgotten_is_neither_lost_nor_told_and_comes_again(void **st
 }
 
 // Near the best that is known, with the rest of the bowl measured, nothing far away promises as much.
-static void the_ranking_prefers_what_the_results_speak_for(void **state)
+TEST(the_ranking_prefers_what_the_results_speak_for)
 {
-    (void)state;
     struct bench b = make_space(SIDE, NULL);
     struct strategy_options options = {.seed = 9};
     struct error err;
@@ -270,9 +255,8 @@ static void the_ranking_prefers_what_the_results_speak_for(void **state)
     free_space(&b);
 }
 
-static void a_space_of_one_is_proposed_once(void **state)
+TEST(a_space_of_one_is_proposed_once)
 {
-    (void)state;
     struct bench b = make_space(1, NULL);
     FOR_EACH(class)
     {
@@ -283,9 +267,8 @@ static void a_space_of_one_is_proposed_once(void **state)
     free_space(&b);
 }
 
-static void unrequested_results_are_taken_and_not_proposed_again(void **state)
+TEST(unrequested_results_are_taken_and_not_proposed_again)
 {
-    (void)state;
     struct bench b = make_space(SIDE, NULL);
     FOR_EACH(class)
     {
@@ -316,9 +299,8 @@ static void unrequested_results_are_taken_and_not_proposed_again(void **state)
 
 // Mean over seeds of the best after 60 of 3,072 configurations. All but the two that do not look at results must beat
 // random search.
-static void strategies_that_look_at_results_beat_random_search(void **state)
+TEST(strategies_that_look_at_results_beat_random_search)
 {
-    (void)state;
     enum { SEEDS = 30 };
     struct bench b = make_space(32, NULL);
     double random_mean = 0;
@@ -341,9 +323,8 @@ static void strategies_that_look_at_results_beat_random_search(void **state)
     free_space(&b);
 }
 
-static void unknown_options_are_errors_that_name_them(void **state)
+TEST(unknown_options_are_errors_that_name_them)
 {
-    (void)state;
     struct bench b = make_space(4, NULL);
     FOR_EACH(class)
     {
@@ -363,9 +344,8 @@ static const struct strategy_class *find(const char *name)
     return class;
 }
 
-static void options_begin_as_their_defaults_and_take_what_is_given(void **state)
+TEST(options_begin_as_their_defaults_and_take_what_is_given)
 {
-    (void)state;
     double values[3] = {0};
     struct error err = {""};
     const struct strategy_class *genetic = find("genetic");
@@ -380,9 +360,8 @@ static void options_begin_as_their_defaults_and_take_what_is_given(void **state)
     assert_int_equal(strategy_parse_options(find("random"), "", NULL, &err), 0);
 }
 
-static void what_is_wrong_with_an_option_is_said_by_name_with_its_range(void **state)
+TEST(what_is_wrong_with_an_option_is_said_by_name_with_its_range)
 {
-    (void)state;
     static const struct {
         const char *strategy, *text, *expected;
     } cases[] = {
@@ -410,9 +389,8 @@ static void what_is_wrong_with_an_option_is_said_by_name_with_its_range(void **s
     }
 }
 
-static void every_option_has_a_default_in_its_range_and_a_meaning(void **state)
+TEST(every_option_has_a_default_in_its_range_and_a_meaning)
 {
-    (void)state;
     FOR_EACH(class)
     {
         assert_true(*class->summary);
@@ -427,9 +405,8 @@ static void every_option_has_a_default_in_its_range_and_a_meaning(void **state)
 }
 
 // The smallest and the largest value of each option, one at a time, still search a space to its end.
-static void every_option_works_at_both_ends_of_its_range(void **state)
+TEST(every_option_works_at_both_ends_of_its_range)
 {
-    (void)state;
     struct bench b = make_space(4, NULL);
     FOR_EACH(class)
     {
@@ -473,9 +450,8 @@ static uint64_t trace_of(const struct strategy_class *class, const struct space 
 }
 
 // The least or the greatest value of each makes a difference, sooner or later.
-static void every_option_changes_what_is_proposed(void **state)
+TEST(every_option_changes_what_is_proposed)
 {
-    (void)state;
     static const int asks[] = {60, 1000};
     struct bench b = make_space(32, NULL);
     FOR_EACH(class)
@@ -494,9 +470,8 @@ static void every_option_changes_what_is_proposed(void **state)
     free_space(&b);
 }
 
-static void names_are_found_and_the_nearest_is_proposed(void **state)
+TEST(names_are_found_and_the_nearest_is_proposed)
 {
-    (void)state;
     assert_string_equal(strategy_classes[0]->name, "default");
     FOR_EACH(class) assert_ptr_equal(strategy_choose(class->name, NULL), class);
     assert_null(strategy_choose("nosuch", NULL));
@@ -512,26 +487,4 @@ static void names_are_found_and_the_nearest_is_proposed(void **state)
     free(names);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_strategy_proposes_each_configuration_of_a_small_space_exactly_once),
-        cmocka_unit_test(a_strategy_that_insists_on_what_is_known_gets_all_the_others),
-        cmocka_unit_test(the_same_seed_gives_the_same_proposals_and_another_seed_others),
-        cmocka_unit_test(results_may_come_in_reverse_order),
-        cmocka_unit_test(a_space_where_nearly_all_fails_is_searched_to_its_end),
-        cmocka_unit_test(what_is_forgotten_is_neither_lost_nor_told_and_comes_again),
-        cmocka_unit_test(the_ranking_prefers_what_the_results_speak_for),
-        cmocka_unit_test(a_space_of_one_is_proposed_once),
-        cmocka_unit_test(unrequested_results_are_taken_and_not_proposed_again),
-        cmocka_unit_test(strategies_that_look_at_results_beat_random_search),
-        cmocka_unit_test(unknown_options_are_errors_that_name_them),
-        cmocka_unit_test(options_begin_as_their_defaults_and_take_what_is_given),
-        cmocka_unit_test(what_is_wrong_with_an_option_is_said_by_name_with_its_range),
-        cmocka_unit_test(every_option_has_a_default_in_its_range_and_a_meaning),
-        cmocka_unit_test(every_option_works_at_both_ends_of_its_range),
-        cmocka_unit_test(every_option_changes_what_is_proposed),
-        cmocka_unit_test(names_are_found_and_the_nearest_is_proposed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

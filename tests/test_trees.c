@@ -1,16 +1,10 @@
 // Extremely randomised trees (search/model/trees.c): they find a step, keep to what they were shown, and are the same
 // for the same seed.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "search/model/trees.h"
 #include "tests/random_normal.h"
+#include "tests/testing.h"
 
 enum { D = 3, POINTS = 200, TREES = 50 };
 
@@ -39,9 +33,8 @@ static struct trees *grow(const struct data *d, size_t count, size_t least, uint
     return t;
 }
 
-static void a_step_is_found_and_what_does_not_matter_is_ignored(void **state)
+TEST(a_step_is_found_and_what_does_not_matter_is_ignored)
 {
-    (void)state;
     struct data d;
     make_step(&d);
     struct trees *t = grow(&d, POINTS, 1, 1);
@@ -55,9 +48,8 @@ static void a_step_is_found_and_what_does_not_matter_is_ignored(void **state)
     trees_free(t);
 }
 
-static void predictions_are_means_of_what_was_shown(void **state)
+TEST(predictions_are_means_of_what_was_shown)
 {
-    (void)state;
     struct data d;
     make_step(&d);
     struct random rng;
@@ -85,9 +77,8 @@ static void predictions_are_means_of_what_was_shown(void **state)
     trees_free(t);
 }
 
-static void no_leaf_is_smaller_than_requested(void **state)
+TEST(no_leaf_is_smaller_than_requested)
 {
-    (void)state;
     // Ten points at 0, nine at 1, and one far out at 9, which random thresholds nearly always cut off alone.
     struct data d = {.points = {{0}}};
     for (int i = 0; i < 20; i++) {
@@ -108,9 +99,8 @@ static void no_leaf_is_smaller_than_requested(void **state)
     trees_free(t);
 }
 
-static void the_same_seed_grows_the_same_trees_and_another_one_others(void **state)
+TEST(the_same_seed_grows_the_same_trees_and_another_one_others)
 {
-    (void)state;
     struct data d;
     make_step(&d);
     struct trees *a = grow(&d, POINTS, 3, 5), *b = grow(&d, POINTS, 3, 5), *c = grow(&d, POINTS, 3, 6);
@@ -126,9 +116,8 @@ static void the_same_seed_grows_the_same_trees_and_another_one_others(void **sta
     trees_free(c);
 }
 
-static void growing_again_forgets_what_was_learnt(void **state)
+TEST(growing_again_forgets_what_was_learnt)
 {
-    (void)state;
     struct data d;
     make_step(&d);
     struct random rng;
@@ -140,14 +129,4 @@ static void growing_again_forgets_what_was_learnt(void **state)
     trees_free(t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_found_and_what_does_not_matter_is_ignored),
-        cmocka_unit_test(predictions_are_means_of_what_was_shown),
-        cmocka_unit_test(no_leaf_is_smaller_than_requested),
-        cmocka_unit_test(the_same_seed_grows_the_same_trees_and_another_one_others),
-        cmocka_unit_test(growing_again_forgets_what_was_learnt),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

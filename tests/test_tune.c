@@ -417,7 +417,7 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
                                           "sleep 1; kill -INT $first; wait $first; echo status $?",
                                           measured, folder, folder);
     e2e_expect(r.out, "status 130");
-    char *again = text_format("To go on: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder);
+    char *again = text_format("To resume: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder);
     e2e_expect(r.err, again);
     free(again);
     e2e_done(&r);
@@ -735,6 +735,7 @@ static void impossible_answers_to_other_requests_end_the_worker(void **state)
         int status;
         const char *says; // in the log, or on stderr where there is none yet
     } cases[] = {
+        {"hello {\"protocol\":7}", 3, "fake_worker: the worker speaks version 7 of the protocol and this program"},
         {"hello {\"device\":{\"warp_size\":0}}", 3, "the GPU worker says of its device that 'warp_size' is 0"},
         {"job {\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"problem\":0,\"time\":-1}]}]}", 3,
          "its answer to 'job': 'time' of a problem is -1"},

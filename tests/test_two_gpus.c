@@ -225,15 +225,15 @@ static void a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranke
                                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
                                           folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
-    e2e_expect(r.err, "gpu 2 is set aside: gpu 2 (GPU-fake-2, ");
+    e2e_expect(r.err, "gpu 2 is disabled: gpu 2 (GPU-fake-2, ");
     e2e_expect(r.err, "takes 1.060 times as long as the others for trial ");
-    e2e_expect(r.out, "set aside      gpu 2 (GPU-fake-2, ");
+    e2e_expect(r.out, "disabled       gpu 2 (GPU-fake-2, ");
     struct tally t = tally(folder);
     assert_int_equal(t.ok + t.marked, CONFIGURATIONS);
     assert_true(t.marked > 0);
     assert_true(t.longest < 1.0001);
-    assert_null(strstr(r.err, "gpu 0 is set aside"));
-    assert_null(strstr(r.err, "gpu 1 is set aside"));
+    assert_null(strstr(r.err, "gpu 0 is disabled"));
+    assert_null(strstr(r.err, "gpu 1 is disabled"));
     done(&r, folder);
 }
 
@@ -245,7 +245,7 @@ static void a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end(void **st
     struct outcome_of_command r = e2e_run(
         folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-nvcc --no-final", folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
-    e2e_expect(r.err, "gpu 2 is set aside: ");
+    e2e_expect(r.err, "gpu 2 is disabled: ");
     done(&r, folder);
 }
 
@@ -288,7 +288,7 @@ static void gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used(voi
                                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db --format json",
                                           folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
-    assert_null(strstr(r.err, "set aside"));
+    assert_null(strstr(r.err, "disabled"));
     const char *json = strchr(r.out, '{');
     json_t *document = json_parse(json ? json : r.out, NULL);
     if (!document && strchr(r.out, '[')) document = json_parse(strchr(r.out, '['), NULL);

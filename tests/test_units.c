@@ -178,7 +178,7 @@ static void work_is_doubted_by_the_pipe_that_it_names(void **state)
         struct job *job = job_of(folder, cases[i].work);
         if (work_is_doubtful(job, 0, cases[i].time, ceilings, &warning) != cases[i].doubted)
             fail_msg("case %zu: %s", i, warning.message);
-        if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the pipe '"));
+        if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the execution unit '"));
         job_free(job);
     }
     json_decref(ceilings);

@@ -268,9 +268,9 @@ static void workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_as
     }
     assert_int_equal(compilers[0], 1);
     assert_int_equal(compilers[1], 2);
-    bool odd = !strcmp(json_get_string(gpu[1], "state", ""), "set aside"); // the first that answers is the model
+    bool odd = !strcmp(json_get_string(gpu[1], "state", ""), "disabled"); // the first that answers is the model
     const json_t *aside = gpu[odd], *used = gpu[!odd];
-    assert_string_equal(json_get_string(aside, "state", ""), "set aside");
+    assert_string_equal(json_get_string(aside, "state", ""), "disabled");
     e2e_expect(json_get_string(aside, "reason", ""), "GPU");
     assert_int_equal(json_get_integer(aside, "done", -1), 0);
     if (json_get_integer(used, "done", 0) < 10) fail_msg("the other did too few");
@@ -343,7 +343,7 @@ static void watching_a_run_whose_driver_is_killed_says_so(void **state)
     e2e_expect(r.out, "watch 1");
     e2e_expect(r.err, "it was killed, or lost");
     e2e_expect(r.out, "the last run was killed: process ");
-    e2e_expect(r.out, "go on with");
+    e2e_expect(r.out, "resume with");
     e2e_done(&r);
     // A leftover does no harm: the next run takes its place and removes it.
     r = e2e_run(folder,

@@ -14,6 +14,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 
 struct timed_answer {
@@ -108,10 +109,10 @@ static inline json_t *timed_hello(void)
     const char *device = getenv("TIMED_DEVICE");
     char uuid[48];
     snprintf(uuid, sizeof uuid, "GPU-timed-%d-%d", (int)getpid(), greeted++);
-    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "timed 1.0", "device",
-                     "name", device ? device : "Timed GPU", "arch", "sm_90a", "uuid", uuid, "driver", "1.2.3",
-                     "sm_count", 132, "memory_bytes", (json_int_t)1 << 36, "memory_free", (json_int_t)1 << 36,
-                     "counters", "available", (int)(timed_setting("TIMED_COUNT", 0) > 0), "reason",
+    return json_pack("{s:i, s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "protocol", PROTOCOL_VERSION,
+                     "compiler", "timed 1.0", "device", "name", device ? device : "Timed GPU", "arch", "sm_90a", "uuid",
+                     uuid, "driver", "1.2.3", "sm_count", 132, "memory_bytes", (json_int_t)1 << 36, "memory_free",
+                     (json_int_t)1 << 36, "counters", "available", (int)(timed_setting("TIMED_COUNT", 0) > 0), "reason",
                      "none are simulated");
 }
 

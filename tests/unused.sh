@@ -12,7 +12,7 @@ done
 # shellcheck disable=SC2086
 lonely=$(nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk '
     $(NF - 1) == "U" { used[$NF] = 1 }
-    $(NF - 1) ~ /^[A-TV-Z]$/ { definer[$NF] = $1 }
+    $(NF - 1) ~ /^[A-TV-Zi]$/ && $NF !~ /\./ { definer[$NF] = $1 } # with a dot: made by the compiler
     END { for (name in definer) if (!(name in used) && name != "main") print definer[name] ".c", name }' | sort)
 while read -r file name; do
     [ -n "$name" ] || continue

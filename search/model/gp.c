@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "search/model/gp_loops.h"
+#include "tuner/base/arena.h"
 #include "tuner/base/memory.h"
 
 enum { ROWS = 8 }; // of V, computed at once
 
 struct gp {
+    struct arena memory;                     // of all but the pool
     size_t dimensions, ordinal, room, count; // the first `ordinal` dimensions are ordinal
     float *points;                           // room x dimensions
     float *turned;                           // dimensions x room: the same, dimension by dimension
@@ -40,11 +42,6 @@ struct gp {
 
 static const double least_noise = 1e-6;
 
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t pool_chunks(const struct gp *g)
 {
     return (g->pool_count + GP_CHUNK - 1) / GP_CHUNK;
@@ -65,30 +62,34 @@ static double prior_scale(const struct gp *g, size_t dimension)
     return 0.5 * log((double)(g->ordinal ? g->ordinal : 1)) + (dimension >= g->ordinal ? 0.5 : 0);
 }
 
+static double *doubles(struct gp *g, size_t count)
+{
+    return arena_new(&g->memory, count * sizeof(double));
+}
+
 struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
 {
     struct gp *g = memory_new(1, sizeof *g);
-    size_t dimensions = ordinal + nominal;
-    size_t matrix = max_points * max_points;
+    size_t dimensions = ordinal + nominal, matrix = max_points * max_points;
+    g->theta = doubles(g, dimensions + 2);
+    g->metric = (struct gp_metric){dimensions, ordinal, doubles(g, dimensions)};
+    g->gradient = doubles(g, dimensions + 2);
+    g->slope = doubles(g, dimensions + 2);
+    g->step = doubles(g, dimensions + 2);
+    g->factor = doubles(g, matrix);
+    g->work = doubles(g, matrix);
+    g->kernel = doubles(g, matrix);
+    g->fall = doubles(g, matrix);
+    g->inverse = doubles(g, matrix);
+    g->slopes = doubles(g, max_points * dimensions);
+    g->weights = doubles(g, max_points);
+    g->column = doubles(g, max_points);
+    g->solved = doubles(g, max_points);
+    g->points = arena_new(&g->memory, max_points * dimensions * sizeof *g->points);
+    g->turned = arena_new(&g->memory, max_points * dimensions * sizeof *g->turned);
     g->dimensions = dimensions;
     g->ordinal = ordinal;
     g->room = max_points;
-    g->points = memory_new(max_points * dimensions, sizeof *g->points);
-    g->turned = memory_new(max_points * dimensions, sizeof *g->turned);
-    g->theta = memory_new(dimensions + 2, sizeof *g->theta);
-    g->metric = (struct gp_metric){dimensions, ordinal, memory_new(dimensions, sizeof(double))};
-    g->gradient = memory_new(dimensions + 2, sizeof *g->gradient);
-    g->slope = memory_new(dimensions + 2, sizeof *g->slope);
-    g->step = memory_new(dimensions + 2, sizeof *g->step);
-    g->factor = memory_new(matrix, sizeof *g->factor);
-    g->work = memory_new(matrix, sizeof *g->work);
-    g->kernel = memory_new(matrix, sizeof *g->kernel);
-    g->fall = memory_new(matrix, sizeof *g->fall);
-    g->inverse = memory_new(matrix, sizeof *g->inverse);
-    g->slopes = memory_new(max_points * dimensions, sizeof *g->slopes);
-    g->weights = memory_new(max_points, sizeof *g->weights);
-    g->column = memory_new(max_points, sizeof *g->column);
-    g->solved = memory_new(max_points, sizeof *g->solved);
     for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g, i);
     g->theta[dimensions + 1] = log(1e-3);
     use_theta(g);
@@ -98,22 +99,7 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
 void gp_free(struct gp *g)
 {
     if (!g) return;
-    free(g->metric.inverse);
-    free(g->points);
-    free(g->turned);
-    free(g->theta);
-    free(g->gradient);
-    free(g->slope);
-    free(g->step);
-    free(g->factor);
-    free(g->work);
-    free(g->kernel);
-    free(g->fall);
-    free(g->inverse);
-    free(g->slopes);
-    free(g->weights);
-    free(g->column);
-    free(g->solved);
+    arena_release(&g->memory);
     free(g->pool);
     free(g->pool_kernel);
     free(g->pool_squares);
@@ -163,24 +149,34 @@ static void extend_factor(struct gp *g)
     }
 }
 
+// The triangle R of a = R'R, row-major, in a's place; only the upper triangle is read. `column` has room for n. `least`
+// is the least square of an element of the diagonal.
+static void factor_in_place(double *a, size_t stride, size_t n, double *column, double least)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *row = a + i * stride;
+        for (size_t k = 0; k < i; k++) column[k] = a[k * stride + i];
+        gp_eliminate(row + i, n - i, a + i, stride, column, i);
+        double pivot = sqrt(fmax(row[i], least));
+        row[i] = pivot;
+        for (size_t j = i + 1; j < n; j++) row[j] /= pivot;
+    }
+}
+
 // Factorises the kernel matrix of the first n points. `fall` (may be NULL) gets exp(-r) of its product part, g->kernel
 // the matrix itself.
 static void factorise(struct gp *g, size_t n, double *fall)
 {
     size_t stride = g->room;
     for (size_t i = 0; i < n; i++) {
-        double *row = g->factor + i * stride, *kept = g->kernel + i * stride;
-        kept[i] = g->signal + g->noise + least_noise;
-        gp_relate(&g->metric, g->points + i * g->dimensions, g->turned + i + 1, stride, n - i - 1, kept + i + 1,
+        double *row = g->kernel + i * stride;
+        row[i] = g->signal + g->noise + least_noise;
+        gp_relate(&g->metric, g->points + i * g->dimensions, g->turned + i + 1, stride, n - i - 1, row + i + 1,
                   fall ? fall + i * stride + i + 1 : NULL);
-        for (size_t j = i + 1; j < n; j++) kept[j] *= g->signal;
-        memcpy(row + i, kept + i, (n - i) * sizeof *row);
-        for (size_t k = 0; k < i; k++) g->column[k] = g->factor[k * stride + i];
-        gp_eliminate(row + i, n - i, g->factor + i, stride, g->column, i);
-        double pivot = sqrt(fmax(row[i], least_noise));
-        row[i] = pivot;
-        for (size_t j = i + 1; j < n; j++) row[j] /= pivot;
+        for (size_t j = i + 1; j < n; j++) row[j] *= g->signal;
+        memcpy(g->factor + i * stride + i, row + i, (n - i) * sizeof *row);
     }
+    factor_in_place(g->factor, stride, n, g->column, least_noise);
     g->factored = n;
 }
 
@@ -290,7 +286,7 @@ void gp_fit_begin(struct gp *g)
 void gp_fit_step(struct gp *g, const double *targets, size_t most)
 {
     size_t d = g->dimensions;
-    const double *gradient = gp_gradient(g, targets, least_of(g->count, most));
+    const double *gradient = gp_gradient(g, targets, smaller_of(g->count, most));
     for (size_t i = 0; i < d + 2; i++) {
         double slope = gradient[i];
         if (slope * g->slope[i] > 0)
@@ -349,7 +345,7 @@ void gp_pool_add(struct gp *g, const float *points, size_t count)
     }
     while (count) {
         size_t chunk = g->pool_count / GP_CHUNK, lane = g->pool_count % GP_CHUNK;
-        size_t width = least_of(count, GP_CHUNK - lane);
+        size_t width = smaller_of(count, GP_CHUNK - lane);
         float *at = g->pool + chunk * GP_CHUNK * d;
         if (!lane) memset(at, 0, GP_CHUNK * d * sizeof *at);
         turn(g, points, width, at + lane);
@@ -370,7 +366,7 @@ static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t le
     float signal = (float)g->signal;
     if (!known) memset(squares, 0, GP_CHUNK * sizeof *squares);
     for (size_t first = known; first < n; first += ROWS) {
-        size_t end = least_of(first + ROWS, n);
+        size_t end = smaller_of(first + ROWS, n);
         float *rows = chunk + first * GP_CHUNK;
         for (size_t k = first; k < end; k++) {
             float *row = chunk + k * GP_CHUNK;
@@ -393,7 +389,7 @@ static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t le
 void gp_pool_moments(struct gp *g, double *mean, double *variance)
 {
     size_t n = g->count, least = n;
-    for (size_t c = 0; c < pool_chunks(g); c++) least = least_of(least, g->pool_rows[c]);
+    for (size_t c = 0; c < pool_chunks(g); c++) least = smaller_of(least, g->pool_rows[c]);
     float *minus_solved = memory_new(n + (n - least) * n, sizeof *minus_solved), *factors = minus_solved + n;
     for (size_t j = 0; j < n; j++) {
         for (size_t k = j > least ? j : least; k < n; k++)
@@ -401,7 +397,7 @@ void gp_pool_moments(struct gp *g, double *mean, double *variance)
         minus_solved[j] = -(float)g->solved[j];
     }
     for (size_t c = 0; c < pool_chunks(g); c++) {
-        size_t first = c * GP_CHUNK, width = least_of(g->pool_count - first, GP_CHUNK);
+        size_t first = c * GP_CHUNK, width = smaller_of(g->pool_count - first, GP_CHUNK);
         float sum[GP_CHUNK] = {0};
         extend_chunk(g, c, factors, least);
         if (mean) gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
@@ -418,7 +414,7 @@ void gp_means(const struct gp *g, const float *points, size_t count, double *mea
     size_t d = g->dimensions;
     float *turned = memory_new(d * GP_CHUNK, sizeof *turned), row[GP_CHUNK];
     for (size_t first = 0; first < count; first += GP_CHUNK) {
-        size_t width = least_of(count - first, GP_CHUNK);
+        size_t width = smaller_of(count - first, GP_CHUNK);
         double means[GP_CHUNK] = {0}, bounds[GP_CHUNK] = {0};
         turn(g, points + first * d, width, turned);
         for (size_t j = 0; j < g->count; j++) {
@@ -441,19 +437,6 @@ double gp_variance(struct gp *g, const float *point)
     find_column(g, point, n);
     for (size_t j = 0; j < n; j++) rest -= g->column[j] * g->column[j];
     return fmax(rest, 1e-9);
-}
-
-// The triangle R of a = R'R, row-major, in a's place; only the upper triangle is read. `column` has room for n.
-static void factor_in_place(double *a, size_t stride, size_t n, double *column)
-{
-    for (size_t i = 0; i < n; i++) {
-        double *row = a + i * stride;
-        for (size_t k = 0; k < i; k++) column[k] = a[k * stride + i];
-        gp_eliminate(row + i, n - i, a + i, stride, column, i);
-        double pivot = sqrt(fmax(row[i], 1e-12));
-        row[i] = pivot;
-        for (size_t j = i + 1; j < n; j++) row[j] /= pivot;
-    }
 }
 
 // With A the rows and columns of K^-1 that belong to the points in question, the covariance given the others is A^-1,
@@ -488,7 +471,7 @@ void gp_without(const struct gp *g, const size_t *numbers, size_t count, const d
         gp_eliminate(a + i * count + i, count - i, v + from * count + i, count, column + from, n - from);
     }
     // A = R'R, and A^-1 = S'S with S = R'^-1.
-    factor_in_place(a, count, count, column);
+    factor_in_place(a, count, count, column, 1e-12);
     invert_factor(a, count, inverse, count, column);
     gp_solve_forward(mean, a, count, count);
     solve_backward(mean, a, count, count);

@@ -61,7 +61,7 @@ void gp_relate(const struct gp_metric *g, const float *point, const float *point
 }
 
 FOR_EACH_PROCESSOR
-static void relate_chunk(const struct gp_metric *g, const float *point, const float *points, float *restrict kernel)
+void gp_relate_chunk(const struct gp_metric *g, const float *point, const float *points, float *restrict kernel)
 {
     size_t d = g->dimensions;
     float share = (float)(additive / (double)d), rest = (float)(1 - additive);
@@ -128,27 +128,17 @@ static void relate_chunk(const struct gp_metric *g, const float *point, const fl
     for (size_t i = 0; i < GP_CHUNK; i++) kernel[i] = rest * (sum[i] * power[i]) + share * alone[i];
 }
 
-void gp_relate_chunk(const struct gp_metric *g, const float *point, const float *points, float *kernel)
-{
-    relate_chunk(g, point, points, kernel);
-}
-
 FOR_EACH_PROCESSOR
-static void gather_chunk(const float *restrict kernel, double weight, double *restrict mean, double *restrict most)
+void gp_gather_chunk(const float *restrict kernel, double weight, double *restrict mean, double *restrict most)
 {
     for (size_t i = 0; i < GP_CHUNK; i++) mean[i] += (double)kernel[i] * weight;
     for (size_t i = 0; i < GP_CHUNK; i++) most[i] = (double)kernel[i] > most[i] ? (double)kernel[i] : most[i];
 }
 
-void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most)
-{
-    gather_chunk(kernel, weight, mean, most);
-}
-
 // With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive one.
 FOR_EACH_PROCESSOR
-static void add_slopes(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
-                       const double *weights, const double *fall, double *restrict slopes)
+void gp_add_slopes(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
+                   const double *weights, const double *fall, double *restrict slopes)
 {
     double product = (1 - additive) * 3, share = additive * 2 / (double)g->dimensions;
     for (size_t m = 0; m < g->ordinal; m++) {
@@ -167,15 +157,9 @@ static void add_slopes(const struct gp_metric *g, const float *point, const floa
     }
 }
 
-void gp_add_slopes(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
-                   const double *weights, const double *fall, double *slopes)
-{
-    add_slopes(g, point, points, stride, count, weights, fall, slopes);
-}
-
 FOR_EACH_PROCESSOR
-static void eliminate(double *restrict row, size_t width, const double *restrict others, size_t stride,
-                      const double *restrict factors, size_t count)
+void gp_eliminate(double *restrict row, size_t width, const double *restrict others, size_t stride,
+                  const double *restrict factors, size_t count)
 {
     size_t k = 0;
     for (; k + 4 <= count; k += 4) {
@@ -187,14 +171,9 @@ static void eliminate(double *restrict row, size_t width, const double *restrict
         for (size_t i = 0; i < width; i++) row[i] -= factors[k] * others[k * stride + i];
 }
 
-void gp_eliminate(double *row, size_t width, const double *others, size_t stride, const double *factors, size_t count)
-{
-    eliminate(row, width, others, stride, factors, count);
-}
-
 FOR_EACH_PROCESSOR
-static void eliminate_chunk(float *restrict rows, size_t row_count, const float *restrict others,
-                            const float *restrict factors, size_t stride, size_t count)
+void gp_eliminate_chunk(float *restrict rows, size_t row_count, const float *restrict others,
+                        const float *restrict factors, size_t stride, size_t count)
 {
     size_t k = 0;
     for (; k + 4 <= count; k += 4) {
@@ -213,14 +192,8 @@ static void eliminate_chunk(float *restrict rows, size_t row_count, const float 
     }
 }
 
-void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, const float *factors, size_t stride,
-                        size_t count)
-{
-    eliminate_chunk(rows, row_count, others, factors, stride, count);
-}
-
 FOR_EACH_PROCESSOR
-static void solve_forward(double *restrict x, const double *restrict factor, size_t stride, size_t n)
+void gp_solve_forward(double *restrict x, const double *restrict factor, size_t stride, size_t n)
 {
     size_t k = 0;
     for (; k + 4 <= n; k += 4) {
@@ -235,9 +208,4 @@ static void solve_forward(double *restrict x, const double *restrict factor, siz
         double f = x[k] /= factor[k * stride + k];
         for (size_t j = k + 1; j < n; j++) x[j] -= f * factor[k * stride + j];
     }
-}
-
-void gp_solve_forward(double *x, const double *factor, size_t stride, size_t n)
-{
-    solve_forward(x, factor, stride, n);
 }

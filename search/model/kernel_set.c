@@ -11,7 +11,7 @@
 
 enum { MOST_NODES = 2000000 };
 
-struct search {
+struct set_search {
     size_t candidates, problems;
     const double *times;
     uint64_t *covers; // by candidate: a bit per problem
@@ -22,13 +22,13 @@ struct search {
     long nodes;
 };
 
-static double time_of(const struct search *s, size_t candidate, size_t problem)
+static double time_of(const struct set_search *s, size_t candidate, size_t problem)
 {
     double t = s->times[candidate * s->problems + problem];
     return t > 0 ? t : INFINITY;
 }
 
-static void greedy(struct search *s)
+static void greedy(struct set_search *s)
 {
     uint64_t left = s->all;
     s->best_count = 0;
@@ -41,7 +41,7 @@ static void greedy(struct search *s)
     }
 }
 
-static void branch(struct search *s, uint64_t left)
+static void branch(struct set_search *s, uint64_t left)
 {
     if (!left) {
         s->best_count = s->depth;
@@ -74,7 +74,7 @@ static void branch(struct search *s, uint64_t left)
 
 // A smallest set does not need candidates whose problems another candidate covers too (and it covers more, or comes
 // first).
-static void drop_dominated(struct search *s)
+static void drop_dominated(struct set_search *s)
 {
     uint64_t *kept = memory_new(s->candidates, sizeof *kept);
     memcpy(kept, s->covers, s->candidates * sizeof *kept);
@@ -86,7 +86,7 @@ static void drop_dominated(struct search *s)
 }
 
 // The fastest member for a problem.
-static size_t member_for(const struct search *s, const size_t *members, size_t count, size_t problem)
+static size_t member_for(const struct set_search *s, const size_t *members, size_t count, size_t problem)
 {
     size_t best = 0;
     for (size_t i = 1; i < count; i++)
@@ -94,7 +94,7 @@ static size_t member_for(const struct search *s, const size_t *members, size_t c
     return best;
 }
 
-static double total_regret(const struct search *s, const size_t *members, size_t count, bool *covered, double bound)
+static double total_regret(const struct set_search *s, const size_t *members, size_t count, bool *covered, double bound)
 {
     double sum = 0;
     *covered = true;
@@ -107,7 +107,7 @@ static double total_regret(const struct search *s, const size_t *members, size_t
     return sum;
 }
 
-static void exchange(const struct search *s, size_t *members, size_t count, double bound)
+static void exchange(const struct set_search *s, size_t *members, size_t count, double bound)
 {
     bool better = true, covered;
     double least = total_regret(s, members, count, &covered, bound);
@@ -126,7 +126,7 @@ static void exchange(const struct search *s, size_t *members, size_t count, doub
     }
 }
 
-static void order_by_use(struct search *s, struct kernel_set *out)
+static void order_by_use(struct set_search *s, struct kernel_set *out)
 {
     size_t uses[KERNEL_SET_MAX_CHOSEN] = {0};
     for (size_t p = 0; p < s->problems; p++)
@@ -158,7 +158,7 @@ int kernel_set_select(const double *times, size_t problems, const bool *holdout,
     return selection.kernel;
 }
 
-static void assign(const struct search *s, const bool *holdout, const int64_t *sizes, size_t size_count,
+static void assign(const struct set_search *s, const bool *holdout, const int64_t *sizes, size_t size_count,
                    const double *relative_times, struct kernel_set *out)
 {
     out->worst = 0;
@@ -182,7 +182,7 @@ static void assign(const struct search *s, const bool *holdout, const int64_t *s
 int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes,
                     size_t size_count, const double *relative_times, double regret, struct kernel_set *out)
 {
-    struct search s = {.candidates = candidates, .problems = problems, .times = times};
+    struct set_search s = {.candidates = candidates, .problems = problems, .times = times};
     const double bound = 1 + regret + 1e-12;
     *out = (struct kernel_set){0};
     for (size_t p = 0; p < problems; p++) {

@@ -45,7 +45,7 @@ static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to
 // Room for so many rows. What is in the model is kept; the process has no points then.
 static void make_room(struct surrogate *s, size_t rows)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
+    size_t d = s->encoding.count;
     struct gp *gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, rows);
     if (s->gp) copy_theta(s, s->gp, gp);
     gp_free(s->gp);
@@ -63,22 +63,21 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
 {
     *s = (struct surrogate){.space = space, .history = history, .width = space_parameter_count(space)};
     encoding_init(&s->encoding, space);
-    size_t d = s->encoding.count ? s->encoding.count : 1;
+    size_t d = s->encoding.count;
     s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
     prior_weights_init(&s->prior_weights, priors, prior_count);
     make_room(s, MAX_ROWS + SPARE_ROWS);
-    s->pool_features = memory_new(POOL * prior_count, sizeof *s->pool_features);
-    s->candidate_room = TOP * space_neighbour_room(space);
-    if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
-    s->pool = memory_new(POOL * s->width, sizeof *s->pool);
-    s->pool_mean = memory_new(POOL, sizeof *s->pool_mean);
-    s->pool_variance = memory_new(POOL, sizeof *s->pool_variance);
-    s->configs = memory_new(s->candidate_room * s->width, sizeof *s->configs);
-    s->encoded = memory_new(s->candidate_room * d, sizeof *s->encoded);
-    s->mean = memory_new(s->candidate_room, sizeof *s->mean);
-    s->bound = memory_new(s->candidate_room, sizeof *s->bound);
-    s->acquisition = memory_new(s->candidate_room, sizeof *s->acquisition);
-    s->proposal = memory_new(s->width, sizeof *s->proposal);
+    s->pool_features = arena_new(&s->memory, POOL * prior_count * sizeof *s->pool_features);
+    s->candidate_room = smaller_of(TOP * space_neighbour_room(space), MAX_NEIGHBOURS);
+    s->pool = arena_new(&s->memory, POOL * s->width * sizeof *s->pool);
+    s->pool_mean = arena_new(&s->memory, POOL * sizeof *s->pool_mean);
+    s->pool_variance = arena_new(&s->memory, POOL * sizeof *s->pool_variance);
+    s->configs = arena_new(&s->memory, s->candidate_room * s->width * sizeof *s->configs);
+    s->encoded = arena_new(&s->memory, s->candidate_room * d * sizeof *s->encoded);
+    s->mean = arena_new(&s->memory, s->candidate_room * sizeof *s->mean);
+    s->bound = arena_new(&s->memory, s->candidate_room * sizeof *s->bound);
+    s->acquisition = arena_new(&s->memory, s->candidate_room * sizeof *s->acquisition);
+    s->proposal = arena_new(&s->memory, s->width * sizeof *s->proposal);
 }
 
 void surrogate_release(struct surrogate *s)
@@ -86,28 +85,19 @@ void surrogate_release(struct surrogate *s)
     encoding_release(&s->encoding);
     gp_free(s->gp);
     gp_free(s->fitting);
+    arena_release(&s->memory);
     free(s->rows);
     free(s->points);
     free(s->targets);
     free(s->awaited_variance);
     free(s->features);
-    free(s->pool_features);
-    free(s->pool);
-    free(s->pool_mean);
-    free(s->pool_variance);
-    free(s->configs);
-    free(s->encoded);
-    free(s->mean);
-    free(s->bound);
-    free(s->acquisition);
-    free(s->proposal);
 }
 
 // Learning -----------------------------------------------------------------------------------------
 
 static void add_row(struct surrogate *s, size_t row)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
+    size_t d = s->encoding.count;
     float *point = s->points + s->row_count * d;
     encoding_of(&s->encoding, history_config(s->history, row), point);
     prior_weights_features(&s->prior_weights, history_config(s->history, row),
@@ -127,15 +117,10 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 // Rows learnt at a fit.
 static size_t most_rows(const struct surrogate *s)
 {
-    size_t pending = least_of(s->history->pending, AWAITED_MOST);
+    size_t pending = smaller_of(s->history->pending, AWAITED_MOST);
     return MAX_ROWS + (pending > AWAITED_ROWS ? pending - AWAITED_ROWS : 0);
 }
 
@@ -158,8 +143,8 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     for (size_t i = 0; i < count; i++)
         if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){history_score(s->history, i), i};
     qsort(order, measured, sizeof *order, compare_scored);
-    size_t pending = least_of(s->history->pending, AWAITED_MOST);
-    size_t rows = least_of(measured, most_rows(s) - pending);
+    size_t pending = smaller_of(s->history->pending, AWAITED_MOST);
+    size_t rows = smaller_of(measured, most_rows(s) - pending);
     for (size_t i = 0; i < rows; i++) {
         if (i >= BEST_ROWS) {
             size_t j = i + random_below(rng, measured - i);
@@ -276,7 +261,7 @@ static void expect_awaited(struct surrogate *s)
 // costs time in all proposals that the pool serves for. Returns how many.
 static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, kept = count < KEPT ? count : KEPT;
+    size_t d = s->encoding.count, kept = smaller_of(count, KEPT);
     struct scored *order = memory_new(count, sizeof *order);
     double *mean = memory_new(2 * count, sizeof *mean), *bound = mean + count;
     float *best = memory_new(kept * d, sizeof *best);
@@ -304,7 +289,7 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
 static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng)
 {
     uint64_t size = space_size(s->space);
-    size_t d = s->encoding.count ? s->encoding.count : 1, whole = size < POOL ? (size_t)size : POOL;
+    size_t d = s->encoding.count, whole = size < POOL ? (size_t)size : POOL;
     // Of a small space, every so many: neighbours in number are alike.
     size_t first = s->pool_parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
     float *points = memory_new(count * d, sizeof *points);
@@ -328,15 +313,10 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     free(configs);
 }
 
-static size_t most_of(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 // How many results are learnt at once. With more proposals outstanding, learning costs more and results come faster.
 static size_t batch_of(const struct surrogate *s)
 {
-    size_t pending = least_of(s->history->pending, AWAITED_MOST), batch = most_of(pending / BATCH, 1);
+    size_t pending = smaller_of(s->history->pending, AWAITED_MOST), batch = larger_of(pending / BATCH, 1);
     return pending > BATCH_WIDE ? batch * pending / BATCH_WIDE : batch;
 }
 
@@ -345,7 +325,7 @@ static size_t batch_of(const struct surrogate *s)
 static size_t fit_interval(const struct surrogate *s, size_t reported)
 {
     size_t batch = batch_of(s);
-    return reported < 60 ? batch : reported < SPREAD_FROM ? most_of(10, batch) : most_of(20, FIT_BATCH * batch);
+    return reported < 60 ? batch : reported < SPREAD_FROM ? larger_of(10, batch) : larger_of(20, FIT_BATCH * batch);
 }
 
 // The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
@@ -353,14 +333,14 @@ static size_t fit_rows(const struct surrogate *s)
 {
     size_t measured = s->row_count;
     while (measured && is_awaited(s, measured - 1)) measured--;
-    return measured < FIT_ROWS ? measured : FIT_ROWS;
+    return smaller_of(measured, FIT_ROWS);
 }
 
 // One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
 // model goes on with the hyperparameters it has.
 static void prepare_fit(struct surrogate *s)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, rows = fit_rows(s);
+    size_t d = s->encoding.count, rows = fit_rows(s);
     if (s->steps++ == 0) {
         copy_theta(s, s->gp, s->fitting);
         gp_fit_begin(s->fitting);
@@ -410,7 +390,7 @@ static bool is_up_to_date(const struct surrogate *s, size_t reported)
 void surrogate_learn(struct surrogate *s, size_t reported, struct random *rng)
 {
     if (is_up_to_date(s, reported)) return;
-    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(s, reported);
+    size_t d = s->encoding.count, every = fit_interval(s, reported);
     size_t new_results = reported - s->reported_at_learn;
     bool at_once = s->reported_at_fit == 0 || reported < SPREAD_FROM;
     bool renew = at_once && (s->reported_at_fit == 0 || reported >= s->reported_at_fit + every);
@@ -443,7 +423,7 @@ void surrogate_learn(struct surrogate *s, size_t reported, struct random *rng)
 
 void surrogate_await(struct surrogate *s)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, i = s->row_count;
+    size_t d = s->encoding.count, i = s->row_count;
     if (!s->reported_at_fit || s->known + 1 != s->history->count || i == s->room) return; // learnt next time
     add_row(s, s->known++);
     gp_add(s->gp, s->points + i * d);
@@ -460,7 +440,7 @@ void surrogate_await(struct surrogate *s)
 // open, and are bounds for the next proposal. Returns it, or -1, and its promise and variance.
 static int64_t best_candidate(struct surrogate *s, double *acquisition, double *variance)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
+    size_t d = s->encoding.count;
     int64_t best = -1;
     for (size_t i = 0; i < s->candidate_count; i++) {
         bool known = history_find(s->history, s->configs + i * s->width) >= 0;
@@ -508,7 +488,7 @@ static void add_best_neighbours(struct surrogate *s)
 // variance.
 static void rate_neighbours(struct surrogate *s)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1, kept = 0;
+    size_t d = s->encoding.count, kept = 0;
     s->candidate_count = 0;
     if (space_size(s->space) <= POOL) return; // all of it is in the pool
     add_best_neighbours(s);
@@ -574,7 +554,7 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
 
 void surrogate_acquisitions(struct surrogate *s, const uint16_t *const *configs, size_t count, double *acquisition)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
+    size_t d = s->encoding.count;
     float *point = memory_new(d, sizeof *point);
     for (size_t c = 0; c < count; c++) {
         double mean, bound, variance;

@@ -13,10 +13,12 @@
 #include "search/model/gp.h"
 #include "search/model/history.h"
 #include "search/model/prior_weight.h"
+#include "tuner/base/arena.h"
 
 struct surrogate {
     const struct space *space;
     const struct history *history; // borrowed
+    struct arena memory;           // of what does not grow
     struct encoding encoding;
     struct gp *gp;
     size_t width;

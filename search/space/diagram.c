@@ -10,21 +10,15 @@
 
 void draft_edge(struct draft_level *level, uint16_t value, uint32_t child)
 {
-    if (level->edge_count == level->edge_room) {
-        level->edge_room = level->edge_room ? 2 * level->edge_room : 64;
-        level->value = memory_grow(level->value, level->edge_room, sizeof *level->value);
-        level->child = memory_grow(level->child, level->edge_room, sizeof *level->child);
-    }
+    level->value = memory_room(level->value, &level->value_room, level->edge_count + 1, sizeof *level->value);
+    level->child = memory_room(level->child, &level->child_room, level->edge_count + 1, sizeof *level->child);
     level->value[level->edge_count] = value;
     level->child[level->edge_count++] = child;
 }
 
 void draft_state_done(struct draft_level *level)
 {
-    if (level->state_count + 2 > level->state_room) {
-        level->state_room = level->state_room ? 2 * level->state_room : 16;
-        level->begin = memory_grow(level->begin, level->state_room, sizeof *level->begin);
-    }
+    level->begin = memory_room(level->begin, &level->state_room, level->state_count + 2, sizeof *level->begin);
     if (level->state_count == 0) level->begin[0] = 0;
     level->begin[++level->state_count] = (uint32_t)level->edge_count;
 }
@@ -40,7 +34,8 @@ void draft_release(struct draft_level *level)
 // The diagram while it grows from the last level up, with a hash table of the finished states by their edges.
 struct build {
     struct diagram *d;
-    uint32_t edge_count, edge_room, state_room;
+    uint32_t edge_count;
+    size_t value_room, child_room, state_room;
     struct hash_index index;
 };
 
@@ -57,11 +52,8 @@ static bool same_edges(const void *build, size_t state)
 static void add_edge(struct build *b, uint16_t value, uint32_t child)
 {
     struct diagram *d = b->d;
-    if (b->edge_count == b->edge_room) {
-        b->edge_room = b->edge_room ? 2 * b->edge_room : 128;
-        d->value = memory_grow(d->value, b->edge_room, sizeof *d->value);
-        d->child = memory_grow(d->child, b->edge_room, sizeof *d->child);
-    }
+    d->value = memory_room(d->value, &b->value_room, b->edge_count + 1, sizeof *d->value);
+    d->child = memory_room(d->child, &b->child_room, b->edge_count + 1, sizeof *d->child);
     d->value[b->edge_count] = value;
     d->child[b->edge_count++] = child;
 }
@@ -77,10 +69,7 @@ static uint32_t finish_state(struct build *b)
         b->edge_count = from;
         return (uint32_t)known;
     }
-    if (d->state_count + 2 > b->state_room) {
-        b->state_room = 2 * b->state_room + 64;
-        d->begin = memory_grow(d->begin, b->state_room, sizeof *d->begin);
-    }
+    d->begin = memory_room(d->begin, &b->state_room, d->state_count + 2, sizeof *d->begin);
     hash_index_add(&b->index, hash, d->state_count);
     d->begin[d->state_count + 1] = b->edge_count;
     return d->state_count++;
@@ -118,8 +107,8 @@ static void count_paths(struct diagram *d)
 void diagram_build(struct diagram *d, const struct draft_level *draft, int levels)
 {
     *d = (struct diagram){.levels = levels, .state_count = 1};
-    struct build b = {.d = d, .state_room = 64};
-    d->begin = memory_grow(NULL, b.state_room, sizeof *d->begin);
+    struct build b = {.d = d};
+    d->begin = memory_room(NULL, &b.state_room, 2, sizeof *d->begin);
     d->begin[0] = d->begin[1] = 0;
     // final[s]: the finished state of the draft's state s in the level below, UINT32_MAX for a dead end.
     uint32_t *below = memory_grow(NULL, sizeof *below, 1), *here = NULL;

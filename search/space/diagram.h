@@ -31,9 +31,9 @@ struct diagram {
 // One level while a diagram is being made: the edges of each state, ascending by value, into states of the next level.
 // Edges of the last level lead to state 0.
 struct draft_level {
-    uint32_t state_count, state_room;
+    uint32_t state_count;
     uint32_t *begin; // state_count + 1 entries
-    size_t edge_count, edge_room;
+    size_t edge_count, state_room, value_room, child_room;
     uint16_t *value;
     uint32_t *child;
 };

@@ -12,6 +12,7 @@
 
 #include "search/space/expr_node.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
 // What is nested, and what is a long chain: both are evaluated by recursion.
 enum { MAX_DEPTH = 256, MAX_NODES = 36000 };
@@ -26,7 +27,7 @@ struct parser {
     char sign[4]; // TOKEN_SIGN
     int64_t number;
     struct expr *expr;
-    int room;
+    size_t room;
     int depth;
     struct error *err;
     bool failed;
@@ -154,10 +155,7 @@ static int add_node(struct parser *p, struct expr_node node)
 {
     struct expr *e = p->expr;
     if (e->count == MAX_NODES) return fail_at(p, p->start, "the expression is too long");
-    if (e->count == p->room) {
-        p->room = p->room ? 2 * p->room : 16;
-        e->nodes = memory_grow(e->nodes, (size_t)p->room, sizeof *e->nodes);
-    }
+    e->nodes = memory_room(e->nodes, &p->room, (size_t)e->count + 1, sizeof *e->nodes);
     e->nodes[e->count] = node;
     return e->count++;
 }
@@ -278,9 +276,7 @@ static int parse_primary(struct parser *p)
     }
     if (p->kind == TOKEN_TEXT) {
         size_t length = p->at - p->start - 2;
-        char *copy = memory_grow(NULL, length + 1, 1);
-        memcpy(copy, p->text + p->start + 1, length);
-        copy[length] = 0;
+        char *copy = text_format("%.*s", (int)length, p->text + p->start + 1);
         node.op = OP_TEXT;
         node.value = symbols_intern(p->expr->symbols, copy);
         free(copy);
@@ -297,27 +293,29 @@ static int parse_primary(struct parser *p)
     return fail_at(p, p->start, p->kind == TOKEN_END ? "unexpected end" : "expected a value");
 }
 
+// The operators of one operand; a plus means nothing.
+static const struct expr_operator signs[] = {
+    {"-", 0, OP_NEGATE}, {"~", 0, OP_INVERT}, {"!", 0, OP_NOT}, {"+", 0, OP_CONSTANT}, {0}};
+
+// The row for the current token, the last one if there is none.
+static const struct expr_operator *find_operator(const struct parser *p, const struct expr_operator *o)
+{
+    while (o->sign && !is_sign(p, o->sign)) o++;
+    return o;
+}
+
 static int parse_unary(struct parser *p)
 {
     if (p->failed) return -1;
     size_t column = p->start;
-    enum expr_op op;
-    if (is_sign(p, "-"))
-        op = OP_NEGATE;
-    else if (is_sign(p, "~"))
-        op = OP_INVERT;
-    else if (is_sign(p, "!"))
-        op = OP_NOT;
-    else if (is_sign(p, "+"))
-        op = OP_CONSTANT; // no operator
-    else
-        return parse_primary(p);
+    const struct expr_operator *sign = find_operator(p, signs);
+    if (!sign->sign) return parse_primary(p);
     if (++p->depth > MAX_DEPTH) return fail_at(p, column, "nested too deeply");
     next_token(p);
     int operand = parse_unary(p);
     p->depth--;
-    if (op == OP_CONSTANT) return operand;
-    return combine(p, op, column, operand, -1, -1);
+    if (sign->op == OP_CONSTANT) return operand;
+    return combine(p, (enum expr_op)sign->op, column, operand, -1, -1);
 }
 
 const struct expr_operator expr_operators[] = {
@@ -350,8 +348,7 @@ static int parse_binary(struct parser *p, int level)
     bool compared = false;
     for (;;) {
         if (p->failed) return -1;
-        const struct expr_operator *o = expr_operators;
-        while (o->sign && !(p->kind == TOKEN_SIGN && strcmp(p->sign, o->sign) == 0)) o++;
+        const struct expr_operator *o = find_operator(p, expr_operators);
         if (!o->sign || o->level < level) return left;
         int found = o->level;
         size_t column = p->start;
@@ -382,6 +379,20 @@ static int parse_choice(struct parser *p)
     return p->failed ? -1 : first;
 }
 
+const char *expr_function_name(enum expr_op op)
+{
+    const struct expr_function *f = expr_functions;
+    while (f->name && f->op != (int)op) f++;
+    return f->name;
+}
+
+const char *expr_operator_sign(enum expr_op op)
+{
+    const struct expr_operator *o = expr_arity(op) == 1 ? signs : expr_operators;
+    while (o->sign && o->op != (int)op) o++;
+    return o->sign;
+}
+
 static int compare_ints(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
@@ -402,9 +413,7 @@ static void collect_slots(struct expr *e)
 struct expr *expr_parse(const char *text, struct symbols *symbols, struct error *err)
 {
     struct expr *e = memory_new(1, sizeof *e);
-    size_t size = strlen(text) + 1;
-    e->text = memory_grow(NULL, size, 1);
-    memcpy(e->text, text, size);
+    e->text = text_copy(text);
     e->symbols = symbols;
     struct parser p = {.text = e->text, .expr = e, .err = err};
     next_token(&p);
@@ -441,37 +450,33 @@ const int *expr_slots(const struct expr *e, size_t *count)
     return e->slots;
 }
 
-static enum expr_failure evaluate(const struct expr *e, int index, const int64_t *values, int64_t *result, int *column)
+enum expr_failure expr_evaluate(const struct expr *e, int node, const struct expr_scope *scope, int64_t *result,
+                                int *column)
 {
-    const struct expr_node *n = &e->nodes[index];
+    const struct expr_node *n = &e->nodes[node];
     int64_t a = 0, b = 0;
-    enum expr_failure failure;
-    switch (n->op) {
-    case OP_CONSTANT:
-    case OP_TEXT:
+    enum expr_failure failure, other = EXPR_FINE;
+    if (n->op == OP_CONSTANT || n->op == OP_TEXT) {
         *result = n->value;
         return EXPR_FINE;
-    case OP_NAME:
-        *result = values[n->slot];
-        return EXPR_FINE;
-    case OP_AND:
-    case OP_OR:
-        if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
-        if ((a != 0) == (n->op == OP_OR)) {
-            *result = n->op == OP_OR;
-            return EXPR_FINE;
-        }
-        if ((failure = evaluate(e, n->b, values, &b, column))) return failure;
-        *result = b != 0;
-        return EXPR_FINE;
-    case OP_CHOOSE:
-        if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
-        return evaluate(e, a ? n->b : n->c, values, result, column);
-    default:
-        break;
     }
-    if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
-    if (n->b >= 0 && (failure = evaluate(e, n->b, values, &b, column))) return failure;
+    if (n->op == OP_NAME) {
+        if (scope->values) *result = scope->values[n->slot];
+        bool known = scope->values || (scope->constant && scope->constant(scope->user, n->slot, result));
+        return known ? EXPR_FINE : EXPR_UNKNOWN;
+    }
+    failure = expr_evaluate(e, n->a, scope, &a, column);
+    if (n->op == OP_AND || n->op == OP_OR || n->op == OP_CHOOSE) {
+        if (failure) return failure;
+        if (n->op == OP_CHOOSE) return expr_evaluate(e, a ? n->b : n->c, scope, result, column);
+        *result = a != 0;
+        if (*result == (n->op == OP_OR)) return EXPR_FINE;
+        failure = expr_evaluate(e, n->b, scope, &b, column);
+        *result = b != 0;
+        return failure;
+    }
+    if (n->b >= 0 && (!failure || failure == EXPR_UNKNOWN)) other = expr_evaluate(e, n->b, scope, &b, column);
+    if (failure || other) return other ? other : failure;
     failure = expr_apply(n->op, a, b, result);
     if (failure) *column = n->column;
     return failure;
@@ -480,7 +485,7 @@ static enum expr_failure evaluate(const struct expr *e, int index, const int64_t
 int expr_eval(const struct expr *e, const int64_t *values, int64_t *result, struct error *err)
 {
     int column = 0;
-    enum expr_failure failure = evaluate(e, e->count - 1, values, result, &column);
+    enum expr_failure failure = expr_evaluate(e, e->count - 1, &(struct expr_scope){.values = values}, result, &column);
     if (failure) return error_set(err, "%s at column %d: '%s'", expr_failure_text(failure), column, e->text);
     return 0;
 }

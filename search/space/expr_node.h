@@ -3,6 +3,7 @@
 #ifndef SWEETSPOT_EXPR_NODE_H
 #define SWEETSPOT_EXPR_NODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,6 +74,7 @@ enum expr_failure {
     EXPR_OVERFLOW,
     EXPR_BAD_SHIFT,
     EXPR_BAD_LOG2,
+    EXPR_UNKNOWN, // a name has no value
 };
 
 int expr_arity(enum expr_op op);
@@ -80,5 +82,20 @@ int expr_arity(enum expr_op op);
 // One strict operation (neither a leaf nor a lazy one) on values; b is ignored where there is one operand.
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
 const char *expr_failure_text(enum expr_failure);
+
+// Where an evaluation takes the values of names from: `values` by slot, or, where that is NULL, `constant`, which is
+// false for a name without a value (so is NULL).
+struct expr_scope {
+    const int64_t *values;
+    bool (*constant)(void *user, int slot, int64_t *value);
+    void *user;
+};
+// The value of a node. For a failure, *column is its place in the text. EXPR_UNKNOWN: it depends on a name without a
+// value, and what does not depend on one does not fail.
+enum expr_failure expr_evaluate(const struct expr *, int node, const struct expr_scope *, int64_t *result, int *column);
+
+// What an expression calls an operation of one or two operands: a function's name, or an operator's sign.
+const char *expr_function_name(enum expr_op op); // NULL: it is no function
+const char *expr_operator_sign(enum expr_op op); // NULL: it is no operator
 
 #endif

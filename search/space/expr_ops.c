@@ -14,133 +14,93 @@ int expr_arity(enum expr_op op)
 
 const char *expr_failure_text(enum expr_failure failure)
 {
-    switch (failure) {
-    case EXPR_FINE:
-        break;
-    case EXPR_DIVISION_BY_ZERO:
-        return "division by zero";
-    case EXPR_OVERFLOW:
-        return "overflow";
-    case EXPR_BAD_SHIFT:
-        return "shift by a negative number or past 63";
-    case EXPR_BAD_LOG2:
-        return "log2 of a number below 1";
-    }
-    return "no failure";
+    static const char *const texts[] = {
+        [EXPR_FINE] = "no failure",
+        [EXPR_DIVISION_BY_ZERO] = "division by zero",
+        [EXPR_OVERFLOW] = "overflow",
+        [EXPR_BAD_SHIFT] = "shift by a negative number or past 63",
+        [EXPR_BAD_LOG2] = "log2 of a number below 1",
+        [EXPR_UNKNOWN] = "a name without a value",
+    };
+    return texts[failure];
 }
 
-static enum expr_failure shift_left(int64_t a, int64_t b, int64_t *result)
+// Why the operation has no value, whatever its size would be.
+static enum expr_failure undefined(enum expr_op op, int64_t a, int64_t b)
 {
-    if (b < 0 || b > 63) return EXPR_BAD_SHIFT;
-    if (b == 63) {
-        *result = 0;
-        return a ? EXPR_OVERFLOW : EXPR_FINE;
-    }
-    return __builtin_mul_overflow(a, (int64_t)1 << b, result) ? EXPR_OVERFLOW : EXPR_FINE;
+    if (op == OP_LOG2) return a < 1 ? EXPR_BAD_LOG2 : EXPR_FINE;
+    if (op == OP_SHIFT_LEFT || op == OP_SHIFT_RIGHT) return b < 0 || b > 63 ? EXPR_BAD_SHIFT : EXPR_FINE;
+    bool divides = op == OP_DIVIDE || op == OP_REMAINDER || op == OP_CEIL_DIV || op == OP_ROUND_UP;
+    return divides && b == 0 ? EXPR_DIVISION_BY_ZERO : EXPR_FINE;
 }
 
-static enum expr_failure apply_any(enum expr_op op, int64_t a, int64_t b, int64_t *result)
+// The value in twice the bits, where nothing overflows. EXPR_VALUE_MIN keeps INT64_MIN out of the operands.
+static __int128 exact(enum expr_op op, int64_t a, int64_t b)
 {
-    bool overflow = false;
     switch (op) {
     case OP_NEGATE:
-        *result = -a;
-        break; // EXPR_VALUE_MIN keeps INT64_MIN out
+        return -a;
     case OP_INVERT:
-        *result = ~a;
-        break;
+        return ~a;
     case OP_NOT:
-        *result = !a;
-        break;
+        return !a;
     case OP_ABS:
-        *result = fn_abs(a);
-        break;
+        return fn_abs(a);
     case OP_IS_POW2:
-        *result = fn_is_pow2(a);
-        break;
+        return fn_is_pow2(a);
     case OP_LOG2:
-        if (a < 1) return EXPR_BAD_LOG2;
-        *result = fn_log2(a);
-        break;
+        return fn_log2(a);
     case OP_ADD:
-        overflow = __builtin_add_overflow(a, b, result);
-        break;
+        return (__int128)a + b;
     case OP_SUBTRACT:
-        overflow = __builtin_sub_overflow(a, b, result);
-        break;
+        return (__int128)a - b;
     case OP_MULTIPLY:
-        overflow = __builtin_mul_overflow(a, b, result);
-        break;
+        return (__int128)a * b;
     case OP_DIVIDE:
-        if (b == 0) return EXPR_DIVISION_BY_ZERO;
-        *result = a / b;
-        break;
+        return a / b;
     case OP_REMAINDER:
-        if (b == 0) return EXPR_DIVISION_BY_ZERO;
-        *result = b == -1 ? 0 : a % b;
-        break;
+        return a % b;
     case OP_SHIFT_LEFT:
-        return shift_left(a, b, result);
+        return a * ((__int128)1 << b);
     case OP_SHIFT_RIGHT:
-        if (b < 0 || b > 63) return EXPR_BAD_SHIFT;
-        *result = a >> b; // arithmetic, as gcc and clang define it
-        break;
+        return a >> b; // arithmetic, as gcc and clang define it
     case OP_BIT_AND:
-        *result = a & b;
-        break;
+        return a & b;
     case OP_BIT_OR:
-        *result = a | b;
-        break;
+        return a | b;
     case OP_BIT_XOR:
-        *result = a ^ b;
-        break;
+        return a ^ b;
     case OP_LESS:
-        *result = a < b;
-        break;
+        return a < b;
     case OP_LESS_EQUAL:
-        *result = a <= b;
-        break;
+        return a <= b;
     case OP_GREATER:
-        *result = a > b;
-        break;
+        return a > b;
     case OP_GREATER_EQUAL:
-        *result = a >= b;
-        break;
+        return a >= b;
     case OP_EQUAL:
-        *result = a == b;
-        break;
+        return a == b;
     case OP_UNEQUAL:
-        *result = a != b;
-        break;
+        return a != b;
     case OP_CEIL_DIV:
-        if (b == 0) return EXPR_DIVISION_BY_ZERO;
-        *result = fn_ceil_div(a, b);
-        break;
+        return fn_ceil_div(a, b);
     case OP_ROUND_UP:
-        if (b == 0) return EXPR_DIVISION_BY_ZERO;
-        overflow = __builtin_mul_overflow(fn_ceil_div(a, b), b, result);
-        break;
+        return (__int128)fn_ceil_div(a, b) * b;
     case OP_MIN:
-        *result = fn_min(a, b);
-        break;
+        return fn_min(a, b);
     case OP_MAX:
-        *result = fn_max(a, b);
-        break;
-    case OP_CONSTANT:
-    case OP_NAME:
-    case OP_TEXT:
-    case OP_AND:
-    case OP_OR:
-    case OP_CHOOSE:
+        return fn_max(a, b);
+    default:
         assert(!"not a strict operation");
-        break;
+        return 0;
     }
-    return overflow ? EXPR_OVERFLOW : EXPR_FINE;
 }
 
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result)
 {
-    enum expr_failure failure = apply_any(op, a, b, result);
-    if (!failure && *result < EXPR_VALUE_MIN) return EXPR_OVERFLOW;
-    return failure;
+    enum expr_failure failure = undefined(op, a, b);
+    if (failure) return failure;
+    __int128 value = exact(op, a, b);
+    *result = (int64_t)value;
+    return value < EXPR_VALUE_MIN || value > EXPR_VALUE_MAX ? EXPR_OVERFLOW : EXPR_FINE;
 }

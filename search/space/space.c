@@ -12,14 +12,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = memory_grow(NULL, size, 1);
-    memcpy(copy, text, size);
-    return copy;
-}
-
 struct space *space_new(struct symbols *symbols)
 {
     struct space *s = memory_new(1, sizeof *s);
@@ -120,11 +112,10 @@ int space_add_parameter(struct space *s, const char *name, enum parameter_kind k
                            err);
     if (slot < 0) return -1;
     struct parameter *p = &s->parameters[s->count];
-    p->name = copy_text(name);
+    p->name = text_copy(name);
     p->kind = kind;
     p->count = count;
-    p->values = memory_grow(NULL, count, sizeof *values);
-    memcpy(p->values, values, count * sizeof *values);
+    p->values = memcpy(memory_new(count, sizeof *values), values, count * sizeof *values);
     s->slots[s->count++] = slot;
     forget_index(s);
     return 0;
@@ -184,7 +175,7 @@ int space_add_derived(struct space *s, const char *name, const char *text, struc
         return -1;
     }
     s->derived = memory_grow(s->derived, (s->derived_count + 1), sizeof *s->derived);
-    s->derived[s->derived_count++] = (struct derived){copy_text(name), slot, e};
+    s->derived[s->derived_count++] = (struct derived){text_copy(name), slot, e};
     forget_index(s);
     return 0;
 }

@@ -57,14 +57,8 @@ static int share(struct graph *g, struct graph_node n, const int *operands)
     uint32_t hash = hash_of(&n, operands);
     int64_t known = hash_index_find(&g->index, hash, same_node, &(struct wanted_node){g, &n, operands});
     if (known >= 0) return (int)known;
-    if (g->count == g->room) {
-        g->room = g->room ? 2 * g->room : 64;
-        g->nodes = memory_grow(g->nodes, (size_t)g->room, sizeof *g->nodes);
-    }
-    if (g->operand_count + n.count > g->operand_room) {
-        g->operand_room = 2 * (g->operand_count + n.count) + 128;
-        g->operands = memory_grow(g->operands, (size_t)g->operand_room, sizeof *g->operands);
-    }
+    g->nodes = memory_room(g->nodes, &g->room, (size_t)g->count + 1, sizeof *g->nodes);
+    g->operands = memory_room(g->operands, &g->operand_room, (size_t)(g->operand_count + n.count), sizeof *g->operands);
     n.first = g->operand_count;
     if (n.count) memcpy(g->operands + n.first, operands, (size_t)n.count * sizeof *operands);
     g->operand_count += n.count;
@@ -88,26 +82,26 @@ int graph_parameter(struct graph *g, int parameter, double low, double high)
     return share(g, n, NULL);
 }
 
-static double largest(const struct graph_node *n)
+struct range {
+    double low, high;
+};
+
+// Of what may overflow.
+static const struct range any_value = {-9.3e18, 9.3e18};
+
+static struct range range_of(const struct graph_node *n)
 {
-    return fmax(fabs(n->low), fabs(n->high));
+    return (struct range){n->low, n->high};
 }
 
-static bool has_zero(const struct graph_node *n)
+static double largest(struct range r)
 {
-    return n->low <= 0 && n->high >= 0;
+    return fmax(fabs(r.low), fabs(r.high));
 }
 
-static void set_bounds(struct graph_node *n, double low, double high)
+static bool has_zero(struct range r)
 {
-    n->low = low;
-    n->high = high;
-}
-
-static void set_wide(struct graph_node *n)
-{
-    set_bounds(n, -9.3e18, 9.3e18);
-    n->may_fail = true;
+    return r.low <= 0 && r.high >= 0;
 }
 
 // The smallest 2^k - 1 that is not below x: a bound of | and ^ of two values up to x.
@@ -118,122 +112,115 @@ static double all_ones(double x)
     return ones - 1;
 }
 
-static void bound_product(struct graph_node *n, const struct graph_node *a)
+static struct range product(struct range a, struct range b)
 {
-    double corners[] = {n->low * a->low, n->low * a->high, n->high * a->low, n->high * a->high};
-    double low = corners[0], high = corners[0];
-    for (int i = 1; i < 4; i++) {
-        low = fmin(low, corners[i]);
-        high = fmax(high, corners[i]);
-    }
-    set_bounds(n, low, high);
+    double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+    struct range r = {corners[0], corners[0]};
+    for (int i = 1; i < 4; i++) r = (struct range){fmin(r.low, corners[i]), fmax(r.high, corners[i])};
+    return r;
 }
 
-// Bounds of an operation's value, and whether it may fail when its operands do not.
-static void bound(struct graph *g, struct graph_node *n, const int *operands)
+// The values of an operation on values from these ranges; any_value where it may overflow, but for sums and products,
+// of which the caller knows that.
+static struct range result_of(enum expr_op op, struct range a, struct range b, struct range c)
 {
-    const struct graph_node *a = &g->nodes[operands[0]];
-    const struct graph_node *b = n->count > 1 ? &g->nodes[operands[1]] : a;
-    for (int i = 0; i < n->count; i++) {
-        n->may_fail |= g->nodes[operands[i]].may_fail;
-        n->mask |= g->nodes[operands[i]].mask;
-    }
-    double magnitude;
-    switch (n->op) {
+    bool natural = a.low >= 0 && b.low >= 0;
+    double most = largest(a), least_size = fmin(most, largest(b)), sum = most + largest(b);
+    switch (op) {
     case OP_NEGATE:
-        set_bounds(n, -a->high, -a->low);
-        break;
+        return (struct range){-a.high, -a.low};
     case OP_INVERT:
-        set_bounds(n, -a->high - 1, -a->low - 1);
-        if (largest(a) >= safe_bound) n->may_fail = true;
-        break;
+        return (struct range){-a.high - 1, -a.low - 1};
     case OP_ABS:
-        set_bounds(n, has_zero(a) ? 0 : fmin(fabs(a->low), fabs(a->high)), largest(a));
-        break;
+        return (struct range){has_zero(a) ? 0 : fmin(fabs(a.low), fabs(a.high)), most};
     case OP_LOG2:
-        set_bounds(n, 0, 63);
-        if (a->low < 1) n->may_fail = true;
-        break;
+        return (struct range){0, 63};
     case OP_ADD:
-        set_bounds(n, a->low, a->high);
-        magnitude = largest(a);
-        for (int i = 1; i < n->count; i++) {
-            const struct graph_node *o = &g->nodes[operands[i]];
-            set_bounds(n, n->low + o->low, n->high + o->high);
-            magnitude += largest(o);
-        }
-        if (magnitude >= safe_bound) set_wide(n);
-        break;
-    case OP_SUBTRACT:
-        set_bounds(n, a->low - b->high, a->high - b->low);
-        if (largest(n) >= safe_bound) set_wide(n);
-        break;
+        return (struct range){a.low + b.low, a.high + b.high};
+    case OP_SUBTRACT: {
+        struct range r = {a.low - b.high, a.high - b.low};
+        return largest(r) < safe_bound ? r : any_value;
+    }
     case OP_MULTIPLY:
-        set_bounds(n, a->low, a->high);
-        magnitude = fmax(1, largest(a));
-        for (int i = 1; i < n->count; i++) {
-            const struct graph_node *o = &g->nodes[operands[i]];
-            bound_product(n, o);
-            magnitude *= fmax(1, largest(o));
-        }
-        if (magnitude >= safe_bound) set_wide(n);
-        break;
+        return product(a, b);
     case OP_DIVIDE:
     case OP_CEIL_DIV:
-        if (has_zero(b)) n->may_fail = true;
-        if (a->low >= 0 && b->low >= 0)
-            set_bounds(n, 0, largest(a));
-        else
-            set_bounds(n, -largest(a), largest(a));
-        break;
+        return (struct range){natural ? 0 : -most, most};
     case OP_REMAINDER:
-        if (has_zero(b)) n->may_fail = true;
-        magnitude = fmin(largest(a), largest(b));
-        set_bounds(n, a->low >= 0 ? 0 : -magnitude, magnitude);
-        break;
+        return (struct range){a.low >= 0 ? 0 : -least_size, least_size};
     case OP_ROUND_UP:
-        magnitude = largest(a) + largest(b);
-        set_bounds(n, -magnitude, magnitude);
-        if (has_zero(b) || magnitude >= safe_bound) n->may_fail = true;
-        break;
-    case OP_SHIFT_LEFT:
-        if (a->low >= 0 && b->low >= 0 && b->high <= 62 && a->high * exp2(b->high) < safe_bound)
-            set_bounds(n, 0, a->high * exp2(b->high));
-        else
-            set_wide(n);
-        break;
+        return (struct range){-sum, sum};
+    case OP_SHIFT_LEFT: {
+        bool safe = natural && b.high <= 62 && a.high * exp2(b.high) < safe_bound;
+        return safe ? (struct range){0, a.high * exp2(b.high)} : any_value;
+    }
     case OP_SHIFT_RIGHT:
-        set_bounds(n, fmin(a->low, 0), fmax(a->high, 0));
-        if (b->low < 0 || b->high > 63) n->may_fail = true;
-        break;
+        return (struct range){fmin(a.low, 0), fmax(a.high, 0)};
     case OP_BIT_AND:
-        if (a->low >= 0 && b->low >= 0)
-            set_bounds(n, 0, fmin(a->high, b->high));
-        else
-            set_wide(n);
-        break;
+        return natural ? (struct range){0, fmin(a.high, b.high)} : any_value;
     case OP_BIT_OR:
-    case OP_BIT_XOR:
-        if (a->low >= 0 && b->low >= 0 && largest(a) < safe_bound && largest(b) < safe_bound)
-            set_bounds(n, 0, all_ones(fmax(a->high, b->high)));
-        else
-            set_wide(n);
-        break;
+    case OP_BIT_XOR: {
+        bool safe = natural && most < safe_bound && largest(b) < safe_bound;
+        return safe ? (struct range){0, all_ones(fmax(a.high, b.high))} : any_value;
+    }
     case OP_MIN:
-        set_bounds(n, fmin(a->low, b->low), fmin(a->high, b->high));
-        break;
+        return (struct range){fmin(a.low, b.low), fmin(a.high, b.high)};
     case OP_MAX:
-        set_bounds(n, fmax(a->low, b->low), fmax(a->high, b->high));
-        break;
-    case OP_CHOOSE: {
-        const struct graph_node *c = &g->nodes[operands[2]];
-        set_bounds(n, fmin(b->low, c->low), fmax(b->high, c->high));
-        break;
+        return (struct range){fmax(a.low, b.low), fmax(a.high, b.high)};
+    case OP_CHOOSE:
+        return (struct range){fmin(b.low, c.low), fmax(b.high, c.high)};
+    default: // truths
+        return (struct range){0, 1};
     }
-    default:
-        set_bounds(n, 0, 1);
-        break; // the deciding operand
+}
+
+// Whether an operation on values from these ranges may fail otherwise than by overflow of any_value.
+static bool can_fail(enum expr_op op, struct range a, struct range b)
+{
+    if (op == OP_INVERT) return largest(a) >= safe_bound;
+    if (op == OP_LOG2) return a.low < 1;
+    if (op == OP_SHIFT_RIGHT) return b.low < 0 || b.high > 63;
+    if (op == OP_ROUND_UP && largest(a) + largest(b) >= safe_bound) return true;
+    return (op == OP_DIVIDE || op == OP_CEIL_DIV || op == OP_REMAINDER || op == OP_ROUND_UP) && has_zero(b);
+}
+
+static bool is_list(enum expr_op op)
+{
+    return op == OP_ADD || op == OP_MULTIPLY;
+}
+
+// A bound of the size of all partial sums or products, in any order.
+static double magnitude(const struct graph *g, enum expr_op op, const int *operands, int count)
+{
+    double size = op == OP_ADD ? 0 : 1;
+    for (int i = 0; i < count; i++) {
+        double one = largest(range_of(&g->nodes[operands[i]]));
+        size = op == OP_ADD ? size + one : size * fmax(1, one);
     }
+    return size;
+}
+
+// The node of an operation as it is, with the bounds of its value and whether it may fail.
+static int plain_operation(struct graph *g, enum expr_op op, const int *operands, int count)
+{
+    struct graph_node n = {.op = op, .parameter = -1, .count = count};
+    struct range range[3], result;
+    for (int i = 0; i < count; i++) {
+        n.may_fail |= g->nodes[operands[i]].may_fail;
+        n.mask |= g->nodes[operands[i]].mask;
+    }
+    for (int i = 0; i < 3; i++) range[i] = range_of(&g->nodes[operands[i < count ? i : 0]]);
+    if (is_list(op)) {
+        result = range[0];
+        for (int i = 1; i < count; i++) result = result_of(op, result, range_of(&g->nodes[operands[i]]), result);
+        if (magnitude(g, op, operands, count) >= safe_bound) result = any_value;
+    } else {
+        result = result_of(op, range[0], range[1], range[2]);
+    }
+    n.may_fail |= can_fail(op, range[0], range[1]) || result.high == any_value.high;
+    n.low = result.low;
+    n.high = result.high;
+    return share(g, n, operands);
 }
 
 static bool is_constant(const struct graph *g, int node)
@@ -249,56 +236,35 @@ static bool is_boolean(const struct graph_node *n)
 // The result of a comparison that the operands' bounds decide, or -1.
 static int decided(const struct graph *g, enum expr_op op, const int *operands)
 {
-    const struct graph_node *a = &g->nodes[operands[0]], *b = &g->nodes[operands[1]];
-    if (a->may_fail || b->may_fail || largest(a) >= exact_bound || largest(b) >= exact_bound) return -1;
-    switch (op) {
-    case OP_LESS:
-        return a->high < b->low ? 1 : a->low >= b->high ? 0 : -1;
-    case OP_LESS_EQUAL:
-        return a->high <= b->low ? 1 : a->low > b->high ? 0 : -1;
-    case OP_GREATER:
-        return a->low > b->high ? 1 : a->high <= b->low ? 0 : -1;
-    case OP_GREATER_EQUAL:
-        return a->low >= b->high ? 1 : a->high < b->low ? 0 : -1;
-    case OP_EQUAL:
-        return a->high < b->low || a->low > b->high ? 0 : -1;
-    case OP_UNEQUAL:
-        return a->high < b->low || a->low > b->high ? 1 : -1;
-    default:
+    bool turned = op == OP_GREATER || op == OP_GREATER_EQUAL;
+    const struct graph_node *a = &g->nodes[operands[turned]], *b = &g->nodes[operands[!turned]];
+    if (a->may_fail || b->may_fail || largest(range_of(a)) >= exact_bound || largest(range_of(b)) >= exact_bound)
         return -1;
-    }
+    if (op == OP_LESS || op == OP_GREATER) return a->high < b->low ? 1 : a->low >= b->high ? 0 : -1;
+    if (op == OP_LESS_EQUAL || op == OP_GREATER_EQUAL) return a->high <= b->low ? 1 : a->low > b->high ? 0 : -1;
+    bool apart = a->high < b->low || a->low > b->high;
+    return apart && (op == OP_EQUAL || op == OP_UNEQUAL) ? op == OP_UNEQUAL : -1;
 }
 
 static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
 {
     int a = graph_truth(g, operands[0]);
+    int64_t value = g->nodes[a].value;
+    if (is_constant(g, a) && value == MARK_FAILED) return a;
     if (op == OP_CHOOSE) {
-        if (is_constant(g, a)) {
-            int64_t value = g->nodes[a].value;
-            return value == MARK_FAILED ? a : operands[value ? 1 : 2];
-        }
+        if (is_constant(g, a)) return operands[value ? 1 : 2];
         if (operands[1] == operands[2] && !g->nodes[a].may_fail) return operands[1];
-        struct graph_node n = {.op = op, .parameter = -1, .count = 3};
-        const int three[] = {a, operands[1], operands[2]};
-        bound(g, &n, three);
-        return share(g, n, three);
+        return plain_operation(g, op, (const int[]){a, operands[1], operands[2]}, 3);
     }
     int b = graph_truth(g, operands[1]);
     int64_t absorbing = op == OP_OR;
-    if (is_constant(g, a)) {
-        int64_t value = g->nodes[a].value;
-        return value == MARK_FAILED || value == absorbing ? a : b;
-    }
+    if (is_constant(g, a)) return value == absorbing ? a : b;
     if (is_constant(g, b)) {
-        int64_t value = g->nodes[b].value;
+        value = g->nodes[b].value;
         if (value == !absorbing) return a;
         if (value == absorbing && !g->nodes[a].may_fail) return b;
     }
-    if (a == b) return a;
-    struct graph_node n = {.op = op, .parameter = -1, .count = 2};
-    const int two[] = {a, b};
-    bound(g, &n, two);
-    return share(g, n, two);
+    return a == b ? a : plain_operation(g, op, (const int[]){a, b}, 2);
 }
 
 static int compare_ints(const void *a, const void *b)
@@ -311,51 +277,32 @@ static int compare_ints(const void *a, const void *b)
 static int flat_operation(struct graph *g, enum expr_op op, const int *operands, int count)
 {
     int total = 0;
-    double magnitude = op == OP_ADD ? 0 : 1;
     for (int i = 0; i < count; i++) {
         const struct graph_node *o = &g->nodes[operands[i]];
-        magnitude = op == OP_ADD ? magnitude + largest(o) : magnitude * fmax(1, largest(o));
         total += o->op == op ? o->count : 1;
     }
-    if (magnitude >= safe_bound || total > MOST_OPERANDS) {
-        struct graph_node n = {.op = op, .parameter = -1, .count = count};
-        bound(g, &n, operands);
-        return share(g, n, operands);
-    }
-    int *list = memory_grow(NULL, (size_t)total + 1, sizeof *list);
-    int used = 0;
-    int64_t constant = op == OP_ADD ? 0 : 1;
+    if (magnitude(g, op, operands, count) >= safe_bound || total > MOST_OPERANDS)
+        return plain_operation(g, op, operands, count);
+    int list[MOST_OPERANDS + 1], used = 0;
+    int64_t neutral = op == OP_MULTIPLY, constant = neutral;
+    bool sure = true;
     for (int i = 0; i < count; i++) {
         const struct graph_node *o = &g->nodes[operands[i]];
-        int parts = o->op == op ? o->count : 1;
-        for (int j = 0; j < parts; j++) {
-            int part = o->op == op ? g->operands[o->first + j] : operands[i];
-            if (!is_constant(g, part))
-                list[used++] = part;
-            else if (op == OP_ADD)
-                constant += g->nodes[part].value;
+        const int *parts = o->op == op ? g->operands + o->first : &operands[i];
+        for (int j = 0; j < (o->op == op ? o->count : 1); j++) {
+            const struct graph_node *part = &g->nodes[parts[j]];
+            sure &= !part->may_fail;
+            if (part->op != OP_CONSTANT)
+                list[used++] = parts[j];
             else
-                constant *= g->nodes[part].value;
+                constant = op == OP_ADD ? constant + part->value : constant * part->value;
         }
     }
-    int result;
-    bool sure = true;
-    for (int i = 0; i < used; i++) sure &= !g->nodes[list[i]].may_fail;
-    if (used == 0 || (op == OP_MULTIPLY && constant == 0 && sure)) {
-        result = graph_constant(g, constant);
-    } else {
-        if (constant != (op == OP_ADD ? 0 : 1)) list[used++] = graph_constant(g, constant);
-        if (used == 1) {
-            result = list[0];
-        } else {
-            qsort(list, (size_t)used, sizeof *list, compare_ints);
-            struct graph_node n = {.op = op, .parameter = -1, .count = used};
-            bound(g, &n, list);
-            result = share(g, n, list);
-        }
-    }
-    free(list);
-    return result;
+    if (used == 0 || (op == OP_MULTIPLY && constant == 0 && sure)) return graph_constant(g, constant);
+    if (constant != neutral) list[used++] = graph_constant(g, constant);
+    if (used == 1) return list[0];
+    qsort(list, (size_t)used, sizeof *list, compare_ints);
+    return plain_operation(g, op, list, used);
 }
 
 int graph_operation(struct graph *g, enum expr_op op, const int *operands, int count, bool flat)
@@ -363,10 +310,8 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
     if (graph_is_lazy(op)) return lazy_operation(g, op, operands);
     bool constant = true;
     for (int i = 0; i < count; i++) {
-        if (!is_constant(g, operands[i]))
-            constant = false;
-        else if (g->nodes[operands[i]].value == MARK_FAILED)
-            return operands[i];
+        constant &= is_constant(g, operands[i]);
+        if (is_constant(g, operands[i]) && g->nodes[operands[i]].value == MARK_FAILED) return operands[i];
     }
     if (constant && count <= 2) {
         int64_t result;
@@ -383,21 +328,15 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
         if (op == OP_UNEQUAL && b->op == OP_CONSTANT && b->value == 0 && is_boolean(&g->nodes[operands[0]]))
             return operands[0];
     }
-    if (flat && op == OP_SUBTRACT && largest(&g->nodes[operands[0]]) + largest(&g->nodes[operands[1]]) < safe_bound) {
+    if (flat && op == OP_SUBTRACT && magnitude(g, OP_ADD, operands, 2) < safe_bound) {
         const int both[] = {operands[0], graph_operation(g, OP_NEGATE, &operands[1], 1, false)};
         return flat_operation(g, OP_ADD, both, 2);
     }
-    if (flat && (op == OP_ADD || op == OP_MULTIPLY)) return flat_operation(g, op, operands, count);
-    struct graph_node n = {.op = op, .parameter = -1, .count = count};
-    int sorted[2];
-    if (count == 2 && operands[0] > operands[1] &&
-        (op == OP_ADD || op == OP_MULTIPLY || op == OP_EQUAL || op == OP_UNEQUAL || op == OP_MIN || op == OP_MAX)) {
-        sorted[0] = operands[1];
-        sorted[1] = operands[0];
-        operands = sorted;
-    }
-    bound(g, &n, operands);
-    return share(g, n, operands);
+    if (flat && is_list(op)) return flat_operation(g, op, operands, count);
+    bool symmetric = is_list(op) || op == OP_EQUAL || op == OP_UNEQUAL || op == OP_MIN || op == OP_MAX;
+    if (symmetric && count == 2 && operands[0] > operands[1])
+        return plain_operation(g, op, (const int[]){operands[1], operands[0]}, 2);
+    return plain_operation(g, op, operands, count);
 }
 
 int graph_truth(struct graph *g, int node)

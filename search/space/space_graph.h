@@ -31,9 +31,11 @@ struct graph_node {
 
 struct graph {
     struct graph_node *nodes; // operands before their users
-    int count, room;
+    int count;
+    size_t room;
     int *operands;
-    int operand_count, operand_room;
+    int operand_count;
+    size_t operand_room;
     struct hash_index index; // of nodes
 };
 

@@ -7,6 +7,7 @@
 #include "search/space/space_internal.h"
 
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
 enum { SAMPLES = 100000 };
 
@@ -24,21 +25,15 @@ static void set_levels(struct space *s)
     for (int l = 0; l < s->level_count; l++) s->level_of[s->order[l]] = l;
 }
 
-// Appends "'a' and 'b'" of the constraints' texts.
-static void list_texts(const struct space *s, const int *numbers, size_t count, struct error *err)
+// Sets the message that names these constraints.
+static void contradiction(const struct space *s, const int *numbers, size_t count, struct error *err)
 {
-    char text[ERROR_MESSAGE_MAX] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *constraint = expr_text(s->constraints[numbers[i]]);
-        const char *between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
-        size_t n = strlen(between) + strlen(constraint) + 2;
-        if (used + n + 1 >= sizeof text) break;
-        // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.strcpy): there is room, as was just seen
-        strcat(strcat(strcat(strcat(text, between), "'"), constraint), "'");
-        used += n;
-    }
-    error_set(err, "no configuration is valid: the constraints %s contradict each other; relax one of them", text);
+    struct text text = {0};
+    for (size_t i = 0; i < count; i++)
+        text_add(&text, "%s'%s'", i == 0 ? "" : i + 1 == count ? " and " : ", ", expr_text(s->constraints[numbers[i]]));
+    error_set(err, "no configuration is valid: the constraints %.1800s contradict each other; relax one of them",
+              text.text);
+    free(text.text);
 }
 
 // The smallest set of constraints (by trying one, then two, then dropping them one by one) that leaves nothing. Returns
@@ -85,7 +80,7 @@ static int blame(const struct space *s, struct error *err)
         }
         culprit = core_count ? core[core_count - 1] : -1;
     }
-    if (core_count) list_texts(s, core, core_count, err);
+    if (core_count) contradiction(s, core, core_count, err);
     free(masks);
     free(core);
     return culprit;

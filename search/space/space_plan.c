@@ -4,8 +4,19 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tuner/base/memory.h"
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 struct leaf_context {
     const struct space *space;
@@ -84,71 +95,50 @@ uint64_t space_constraint_mask(const struct space *s, size_t constraint)
     return mask;
 }
 
+// The operands of a node in the order in which they become known.
+static void order_operands(const struct graph *g, const struct graph_node *n, const int *last, int *list)
+{
+    for (int j = 0; j < n->count; j++) {
+        int k = j, operand = g->operands[n->first + j];
+        for (; k > 0 && last[operand] < last[list[k - 1]]; k--) list[k] = list[k - 1]; // insertion sort by level
+        list[k] = operand;
+    }
+}
+
 // Rewrites the graph for the order of levels: sums and products become chains that take their operands as these become
 // known, so that of three factors the product of the first two is all that is kept.
 static void lower(struct plan *plan, const struct constraint_graph *cg, const int *level_of)
 {
     const struct graph *from = &cg->graph;
-    int *lowered = memory_grow(NULL, (size_t)from->count, sizeof *lowered);
-    int *last = memory_grow(NULL, (size_t)from->count, sizeof *last);
-    int room = 4;
-    int *list = memory_grow(NULL, (size_t)room, sizeof *list);
+    int *lowered = memory_new(3 * (size_t)from->count + (size_t)from->operand_count, sizeof *lowered);
+    int *last = lowered + from->count, *list = last + from->count;
     graph_init(&plan->graph);
     for (int i = 0; i < from->count; i++) {
         const struct graph_node *n = &from->nodes[i];
         last[i] = -1;
-        for (uint64_t m = n->mask; m; m &= m - 1) {
-            int level = level_of[__builtin_ctzll(m)];
-            if (level > last[i]) last[i] = level;
-        }
+        for (uint64_t m = n->mask; m; m &= m - 1) last[i] = larger(last[i], level_of[__builtin_ctzll(m)]);
         if (n->op == OP_CONSTANT) {
             lowered[i] = graph_constant(&plan->graph, n->value);
-        } else if (n->op == OP_NAME) {
-            lowered[i] = graph_parameter(&plan->graph, n->parameter, n->low, n->high);
-        } else {
-            if (n->count > room) {
-                room = 2 * n->count;
-                free(list);
-                list = memory_grow(NULL, (size_t)room, sizeof *list);
-            }
-            for (int j = 0; j < n->count; j++) list[j] = from->operands[n->first + j];
-            bool chain = (n->op == OP_ADD || n->op == OP_MULTIPLY) && n->count > 2;
-            for (int j = 1; chain && j < n->count; j++) // insertion sort by level
-                for (int k = j; k > 0 && last[list[k]] < last[list[k - 1]]; k--) {
-                    int swap = list[k];
-                    list[k] = list[k - 1];
-                    list[k - 1] = swap;
-                }
-            for (int j = 0; j < n->count; j++) list[j] = lowered[list[j]];
-            if (chain) {
-                int sum = list[0];
-                for (int j = 1; j < n->count; j++) {
-                    const int both[] = {sum, list[j]};
-                    sum = graph_operation(&plan->graph, n->op, both, 2, false);
-                }
-                lowered[i] = sum;
-            } else {
-                lowered[i] = graph_operation(&plan->graph, n->op, list, n->count, false);
-            }
+            continue;
         }
+        if (n->op == OP_NAME) {
+            lowered[i] = graph_parameter(&plan->graph, n->parameter, n->low, n->high);
+            continue;
+        }
+        bool chain = (n->op == OP_ADD || n->op == OP_MULTIPLY) && n->count > 2;
+        if (n->count) memcpy(list, from->operands + n->first, (size_t)n->count * sizeof *list);
+        if (chain) order_operands(from, n, last, list);
+        for (int j = 0; j < n->count; j++) list[j] = lowered[list[j]];
+        int first = chain ? 2 : n->count;
+        lowered[i] = graph_operation(&plan->graph, n->op, list, first, false);
+        for (int j = first; j < n->count; j++)
+            lowered[i] = graph_operation(&plan->graph, n->op, (const int[]){lowered[i], list[j]}, 2, false);
     }
     plan->roots = memory_grow(NULL, cg->root_count, sizeof *plan->roots);
     plan->root_count = cg->root_count;
     for (size_t r = 0; r < cg->root_count; r++) plan->roots[r] = lowered[cg->roots[r]];
     graph_mark_live(&plan->graph, plan->roots, plan->root_count);
     free(lowered);
-    free(last);
-    free(list);
-}
-
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
 }
 
 static bool is_comparison(enum expr_op op)
@@ -238,7 +228,7 @@ static int64_t to_value(double x)
 }
 
 // Watches on every node below `limits->node` whose value can decide the comparison.
-static void watch_below(struct plan *plan, const struct limits *limits, int *room, int *visits)
+static void watch_below(struct plan *plan, const struct limits *limits, size_t *room, int *visits)
 {
     if (++*visits > LIMITS_VISITS) return;
     const struct graph *g = &plan->graph;
@@ -247,10 +237,7 @@ static void watch_below(struct plan *plan, const struct limits *limits, int *roo
         limits->low > n->low || limits->high < n->high ||
         (limits->sure_low <= limits->sure_high && limits->sure_low <= n->high && limits->sure_high >= n->low);
     if (telling && n->op != OP_CONSTANT) {
-        if (plan->watch_count == *room) {
-            *room = *room ? 2 * *room : 32;
-            plan->watches = memory_grow(plan->watches, (size_t)*room, sizeof *plan->watches);
-        }
+        plan->watches = memory_room(plan->watches, room, (size_t)plan->watch_count + 1, sizeof *plan->watches);
         plan->watches[plan->watch_count++] = (struct watch){limits->node, to_value(limits->low), to_value(limits->high),
                                                             to_value(limits->sure_low), to_value(limits->sure_high)};
     }
@@ -263,7 +250,7 @@ static void watch_below(struct plan *plan, const struct limits *limits, int *roo
 static void find_watches(struct plan *plan)
 {
     const struct graph *g = &plan->graph;
-    int room = 0;
+    size_t room = 0;
     plan->watch_begin = memory_grow(NULL, (size_t)g->count + 1, sizeof *plan->watch_begin);
     for (int i = 0; i < g->count; i++) {
         struct limits limits;

@@ -3,7 +3,6 @@
 
 #include "parameters.cuh"
 #include "ring.cuh"
-#include "tma.cuh"
 
 namespace
 {

@@ -1,6 +1,7 @@
 /* gemm_wgmma.cu: the two roles: the thread that loads, and the consumers. */
 #pragma once
 
+#include "operands.cuh"
 #include "parameters.cuh"
 #include "partials.cuh"
 #include "wgmma.cuh"
@@ -21,7 +22,6 @@ __device__ __forceinline__ void produce(const operands &from, const problem &p, 
 #pragma unroll
     for (int i = 0; i < CLUSTER_N; i++) a_mask |= (unsigned short)(1u << (cm + CLUSTER_M * i));
     const unsigned long long a_policy = cache_policy<HINT_A>(), b_policy = cache_policy<HINT_B>();
-    constexpr int A_SHARE = BLOCK_M / CLUSTER_N, B_SHARE = BLOCK_N / CLUSTER_M;
     const int walked = PRODUCTS == 3 ? (p.k + BLOCK_K - 1) / BLOCK_K : 0; /* steps of one of three products */
     int s = 0;
     unsigned parity = 1;
@@ -29,8 +29,8 @@ __device__ __forceinline__ void produce(const operands &from, const problem &p, 
     for (walk w = walk_begin(p); walk_next(p, w, next);) {
         int row, col;
         place(p, next.tile, row, col);
-        row = (row * CLUSTER_M + cm) * BLOCK_M + cn * A_SHARE;
-        col = (col * CLUSTER_N + cn) * BLOCK_N + cm * B_SHARE;
+        row = (row * CLUSTER_M + cm) * BLOCK_M + cn * operand_a::SHARE;
+        col = (col * CLUSTER_N + cn) * BLOCK_N + cm * operand_b::SHARE;
         int at = ROTATE && next.count > 0 ? (int)((unsigned)next.tile * ROTATE % (unsigned)next.count) : 0;
         for (int step = 0; step < next.count; step++) {
             int k = next.first + at * (INTERLEAVE ? gridDim.y : 1);
@@ -52,28 +52,8 @@ __device__ __forceinline__ void produce(const operands &from, const problem &p, 
 #else
             barrier_expect(r.full + 8 * s, A_BYTES + B_BYTES);
             const unsigned to_a = r.a + s * A_BYTES, to_b = r.b + s * B_BYTES, full = r.full + 8 * s;
-#if A_MAJOR_IS == MAJOR_k
-#pragma unroll
-            for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
-                load_box<CLUSTER_N, HINT_A>(to_a + (panel * BLOCK_M + cn * A_SHARE) * LINE, a,
-                                            k * BLOCK_K + panel * PANEL, row, full, a_mask, a_policy);
-#else
-#pragma unroll
-            for (int panel = 0; panel < A_SHARE / 64; panel++)
-                load_box<CLUSTER_N, HINT_A>(to_a + (cn * A_SHARE + panel * 64) * BLOCK_K * 2, a, row + panel * 64,
-                                            k * BLOCK_K, full, a_mask, a_policy);
-#endif
-#if B_MAJOR_IS == MAJOR_k
-#pragma unroll
-            for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
-                load_box<CLUSTER_M, HINT_B>(to_b + (panel * BLOCK_N + cm * B_SHARE) * LINE, b,
-                                            k * BLOCK_K + panel * PANEL, col, full, b_mask, b_policy);
-#else
-#pragma unroll
-            for (int panel = 0; panel < B_SHARE / 64; panel++)
-                load_box<CLUSTER_M, HINT_B>(to_b + (cm * B_SHARE + panel * 64) * BLOCK_K * 2, b, col + panel * 64,
-                                            k * BLOCK_K, full, b_mask, b_policy);
-#endif
+            operand_a::load(to_a, a, cn, row, k * BLOCK_K, full, a_mask, a_policy);
+            operand_b::load(to_b, b, cm, col, k * BLOCK_K, full, b_mask, b_policy);
 #endif
             if (++s == STAGES) {
                 s = 0;
@@ -86,20 +66,13 @@ __device__ __forceinline__ void produce(const operands &from, const problem &p, 
 /* One stage's products, enqueued: 32 bytes along K at a time. */
 __device__ __forceinline__ void multiply_stage(float (&d)[PARTS][SUMS], unsigned a, unsigned b, int row, bool add)
 {
-    constexpr unsigned long long A =
-        A_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
-    constexpr unsigned long long B =
-        B_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
+    constexpr unsigned long long A = operand_a::strides(), B = operand_b::strides();
 #pragma unroll
     for (int k = 0; k < BLOCK_K * SIZE / 32; k++) {
-        const int panel = k * 32 / LINE, within = k * 32 % LINE;
-        const unsigned from_b = b + (B_MAJOR_IS == MAJOR_k ? panel * BLOCK_N * LINE + within : k * 16 * 128);
+        const unsigned from_b = b + operand_b::offset(0, k);
 #pragma unroll
-        for (int p = 0; p < PARTS; p++) {
-            const unsigned from_a = a + (A_MAJOR_IS == MAJOR_k ? (panel * BLOCK_M + row + 64 * p) * LINE + within
-                                                               : (row + 64 * p) * BLOCK_K * 2 + k * 16 * 128);
-            multiply(d[p], at(A, from_a), at(B, from_b), k > 0 || add);
-        }
+        for (int p = 0; p < PARTS; p++)
+            multiply(d[p], at(A, a + operand_a::offset(row + 64 * p, k)), at(B, from_b), k > 0 || add);
     }
 }
 

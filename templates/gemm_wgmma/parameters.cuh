@@ -246,10 +246,6 @@ constexpr int LAUNCH_REGISTERS = 65536 / (MIN_BLOCKS * THREADS) / 8 * 8 > 248 ? 
 constexpr int SHARE = (LAUNCH_REGISTERS * (WARPGROUPS + 1) - PRODUCER_REGISTERS) / WARPGROUPS / 8 * 8;
 constexpr int CONSUMER_REGISTERS = SHARE > 240 ? 240 : SHARE;
 
-struct alignas(64) tensor_map {
-    unsigned long long opaque[16];
-};
-
 constexpr int SUMS = BLOCK_N / 2; /* accumulators of a thread for 64 rows */
 
 } // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../device/ptx.cuh"
+#include "../device/tma.cuh"
 #include "parameters.cuh"
 
 namespace
@@ -20,21 +21,6 @@ __device__ __forceinline__ void cluster_sync()
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-__device__ __forceinline__ void barrier_init(unsigned barrier, int count)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(unsigned barrier, int bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
 /* The same barrier of another block of the cluster. Without .cluster: what is released are reads by wgmma that have
  * been waited for, and a fence of cluster scope in every step made the whole product three times slower. */
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
@@ -42,14 +28,6 @@ __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned ran
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
                  "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
                  "r"(rank)
-                 : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
-{
-    asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra "
-                 "READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
-                 "r"(parity)
                  : "memory");
 }
 

@@ -48,6 +48,7 @@ bool __any_sync(unsigned, bool)
 void wait_for_launch_before()
 {
 }
+struct tensor_map;
 
 } // namespace
 

@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz_json.h"
 
 #define main compile_main
-#include "tuner/compile/main_compile.c" // NOLINT: its functions are its own
+#include "tuner/compiler/main_compile.c" // NOLINT: its functions are its own
 #undef main
 
 enum { REQUESTS = 4 };

@@ -5,7 +5,7 @@
 // the log.
 #include "tests/fuzz/fuzz.h"
 
-#include "tuner/compile/compilation.h"
+#include "tuner/compiler/compilation.h"
 
 static void check_figure(int64_t value, const char *name)
 {

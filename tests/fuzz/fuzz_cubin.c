@@ -5,7 +5,7 @@
 // line, and there are never more of them than the table says.
 #include "tests/fuzz/fuzz.h"
 
-#include "tuner/compile/compilation.h"
+#include "tuner/compiler/compilation.h"
 #include "tuner/counting/linetable.h"
 #include "tuner/gpu/module_state.h"
 

@@ -76,7 +76,8 @@ static struct stream *find_stream(int fd)
 static const char *sound_answer(const char *op)
 {
     static const char *const sound[][2] = {
-        {"hello", "{\"compiler\":\"fuzz 1\",\"device\":{\"name\":\"F\",\"arch\":\"sm_90a\",\"uuid\":\"G\",\"driver\":"
+        {"hello", "{\"protocol\":1,\"compiler\":\"fuzz "
+                  "1\",\"device\":{\"name\":\"F\",\"arch\":\"sm_90a\",\"uuid\":\"G\",\"driver\":"
                   "\"1\",\"memory_bytes\":17179869184,\"memory_free\":8589934592},\"counters\":{\"available\":true}}"},
         {"compile",
          "{\"status\":\"ok\",\"cubin\":\"x.cu\",\"cached\":false,\"seconds\":0.1,\"warnings\":[],\"entries\":"

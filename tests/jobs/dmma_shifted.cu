@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     dmma_shifted(int M, int N, int K, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
                  double *C, int ldc, int shift)
 {
-    multiply_and_store({M, N, K, alpha, beta, A + shift, B + shift, C + shift, lda, ldb, ldc});
+    multiply_and_store<async_ring>({M, N, K, alpha, beta, A + shift, B + shift, C + shift, lda, ldb, ldc});
 }
 
 extern "C" __global__ void dmma_naive(int M, int N, int K, double alpha, const double *A, int lda, const double *B,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,25 @@ void attack_kill(struct scene *s)
         if (!struck(status)) break;
     }
     scene_complete(s);
+}
+
+// The kills are so far apart that a candidate that lost its worker has been measured before the next one.
+void attack_workers(struct scene *s)
+{
+    enum { KILLS = 5 };
+    static const char *const phases[] = {"none", "helper", "job", "final"}; // that take two seconds, twice
+    const char *phase = phases[random_below(&s->random, sizeof phases / sizeof *phases)];
+    scene_give(s, text_format("FAKE_FAULT=%s:slow:2", phase));
+    double seconds = expected_ends[s->job].seconds + (strcmp(phase, "none") ? 4 : 0);
+    pid_t driver = scene_start(s, -1);
+    int kills = 0;
+    for (int i = 0; i < KILLS && !scene_sleep(driver, 0.1 + seconds / KILLS * random_unit(&s->random)); i++)
+        kills += kill_worker(s, driver);
+    int status = scene_wait(s, driver);
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        scene_fail(s, "%d workers were killed (slow: %s), it ended with status %d", kills, phase, status);
+    scene_give(s, NULL);
+    if (scene_check(s) && scene_complete(s)) s->passed += kills;
 }
 
 void attack_stop(struct scene *s)

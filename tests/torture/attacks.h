@@ -22,5 +22,7 @@ void attack_power(struct scene *);
 void attack_clock(struct scene *);
 void attack_terminal(struct scene *);
 void attack_stop(struct scene *);
+void attack_workers(struct scene *);
+void attack_node(struct scene *);
 
 #endif

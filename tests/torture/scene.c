@@ -130,6 +130,7 @@ static void run_driver(const struct scene *s, int terminal)
         setsid();
         ioctl(terminal, TIOCSCTTY, 0);
     }
+    if (s->pool) arguments[n++] = "--pool", arguments[n++] = s->pool;
     setenv("FAKE_LOG", log, 1);
     setenv("FAKE_DELAY", s->job == JOB_LONG ? "0" : "1000", 1);
     if (s->job != JOB_REPLAYED) {

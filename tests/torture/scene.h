@@ -54,6 +54,7 @@ struct scene {
     struct random random;
     char *folder;              // events, messages, what the workers measured
     char *run;                 // in it: the job and the store
+    const char *pool;          // --pool; NULL: workers of the driver
     size_t file_limit;         // bytes; 0: none
     struct known_trials known; // after the last check
     long noted;                // bytes of the workers' log at the last check

@@ -1,10 +1,12 @@
 // See arena.h.
 #include "tuner/base/arena.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
 struct arena_block {
     struct arena_block *next;
@@ -24,6 +26,17 @@ const char *arena_copy(struct arena *arena, const char *text)
     if (!text) return "";
     size_t size = strlen(text) + 1;
     return memcpy(arena_new(arena, size), text, size);
+}
+
+const char *arena_format(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = text_format_list(format, args);
+    va_end(args);
+    const char *copy = arena_copy(arena, text);
+    free(text);
+    return copy;
 }
 
 void arena_release(struct arena *arena)

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tuner/base/orphans.h"
+
 enum {
     FILES_MOST = 1 << 16, // not more: some programs close all that they could have open, one by one
     FILES_SPARE = 64      // no pipe takes the last ones, which the store and the log need
@@ -50,8 +52,9 @@ static bool leaves_spare(int descriptor)
     return false;
 }
 
-int child_start(struct child *c, char *const argv[], const char *folder, struct error *err)
+int child_start(struct child *c, char *const argv[], const char *folder, bool alone, struct error *err)
 {
+    static unsigned marks;
     int in[2] = {-1, -1}, out[2] = {-1, -1}, errors[2] = {-1, -1};
     *c = CHILD_NONE;
     make_room();
@@ -62,6 +65,7 @@ int child_start(struct child *c, char *const argv[], const char *folder, struct 
                   errno == EMFILE ? "; `ulimit -n` says how many are allowed" : "");
         goto fail;
     }
+    if (alone) marks++;
     pid_t parent = getpid(), pid = fork();
     if (pid < 0) {
         error_set(err, "cannot start '%s': %s", argv[0], strerror(errno));
@@ -76,6 +80,7 @@ int child_start(struct child *c, char *const argv[], const char *folder, struct 
             _exit(127);
         signal(SIGINT, SIG_DFL);
         signal(SIGPIPE, SIG_DFL);
+        if (alone) orphans_mark(parent, marks);
         if (!folder || !chdir(folder)) execvp(argv[0], argv);
         fprintf(stderr, "cannot run '%s': %s\n", argv[0], strerror(errno));
         _exit(127);
@@ -84,7 +89,7 @@ int child_start(struct child *c, char *const argv[], const char *folder, struct 
     close(in[0]);
     close(out[1]);
     close(errors[1]);
-    *c = (struct child){pid, in[1], out[0], errors[0]};
+    *c = (struct child){pid, in[1], out[0], errors[0], alone ? marks : 0};
     for (int i = 0; i < 3; i++) {
         int fd = i == 0 ? c->to : i == 1 ? c->from : c->errors;
         fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -99,20 +104,24 @@ fail:
     return -1;
 }
 
-bool child_ended(struct child *c, int *status)
-{
-    if (!c->pid || waitpid(c->pid, status, WNOHANG) != c->pid) return false;
-    c->pid = 0;
-    return true;
-}
-
 void child_kill(struct child *c, int *status)
 {
     if (!c->pid) return;
-    if (kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
+    // Orphans first, while they can be told by their mark and reaped. The group has those that dropped it.
+    if (c->mark || kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
     while (waitpid(c->pid, status, 0) < 0 && errno == EINTR) {
     }
+    if (c->mark) orphans_end(c->mark);
+    kill(-c->pid, SIGKILL);
     c->pid = 0;
+}
+
+bool child_ended(struct child *c, int *status)
+{
+    siginfo_t info = {0};
+    if (!c->pid || waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid) return false;
+    child_kill(c, status); // what is left of its group; its own status stays
+    return true;
 }
 
 bool child_stopped(const struct child *c)

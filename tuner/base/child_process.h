@@ -13,13 +13,15 @@
 struct child {
     pid_t pid;            // 0: none
     int to, from, errors; // our ends, not blocking; -1: closed
+    unsigned mark;        // of its orphans (orphans.h); 0: they are left alone
 };
 
 #define CHILD_NONE ((struct child){.to = -1, .from = -1, .errors = -1})
 
-// Starts argv[0] (NULL-terminated argv) in a folder (NULL: this one). -1 with a message.
-int child_start(struct child *, char *const argv[], const char *folder, struct error *);
-// Whether it has ended by itself; *status is waitpid's. It is reaped, and has no pid then.
+// Starts argv[0] (NULL-terminated argv) in a folder (NULL: this one). `alone`: nothing that it starts may outlive it,
+// provided that this process adopts orphans. -1 with a message.
+int child_start(struct child *, char *const argv[], const char *folder, bool alone, struct error *);
+// Whether it has ended by itself; *status is waitpid's. It is reaped, has no pid then, and its group is killed.
 bool child_ended(struct child *, int *status);
 // SIGKILL for its group, and reaps it. Its pipes stay open, so that its last words can be read.
 void child_kill(struct child *, int *status);

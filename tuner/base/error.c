@@ -28,3 +28,9 @@ int error_prefix(struct error *err, const char *format, ...)
     snprintf(err->message + sizeof err->message - room, room, ": %.*s", (int)room, old);
     return -1;
 }
+
+void fatal_error_set(struct fatal_error *f, int exit_status, const struct error *why)
+{
+    if (f->set) return;
+    *f = (struct fatal_error){true, exit_status, *why};
+}

@@ -5,6 +5,7 @@
 #define SWEETSPOT_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 enum { ERROR_MESSAGE_MAX = 2048 };
 
@@ -18,5 +19,13 @@ int error_set(struct error *err, const char *format, ...) __attribute__((format(
 
 // Puts "prefix: " in front of the message; cuts what does not fit. Always returns -1.
 int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Why a program ends before its work is done, and the exit status that this leads to.
+struct fatal_error {
+    bool set;
+    int exit_status;
+    struct error why;
+};
+void fatal_error_set(struct fatal_error *, int exit_status, const struct error *why); // the first failure stays
 
 #endif

@@ -1,6 +1,6 @@
 // The pipes of a device: what does arithmetic or moves memory, each with a ceiling that is measured. They are listed in
 // one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`, reports and
-// `sweetspot list pipes` all follow.
+// `sweetspot list units` all follow.
 #ifndef SWEETSPOT_EXECUTION_UNIT_H
 #define SWEETSPOT_EXECUTION_UNIT_H
 

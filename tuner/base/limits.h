@@ -1,5 +1,5 @@
-// How much a job may hold. A job file that holds more is refused, with file and line; the GPU worker has room for this
-// much.
+// How much a job may hold, and withstand. A job file that holds more is refused, with file and line; the GPU worker has
+// room for this much.
 #ifndef SWEETSPOT_LIMITS_H
 #define SWEETSPOT_LIMITS_H
 
@@ -17,6 +17,7 @@ enum {
     FINAL_CANDIDATES_MAX = 100,
     FINAL_ROUNDS_MAX = 10000,
     FINAL_PROCESSES_MAX = 16, // of the GPU worker, one after another in one final
+    ENDED_MOST = 4,           // times that a worker may be ended from outside before what it had is to blame
 };
 
 #endif

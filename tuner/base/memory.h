@@ -26,4 +26,14 @@ static inline size_t round_up(size_t n, size_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
+static inline size_t smaller_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t larger_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

@@ -27,7 +27,8 @@
 // sweetspot-compile
 //
 //   {"id":1,"op":"hello"}
-//   <- {"id":1,"compiler":"nvrtc 13.0"}
+//   <- {"id":1,"protocol":1,"compiler":"nvrtc 13.0"}
+//     "protocol": PROTOCOL_VERSION, also of a GPU worker. A worker of another version is refused.
 //
 //   {"id":2,"op":"compile","arch":"sm_90a","source":"/t/gemm.cu","source_hash":"..32 hex..","include":["/t"],
 //    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},"macros":["HEADER=\"a.h\"", ..],
@@ -58,7 +59,7 @@
 // sweetspot-gpu
 //
 //   {"id":1,"op":"hello","counters":true}
-//   <- {"id":1,"status":"ok","device_count":1,
+//   <- {"id":1,"status":"ok","protocol":1,"device_count":1,
 //       "device":{"name":"NVIDIA H200","arch":"sm_90a","uuid":"GPU-...","ordinal":0,"sm_count":132,"max_shared":232448,
 //         "shared_per_sm":233472,"reserved_shared":1024,"registers_per_sm":65536,"max_registers":255,
 //         "max_threads":1024,"threads_per_sm":2048,"blocks_per_sm":32,"warp_size":32,"l2_bytes":62914560,
@@ -108,6 +109,9 @@
 //     clock, the rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
+
+// Raised when messages change in a way that workers of another build do not understand.
+enum { PROTOCOL_VERSION = 1 };
 
 // What every candidate is compiled as, by the compile worker and by users of a header.
 #define PROTOCOL_CXX_STANDARD "c++17"

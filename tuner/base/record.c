@@ -36,42 +36,45 @@ static size_t element_size(const struct record_field *f)
     return f->shape == RECORD_NAMED ? sizeof(const char *) + (size < sizeof(void *) ? sizeof(void *) : size) : size;
 }
 
+// The kinds that an integer stands for.
+static bool is_whole(const struct record_field *f)
+{
+    return f->kind <= RECORD_SIZE;
+}
+
+static int64_t whole_at(const struct record_field *f, const void *value)
+{
+    return f->kind == RECORD_BOOL      ? *(const bool *)value
+           : f->kind == RECORD_INTEGER ? *(const int64_t *)value
+           : f->kind == RECORD_SIZE    ? (int64_t) * (const size_t *)value
+                                       : *(const int *)value;
+}
+
+static void set_whole(const struct record_field *f, void *value, int64_t to)
+{
+    if (f->kind == RECORD_BOOL)
+        *(bool *)value = to != 0;
+    else if (f->kind == RECORD_INTEGER)
+        *(int64_t *)value = to;
+    else if (f->kind == RECORD_SIZE)
+        *(size_t *)value = (size_t)to;
+    else
+        *(int *)value = (int)to;
+}
+
 // Unknown, for one value in a place of its own.
 static void clear_value(const struct record_field *f, void *value)
 {
-    switch (f->kind) {
-    case RECORD_BOOL:
-        *(bool *)value = f->fallback != 0;
-        break;
-    case RECORD_INT:
-    case RECORD_WORD:
-        *(int *)value = (int)f->fallback;
-        break;
-    case RECORD_INTEGER:
-        *(int64_t *)value = (int64_t)f->fallback;
-        break;
-    case RECORD_SIZE:
-        *(size_t *)value = (size_t)f->fallback;
-        break;
-    case RECORD_REAL:
+    if (is_whole(f))
+        set_whole(f, value, (int64_t)f->fallback);
+    else if (f->kind == RECORD_REAL)
         *(double *)value = NAN;
-        break;
-    case RECORD_NUMBER:
+    else if (f->kind == RECORD_NUMBER)
         *(struct record_number *)value = (struct record_number){.real = NAN};
-        break;
-    case RECORD_TEXT:
-        *(const char **)value = "";
-        break;
-    case RECORD_JSON:
-        *(const json_t **)value = NULL;
-        break;
-    case RECORD_OBJECT:
-        *(const void **)value = NULL;
-        break;
-    case RECORD_PART:
+    else if (f->kind == RECORD_PART)
         record_clear(inner(f), value);
-        break;
-    }
+    else
+        *(const void **)value = f->kind == RECORD_TEXT ? "" : NULL;
 }
 
 void record_clear(const struct record *r, void *to)
@@ -85,25 +88,12 @@ void record_clear(const struct record *r, void *to)
 
 static bool knows_value(const struct record_field *f, const void *value)
 {
-    switch (f->kind) {
-    case RECORD_BOOL:
-        return *(const bool *)value != (f->fallback != 0);
-    case RECORD_INT:
-    case RECORD_WORD:
-        return *(const int *)value != (int)f->fallback;
-    case RECORD_INTEGER:
-        return *(const int64_t *)value != (int64_t)f->fallback;
-    case RECORD_SIZE:
-        return *(const size_t *)value != (size_t)f->fallback;
-    case RECORD_REAL:
-        return !isnan(*(const double *)value);
-    case RECORD_NUMBER:
-        return ((const struct record_number *)value)->whole || !isnan(((const struct record_number *)value)->real);
-    case RECORD_TEXT:
-        return *(const char *const *)value && **(const char *const *)value;
-    default:
-        return *(const void *const *)value != NULL;
-    }
+    const struct record_number *number = value;
+    if (is_whole(f)) return whole_at(f, value) != (int64_t)f->fallback;
+    if (f->kind == RECORD_REAL) return !isnan(*(const double *)value);
+    if (f->kind == RECORD_NUMBER) return number->whole || !isnan(number->real);
+    const char *text = *(const char *const *)value;
+    return text && (f->kind != RECORD_TEXT || *text);
 }
 
 bool record_knows(const struct record_field *f, const void *from)
@@ -119,29 +109,25 @@ bool record_knows(const struct record_field *f, const void *from)
 // `value` is the value itself, and of an object the struct.
 static json_t *write_value(const struct record_field *f, const void *value)
 {
+    const struct record_number *number = value;
     switch (f->kind) {
     case RECORD_BOOL:
-        return json_boolean(*(const bool *)value);
-    case RECORD_INT:
-        return json_integer(*(const int *)value);
-    case RECORD_INTEGER:
-        return json_integer(*(const int64_t *)value);
-    case RECORD_SIZE:
-        return json_integer((int64_t) * (const size_t *)value);
+        return json_boolean(whole_at(f, value));
+    case RECORD_WORD:
+        return json_string(f->words[whole_at(f, value)]);
     case RECORD_REAL:
         return json_real(*(const double *)value);
-    case RECORD_NUMBER: {
-        const struct record_number *number = value;
+    case RECORD_NUMBER:
         return number->whole ? json_integer(number->integer) : json_real(number->real);
-    }
     case RECORD_TEXT:
         return json_string(*(const char *const *)value ? *(const char *const *)value : "");
-    case RECORD_WORD:
-        return json_string(f->words[*(const int *)value]);
     case RECORD_JSON:
         return json_incref((json_t *)(uintptr_t) * (const json_t *const *)value);
-    default:
+    case RECORD_OBJECT:
+    case RECORD_PART:
         return record_write(inner(f), value);
+    default:
+        return json_integer(whole_at(f, value));
     }
 }
 
@@ -216,12 +202,8 @@ static int take_number(const struct record_field *f, const char *what, const jso
         *(double *)to = number;
     else if (f->kind == RECORD_NUMBER)
         *(struct record_number *)to = (struct record_number){number, json_is_integer(value), whole};
-    else if (f->kind == RECORD_INT)
-        *(int *)to = (int)whole;
-    else if (f->kind == RECORD_SIZE)
-        *(size_t *)to = (size_t)whole;
     else
-        *(int64_t *)to = whole;
+        set_whole(f, to, whole);
     return 0;
 }
 
@@ -229,7 +211,7 @@ static int take_word(const struct record_field *f, const char *what, const json_
 {
     for (int i = 0; json_is_string(value) && f->words[i]; i++)
         if (!strcmp(f->words[i], json_string_value(value))) {
-            *(int *)to = i;
+            set_whole(f, to, i);
             return 0;
         }
     return json_is_string(value)

@@ -26,12 +26,12 @@
 enum record_kind {
     RECORD_BOOL,    // bool
     RECORD_INT,     // int
+    RECORD_WORD,    // enum: an index in `words`
     RECORD_INTEGER, // int64_t
     RECORD_SIZE,    // size_t
     RECORD_REAL,    // double, finite or NaN
     RECORD_NUMBER,  // struct record_number: an integer or a real, kept exactly
     RECORD_TEXT,    // const char *
-    RECORD_WORD,    // enum: an index in `words`
     RECORD_JSON,    // const json_t *: anything. Borrowed, when read from the value that was read
     RECORD_OBJECT,  // a struct that `of` describes
     RECORD_PART,    // the same, in place, and its members stand among the object's own

@@ -1,7 +1,6 @@
 // See run_program.h.
 #include "tuner/base/run_program.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,10 +14,10 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/orphans.h"
 
 enum {
     STEP = 50, // ms between looks at whether it has ended
-    CHILDREN_MOST = 1024,
     ORPHAN_ROUNDS = 100,
 };
 
@@ -56,44 +55,27 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-// Children of this process. A file of the kernel's lists them for each thread; without it there are none.
-static size_t list_children(pid_t *pids)
+static bool is_among(pid_t pid, const struct children *all)
 {
-    size_t count = 0;
-    DIR *threads = opendir("/proc/self/task");
-    for (struct dirent *one; threads && (one = readdir(threads));) {
-        char path[300], number[32];
-        snprintf(path, sizeof path, "/proc/self/task/%s/children", one->d_name);
-        FILE *file = fopen(path, "re");
-        while (file && count < CHILDREN_MOST && fscanf(file, "%31s", number) == 1)
-            pids[count++] = (pid_t)strtol(number, NULL, 10);
-        if (file) fclose(file);
-    }
-    if (threads) closedir(threads);
-    return count;
-}
-
-static bool is_among(pid_t pid, const pid_t *pids, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pids[i] == pid) return true;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->pids[i] == pid) return true;
     return false;
 }
 
 // Ends what the program has left behind: its group, and what left the group (setsid) and became a child of this
 // process when its parent ended. Each that ends may leave others. `before`: the children that this process had.
-static void end_orphans(pid_t group, const pid_t *before, size_t before_count)
+static void end_orphans(pid_t group, const struct children *before)
 {
-    pid_t pids[CHILDREN_MOST];
+    struct children now;
     size_t orphans = 1;
     kill(-group, SIGKILL);
     for (int round = 0; orphans && round < ORPHAN_ROUNDS; round++) {
         orphans = 0;
-        size_t count = list_children(pids);
-        for (size_t i = 0; i < count; i++) {
-            if (is_among(pids[i], before, before_count)) continue;
-            kill(pids[i], SIGKILL);
-            waitpid(pids[i], NULL, 0);
+        orphans_list(&now);
+        for (size_t i = 0; i < now.count; i++) {
+            if (is_among(now.pids[i], before)) continue;
+            kill(now.pids[i], SIGKILL);
+            waitpid(now.pids[i], NULL, 0);
             orphans++;
         }
     }
@@ -101,7 +83,7 @@ static void end_orphans(pid_t group, const pid_t *before, size_t before_count)
 
 // Waits until it has ended, or until the deadline; then ends what it has left behind, and reads the rest of the output.
 static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end,
-                   const pid_t *before, size_t before_count)
+                   const struct children *before)
 {
     size_t size = 0;
     double reported = clock_now();
@@ -120,7 +102,7 @@ static void follow(const struct program_run *c, pid_t pid, int from, double limi
         kill(-pid, SIGKILL);
         waitpid(pid, &end->status, 0);
     }
-    end_orphans(pid, before, before_count);
+    end_orphans(pid, before);
     for (struct pollfd p = {.fd = from, .events = POLLIN}; open && poll(&p, 1, STEP) > 0;)
         open = read_some(from, end->output, &size);
     end->output[size] = 0;
@@ -132,11 +114,12 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     double start = clock_now();
     *end = (struct program_end){.output = memory_try(PROGRAM_OUTPUT_MOST + 1, 1, err)};
     if (!end->output) return -1;
-    pid_t self = getpid(), pid = -1, before[CHILDREN_MOST];
-    size_t before_count = list_children(before);
+    pid_t self = getpid(), pid = -1;
+    struct children before;
     int reaper = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &reaper);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); // so that nothing of the program gets away
+    orphans_list(&before);
+    orphans_adopt(); // so that nothing of the program gets away
     bool piped = !pipe2(pipes, O_CLOEXEC);
     if (piped) pid = fork();
     if (!pid) become(c, pipes[1], self);
@@ -151,7 +134,7 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     }
     setpgid(pid, pid); // in both processes: either may come first
     fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-    follow(c, pid, pipes[0], c->deadline > 0 ? start + c->deadline : 1e300, end, before, before_count);
+    follow(c, pid, pipes[0], c->deadline > 0 ? start + c->deadline : 1e300, end, &before);
     prctl(PR_SET_CHILD_SUBREAPER, reaper);
     close(pipes[0]);
     end->seconds = clock_now() - start;

@@ -21,7 +21,7 @@ const struct setting verify_table[] = {
     ROW("exact", BOOL, SHARED, exact, 0, 0, 1, "no error at all is allowed"),
     ROW("deterministic", BOOL, SHARED, deterministic, 1, 0, 1, "two runs must agree bit by bit"),
     ROW("guard_bytes", INTEGER, FIXED, guard_bytes, 4096, 0, 1 << 30,
-        "bytes before and behind every buffer in which stray writes are noticed"),
+        "bytes of the guard bands before and after every buffer, which detect stray writes"),
     {0},
 };
 #undef AT

@@ -2,6 +2,7 @@
 #include "tuner/base/table.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -53,6 +54,16 @@ void table_cell(struct table *t, const char *format, ...)
     char *cell = text_format_list(format, args);
     va_end(args);
     t->cells[t->cell_count++] = cell;
+}
+
+void table_number(struct table *t, const char *format, double value)
+{
+    table_cell(t, isfinite(value) ? format : "", value);
+}
+
+void table_add_texts(struct table *t, const char *const *texts)
+{
+    for (; *texts; texts++) table_cell(t, "%s", *texts);
 }
 
 // The columns that a text takes on a terminal: UTF-8 continuation bytes take none.

@@ -19,6 +19,11 @@ struct table;
 struct table *table_new(const char *const *titles); // NULL-terminated; copied
 void table_free(struct table *);
 void table_cell(struct table *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// A cell that is empty where the number is not finite. `format` has one conversion of a double.
+void table_number(struct table *, const char *format, double value);
+// Several cells, each a text: table_texts(t, "M", name, "").
+#define table_texts(table, ...) table_add_texts(table, (const char *const[]){__VA_ARGS__, NULL})
+void table_add_texts(struct table *, const char *const *texts);
 void table_print(const struct table *, FILE *);
 void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a cell has a comma, quote or newline
 // Writes one CSV field, quoted where needed.

@@ -30,17 +30,11 @@ static struct {
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.path),
-    {.name = "compile",
-     .letter = 'c',
-     .integer = &given.compile,
-     .shown = "N",
-     .help = "compile the reference and present kernels and N configurations, all of a smaller space; 0: nothing "
-             "(the reference and the first)"},
-    {.name = "arch",
-     .string = &given.arch,
-     .shown = "ARCH",
-     .help = "architecture to compile for; its limits apply (sm_90a)"},
-    {.name = "cache", .string = &given.cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
+    OPTION(integer, &given.compile, "compile", 'c', "N",
+           "compile the reference and current kernels and N configurations, all of a smaller space; 0: nothing "
+           "(the reference and the first)"),
+    OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
+    OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
     OPTION_END,
 };
 

@@ -58,7 +58,7 @@ static int read_final(struct comparison *c)
     if (!document) {
         char *tune = session_command(c->session, "tune");
         fprintf(stderr,
-                "sweetspot: no final of %s has decided a winner yet; a run ends with a final: %s (it goes on where it "
+                "sweetspot: no final of %s has decided a winner yet; a run ends with a final: %s (it resumes where it "
                 "stopped)\n",
                 c->session->job->name, tune);
         free(tune);
@@ -113,8 +113,7 @@ struct comparing {
     struct gate gate;
     size_t below; // problems below the gate
     bool printed;
-    json_t *documents; // of every comparison, for what is printed of all of them
-    struct table *csv;
+    json_t *documents; // of every comparison, for what is printed of all of them; with csv its lines
 };
 
 static struct comparing given = {.gate = {.figure = NAN}};
@@ -123,18 +122,14 @@ static const struct option_spec specs[] = {
     OPTION_JOBS(&given.job_set.named),
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
-    {.name = "fail-below",
-     .real = &given.gate.figure,
-     .low = 0,
-     .high = 1000,
-     .shown = "RATIO",
-     .help = "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
-             "decided (no gate)"},
-    {.name = "lower-bound",
-     .flag = &given.gate.lower,
-     .help = "with --fail-below: use the lower bound of the ratio's interval"},
+    OPTION(real, &given.gate.figure, "fail-below", 0, "RATIO",
+           "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
+           "decided (no gate)",
+           .low = 0, .high = 1000),
+    FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
     OPTION_FORMAT(&given.format),
-    OPTION_END};
+    OPTION_END,
+};
 
 static void hold_gate(struct comparing *all, const struct comparison *c)
 {
@@ -148,8 +143,8 @@ static void hold_gate(struct comparing *all, const struct comparison *c)
 static void show(struct comparing *all, const struct comparison *c)
 {
     if (all->format == FORMAT_CSV) {
-        compare_csv_add(all->csv, c);
-    } else if (all->format == FORMAT_JSON || all->job_set.paths.job_set) {
+        compare_add_rows(all->documents, c);
+    } else if (all->format == FORMAT_JSON || all->job_set.many) {
         json_array_append_new(all->documents, compare_json(c));
     } else {
         if (all->printed) putchar('\n');
@@ -158,10 +153,9 @@ static void show(struct comparing *all, const struct comparison *c)
     }
 }
 
-static int compare(void *user, const char *path, struct session *session)
+static int compare(void *user, struct session *session)
 {
     struct comparing *all = user;
-    (void)path;
     struct comparison c = {.session = session};
     int status;
     if (!(status = session_build_space(session)) && !(status = read_final(&c)) && !(status = read_work(&c))) {
@@ -181,7 +175,7 @@ static int compare(void *user, const char *path, struct session *session)
 static void print_all(const struct comparing *all)
 {
     if (all->format == FORMAT_CSV)
-        table_print_csv(all->csv, stdout);
+        compare_print_csv(all->documents, stdout);
     else if (all->format == FORMAT_JSON)
         job_set_print(&all->job_set, "sweetspot-compare", 1, all->documents);
     else if (json_array_size(all->documents))
@@ -207,12 +201,10 @@ static int compare_all(struct comparing *all)
     int status = job_set_open(&all->job_set);
     if (status) return status;
     all->documents = json_array();
-    all->csv = compare_csv();
     status = job_set_each(&all->job_set, EVERY_DEVICE, compare, all);
     print_all(all);
     if (!isnan(all->gate.figure) && all->below + count_undecided(all)) status = EXIT_GATE;
     json_decref(all->documents);
-    table_free(all->csv);
     return status;
 }
 
@@ -230,17 +222,18 @@ static int run(void)
 const struct command cmd_compare = {
     .name = "compare",
     .summary = "the winner against the baselines, with confidence intervals",
-    .description = "Compares the winner with the baselines that ran beside it in the newest final: times, ratios with "
+    .description = "Compares the winner with the baselines that ran with it in the newest final: times, ratios with "
                    "their 95% intervals, rates, and errors against a computation in double precision. Of several jobs, "
                    "or a folder of them, one table. Exit status 1 when there is no final yet.",
     .options = specs,
     .run = run,
-    .more = "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned "
-            "kernel is faster. The percentage of the device's measured ceiling is shown where it is known: of memory, "
-            "and of the pipe of the job's arithmetic at the clock that lasts. Entries whose time depends on the "
-            "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
-            "mentioned on standard error.\n\n"
-            "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
-            "a library, fails. Times in csv and json are seconds; `docs/formats.md` describes both.",
+    .more =
+        "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned "
+        "kernel is faster. The percentage of the device's measured ceiling is shown where it is known: of memory, "
+        "and of the execution unit of the job's arithmetic at the sustained clock. Entries whose time depends on the "
+        "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
+        "mentioned on standard error.\n\n"
+        "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
+        "a library, fails. Times in csv and json are seconds; `docs/formats.md` describes both.",
     .see = "tune report status",
 };

@@ -16,7 +16,7 @@ static const char *const names[] = {SHELLS(NAME) NULL};
 static const struct completion_shell *const shells[] = {SHELLS(SHELL) NULL};
 
 static const struct option_spec specs[] = {
-    {.name = "SHELL", .positional = true, .string = &name, .choices = names, .help = "bash, zsh or fish"},
+    ARGUMENT(string, &name, "SHELL", "bash, zsh or fish", .choices = names),
     OPTION_END,
 };
 

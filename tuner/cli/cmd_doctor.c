@@ -21,7 +21,10 @@ static struct {
     int format;
 } given;
 
-static const struct option_spec specs[] = {OPTION_FORMAT(&given.format), OPTION_END};
+static const struct option_spec specs[] = {
+    OPTION_FORMAT(&given.format),
+    OPTION_END,
+};
 
 enum verdict { GOOD, PARTLY, BAD };
 
@@ -146,7 +149,7 @@ static void check_sanitizer(json_t *all)
     struct error why;
     struct sanitizer *sanitizer = sanitizer_open("", NULL, &why);
     if (sanitizer)
-        add(all, GOOD, "sanitizer", "", "compute-sanitizer %s checks winners and judged kernels",
+        add(all, GOOD, "sanitizer", "", "compute-sanitizer %s checks winners and the kernels of `judge`",
             sanitizer_version(sanitizer));
     else
         add(all, PARTLY, "sanitizer", "Install CUDA's package cuda-sanitizer", "%s: winners get no second opinion",

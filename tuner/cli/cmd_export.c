@@ -21,12 +21,9 @@ static const struct option_spec specs[] = {
     OPTION_JOBS(&given.job_set.named),
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
-    {.name = "output",
-     .letter = 'o',
-     .string = &given.output,
-     .shown = "FILE",
-     .help = "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
-             "jobs need: <job name>.json.gz in it"},
+    OPTION(string, &given.output, "output", 'o', "FILE",
+           "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
+           "jobs need: <job name>.json.gz in it"),
     OPTION_END,
 };
 
@@ -41,12 +38,11 @@ static int write_space(const struct recorded *recorded, const struct session *se
     return 0;
 }
 
-static int export(void *user, const char *job_path, struct session *session)
+static int export(void *user, struct session *session)
 {
     struct exporting *all = user;
     struct error err = {""};
     struct export_left_out left_out = {0};
-    (void)job_path;
     int status = session_build_space(session);
     if (status) return status;
     struct recorded *recorded =
@@ -58,7 +54,7 @@ static int export(void *user, const char *job_path, struct session *session)
     if (left_out.elsewhere)
         fprintf(stderr, "sweetspot: %s: left out %zu trials that are not in the job's search space\n",
                 session->job->name, left_out.elsewhere);
-    char *name = text_format("%s.json.gz", session->job->name), *path = several_file(all->output, name);
+    char *name = text_format("%s.json.gz", session->job->name), *path = job_set_file(all->output, name);
     status = write_space(recorded, session, path);
     free(path);
     free(name);

@@ -36,27 +36,17 @@ static const struct option_spec specs[] = {
     OPTION_JOBS(&given.job_set.named),
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
-    {.name = "output",
-     .letter = 'o',
-     .string = &given.output,
-     .shown = "FILE",
-     .help = "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"},
-    {.name = "check",
-     .string = &given.check,
-     .shown = "FILE",
-     .help = "only check whether the template is still the one FILE, or the header in that folder, was tuned on; exit "
-             "status 1 when it is not"},
-    {.name = "hash",
-     .flag = &given.hash,
-     .help = "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="},
-    {.name = "embed",
-     .flag = &given.embed,
-     .help = "also write the measured binary, as <header>_binary.c, and functions that load and launch it"},
-    {.name = "cubin",
-     .string = &given.cubin,
-     .shown = "FILE",
-     .help = "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"},
-    {.name = "force", .flag = &given.force, .help = "overwrite a file that is not a header of this job"},
+    OPTION(string, &given.output, "output", 'o', "FILE",
+           "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"),
+    OPTION(string, &given.check, "check", 0, "FILE",
+           "only check whether the template is still the one FILE, or the header in that folder, was tuned on; exit "
+           "status 1 when it is not"),
+    FLAG(&given.hash, "hash", 0, "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="),
+    FLAG(&given.embed, "embed", 0,
+         "also write the measured binary, as <header>_binary.c, and functions that load and launch it"),
+    OPTION(string, &given.cubin, "cubin", 0, "FILE",
+           "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
+    FLAG(&given.force, "force", 0, "overwrite a file that is not a header of this job"),
     OPTION_END,
 };
 
@@ -375,28 +365,27 @@ static char *header_name(const struct job *job)
 static int look_at_job(void *user, const char *path, struct job *job)
 {
     const struct header_options *o = user;
-    char *name = header_name(job), *file = o->check ? several_file(o->check, name) : NULL;
+    char *name = header_name(job), *file = o->check ? job_set_file(o->check, name) : NULL;
     (void)path;
-    int status = o->hash ? print_hash(job, o->job_set.paths.job_set) : check_header(job, file);
+    int status = o->hash ? print_hash(job, o->job_set.many) : check_header(job, file);
     free(file);
     free(name);
     job_free(job);
     return status;
 }
 
-static int write_results(void *user, const char *job_path, struct session *session)
+static int write_results(void *user, struct session *session)
 {
     const struct header_options *o = user;
     char *folder = results_folder(session->job), *include = text_format("%s/include", folder), *path, *name;
     int status;
-    (void)job_path;
     if (o->cubin) {
         name = text_format("%s.cubin", session->job->name);
-        path = several_file(o->cubin, name);
+        path = job_set_file(o->cubin, name);
         status = write_cubin(session, path);
     } else {
         name = header_name(session->job);
-        path = o->output ? several_file(o->output, name) : text_format("%s/%s", include, name);
+        path = o->output ? job_set_file(o->output, name) : text_format("%s/%s", include, name);
         status = write_header(o, session, path);
     }
     free(path);

@@ -18,15 +18,9 @@
 static const char *input, *output;
 
 static const struct option_spec specs[] = {
-    {.name = "FILE",
-     .positional = true,
-     .string = &input,
-     .help = "Kernel Tuner cache, T4 results, or our own JSON; may be gzipped"},
-    {.name = "output",
-     .letter = 'o',
-     .string = &output,
-     .shown = "FILE",
-     .help = "the file to write, compressed if its name ends in .gz; -: standard output (none)"},
+    ARGUMENT(string, &input, "FILE", "Kernel Tuner cache, T4 results, or our own JSON; may be gzipped"),
+    OPTION(string, &output, "output", 'o', "FILE",
+           "the file to write, compressed if its name ends in .gz; -: standard output (none)"),
     OPTION_END,
 };
 

@@ -20,18 +20,11 @@ static struct {
 } given;
 
 static const struct option_spec specs[] = {
-    {.name = "SOURCE", .positional = true, .string = &given.path, .help = "CUDA C++ source with the kernel"},
-    {.name = "kernel",
-     .letter = 'k',
-     .string = &given.kernel,
-     .shown = "NAME",
-     .help = "the kernel to tune (the only one of the source)"},
-    {.name = "output",
-     .letter = 'o',
-     .string = &given.output,
-     .shown = "FILE",
-     .help = "the job file to write; -: standard output (SOURCE with .cfg for its ending)"},
-    {.name = "force", .flag = &given.force, .help = "replace a job file that is there"},
+    ARGUMENT(string, &given.path, "SOURCE", "CUDA C++ source with the kernel"),
+    OPTION(string, &given.kernel, "kernel", 'k', "NAME", "the kernel to tune (the only one of the source)"),
+    OPTION(string, &given.output, "output", 'o', "FILE",
+           "the job file to write; -: standard output (SOURCE with .cfg for its ending)"),
+    FLAG(&given.force, "force", 0, "replace a job file that is there"),
     OPTION_END,
 };
 
@@ -187,9 +180,10 @@ const struct command cmd_init = {
     .options = specs,
     .run = run,
     .more =
-        "Tuned are macros that the source does not define, macros with a default behind an `#ifndef`, and the values "
+        "Tuned are macros that the source does not define, macros with a default after an `#ifndef`, and the values "
         "of a template's parameters. The compiler says what the kernel takes. The launch is taken from a `<<<...>>>` "
-        "in the source if all of it can be told. What is not known is left blank: a string that begins with `?` and "
+        "in the source if all of it can be determined. What is not known is left blank: a string that begins with `?` "
+        "and "
         "says what belongs there. `check` lists the blanks, and no command takes the job before they are filled in. "
         "Without a compiler there are more of them. Conditional parts of the source are read as if all of them were "
         "there.",

@@ -25,38 +25,17 @@ static struct judge_options given = {.device = "0", .problem = 1};
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.job),
-    {.name = "template",
-     .letter = 't',
-     .string = &given.template,
-     .shown = "FILE",
-     .help = "the source to judge instead of the job's template"},
-    {.name = "entry",
-     .letter = 'e',
-     .string = &given.entry,
-     .shown = "NAME",
-     .help = "the kernel in it, instead of the job's"},
-    {.name = "set",
-     .letter = 's',
-     .list = &given.set,
-     .shown = "NAME=VALUE",
-     .help = "a parameter's value (repeatable); others are as in the first valid configuration"},
-    {.name = "problem",
-     .letter = 'p',
-     .integer = &given.problem,
-     .low = 1,
-     .high = JOB_MAX_PROBLEMS,
-     .shown = "N",
-     .help = "which of the job's problems to count on (1)"},
-    {.name = "device", .letter = 'd', .string = &given.device, .shown = "N", .help = "the GPU (0)"},
-    {.name = "no-counters",
-     .flag = &given.no_counters,
-     .help = "read no hardware counters, so there are no findings from them"},
-    {.name = "cache", .string = &given.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-    {.name = "format",
-     .letter = 'f',
-     .choice = &given.format,
-     .choices = format_names,
-     .help = "how results are printed (table); docs/judge.md describes json"},
+    OPTION(string, &given.template, "template", 't', "FILE", "the source to judge instead of the job's template"),
+    OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel in it, instead of the job's"),
+    OPTION(list, &given.set, "set", 's', "NAME=VALUE",
+           "a parameter's value (repeatable); others are as in the first valid configuration"),
+    OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to count on (1)", .low = 1,
+           .high = JOB_MAX_PROBLEMS),
+    OPTION_GPU(&given.device),
+    FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
+    OPTION_CACHE(&given.cache),
+    OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/judge.md describes json",
+           .choices = format_names),
     OPTION_END,
 };
 
@@ -201,7 +180,7 @@ const struct command cmd_judge = {
     .options = specs,
     .run = run,
     .more = "The kernel is compiled, proved and timed as a trial is, run under compute-sanitizer where there is one, "
-            "raced against the baselines on data from a seed that nobody knows, and counted; all ends at the first "
+            "compared with the baselines on data from a secret seed, and counted; all ends at the first "
             "thing that is wrong. The job needs no parameters, but a reference. No database is read or written. A "
             "reference that is a kernel of the job's template stays what it is with `--template`. Without permission "
             "for counters a note says so, and the verdict is the same.",

@@ -18,10 +18,9 @@ static int list_counters_of_chip(const char *pattern, int as)
     return list_counters(pattern, chip, as);
 }
 
-#define KINDS(x)                                                                                 \
-    x(strategies, list_strategies) x(operations, list_operations) x(metrics, list_metrics)       \
-        x(counters, list_counters_of_chip) x(fields, list_fields) x(execution_units, list_units) \
-            x(settings, list_settings)
+#define KINDS(x)                                                                           \
+    x(strategies, list_strategies) x(operations, list_operations) x(metrics, list_metrics) \
+        x(counters, list_counters_of_chip) x(fields, list_fields) x(units, list_units) x(settings, list_settings)
 #define NAME(kind, list) #kind,
 static const char *const names[] = {KINDS(NAME) NULL};
 #define FUNCTION(kind, list) list,
@@ -33,18 +32,11 @@ static char *all_names(void)
 }
 
 static const struct option_spec specs[] = {
-    {.name = "KIND", .positional = true, .string = &kind, .choices = names, .help = "what to list", .words = all_names},
-    {.name = "NAME",
-     .positional = true,
-     .optional = true,
-     .string = &name,
-     .help =
-         "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?"},
-    {.name = "chip",
-     .letter = 'c',
-     .string = &chip,
-     .shown = "NAME",
-     .help = "the chip whose counters are listed, e.g. GH100 (the GPU here)"},
+    ARGUMENT(string, &kind, "KIND", "what to list", .choices = names, .words = all_names),
+    ARGUMENT(string, &name, "NAME",
+             "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?",
+             .optional = true),
+    OPTION(string, &chip, "chip", 'c', "NAME", "the chip whose counters are listed, e.g. GH100 (the GPU here)"),
     OPTION_FORMAT(&format),
     OPTION_END,
 };
@@ -64,7 +56,7 @@ const struct command cmd_list = {
     .summary = "what can be chosen: strategies, operations, metric sets, counters, settings of a job file",
     .description = "Lists what can be chosen: search strategies with their options, operations with their roles, error "
                    "bounds and baselines, metric sets with their hardware counters, all counters of a chip, the fields "
-                   "of a trial, the pipes that work is measured against, and the settings of a job file.",
+                   "of a trial, the execution units that work is measured against, and the settings of a job file.",
     .options = specs,
     .run = run,
     .more = "`strategies`: search strategies; each option's default, range and meaning.\n\n"
@@ -75,8 +67,8 @@ const struct command cmd_list = {
             "`counters`: the hardware counters of a chip, and the keys under which the metric sets have them. Needs "
             "CUPTI, but no GPU where `--chip` names the chip.\n\n"
             "`fields`: the fields of a trial; each one's unit and meaning.\n\n"
-            "`pipes`: what the arithmetic of a job's work can be measured against (`work.pipe`); each pipe's unit, "
-            "architectures, data-sheet peak, and how its ceiling is measured.\n\n"
+            "`units`: the execution units that a job's work can be measured against (`work.pipe`); each one's unit of "
+            "work, architectures, data-sheet peak, and how its ceiling is measured.\n\n"
             "`settings`: the settings of a job file; each one's type, default, range and meaning. NAME is a setting, a "
             "group, or the last part of a name. `docs/job-file.md` has an example of each.",
     .see = "profile check",

@@ -17,17 +17,9 @@ static const char *name, *folder;
 static const char *const names[] = {COMMANDS(NAME) NULL};
 
 static const struct option_spec specs[] = {
-    {.name = "COMMAND",
-     .positional = true,
-     .optional = true,
-     .string = &name,
-     .choices = names,
-     .help = "the command whose page is printed (the overview)"},
-    {.name = "output",
-     .letter = 'o',
-     .string = &folder,
-     .shown = "FOLDER",
-     .help = "write all pages into this folder instead"},
+    ARGUMENT(string, &name, "COMMAND", "the command whose page is printed (the overview)", .optional = true,
+             .choices = names),
+    OPTION(string, &folder, "output", 'o', "FOLDER", "write all pages into this folder instead"),
     OPTION_END,
 };
 

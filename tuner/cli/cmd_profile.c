@@ -36,34 +36,19 @@ static struct profiling given = {.o = {.device = "0", .problem = 1}};
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.o.job),
-    {.name = "trial",
-     .letter = 't',
-     .string = &given.o.trial,
-     .shown = "WHICH",
-     .help = "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
-             "(best)"},
-    {.name = "against",
-     .letter = 'a',
-     .string = &given.o.against,
-     .shown = "WHICH",
-     .help = "compare with another one, named in the same way"},
-    {.name = "problem",
-     .letter = 'p',
-     .integer = &given.o.problem,
-     .low = 1,
-     .high = JOB_MAX_PROBLEMS,
-     .shown = "N",
-     .help = "which of the job's problems (1)"},
-    {.name = "device", .letter = 'd', .string = &given.o.device, .shown = "N", .help = "the GPU (0)"},
-    {.name = "no-counters",
-     .flag = &given.o.no_counters,
-     .help = "read no hardware counters: only times, launch and occupancy"},
-    {.name = "limits",
-     .flag = &given.o.limits,
-     .help = "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
-             "and its arithmetic alone, at the same occupancy"},
+    OPTION(string, &given.o.trial, "trial", 't', "WHICH",
+           "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
+           "(best)"),
+    OPTION(string, &given.o.against, "against", 'a', "WHICH", "compare with another one, named in the same way"),
+    OPTION(integer, &given.o.problem, "problem", 'p', "N", "which of the job's problems (1)", .low = 1,
+           .high = JOB_MAX_PROBLEMS),
+    OPTION_GPU(&given.o.device),
+    FLAG(&given.o.no_counters, "no-counters", 0, "read no hardware counters: only times, launch and occupancy"),
+    FLAG(&given.o.limits, "limits", 0,
+         "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
+         "and its arithmetic alone, at the same occupancy"),
     OPTION_STORE(&given.o.store),
-    {.name = "cache", .string = &given.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
+    OPTION_CACHE(&given.o.cache),
     OPTION_FORMAT(&given.o.format),
     OPTION_END,
 };
@@ -208,18 +193,19 @@ const struct command cmd_profile = {
                    "most, and findings in words.",
     .options = specs,
     .run = run,
-    .more = "The candidate is compiled, verified, timed and counted anew, with the metric set `full` and what the "
+    .more = "The candidate is compiled, verified, timed and counted again, with the metric set `full` and what the "
             "job's `counters.metrics` names besides. The profile and the findings are kept in the job's database with "
             "the trial, where there is one (`docs/findings.md`). Without permission for hardware counters the rest is "
             "printed and the exit status is 3.\n\n"
-            "Printed are, in this order: speed of light, pipes, launch, occupancy, instruction cache, shared memory, "
+            "Printed are, in this order: speed of light, execution units, launch, occupancy, instruction cache, shared "
+            "memory, "
             "global memory, divergence, registers and spills, the balance of the multiprocessors, stalls, the source "
             "lines that cost most, and findings: what was seen, why it costs time, what to try among the job's "
             "parameters, and how much it could gain at most. Percentages of a ceiling are of what this device was "
             "measured to do at most, which the database keeps too. Notes tell of metrics that the chip lacks, of a "
             "kernel that is not reproducible between passes, and of one so short that launching it dominates. A kernel "
             "of seconds is announced with the minutes that counting it takes, since every pass launches it twice.\n\n"
-            "Of a trial that failed, the reason is told. Where nothing was measured yet, parameters that `--trial` "
+            "For a failed trial, the reason is printed. Where nothing was measured yet, parameters that `--trial` "
             "does not name are as in the first valid configuration. With `--against`, the profile says where the "
             "difference of the times lies.\n\n"
             "With `--limits`, all variants are timed and counted at the occupancy of the whole. Where the whole takes "

@@ -16,22 +16,13 @@ static struct {
 } given = {.format = FORMAT_PAGE};
 
 static const struct option_spec specs[] = {
-    {.name = "JOB",
-     .positional = true,
-     .optional = true,
-     .list = &given.arguments,
-     .help = "job files, stores (*.db), or folders of either (the stores of the folder out)"},
+    ARGUMENT(list, &given.arguments, "JOB",
+             "job files, stores (*.db), or folders of either (the stores of the folder out)", .optional = true),
     OPTION_STORE(&given.store),
-    {.name = "output",
-     .letter = 'o',
-     .string = &given.output,
-     .shown = "FILE",
-     .help = "the file to write; -: standard output (report.html; standard output for other formats)"},
-    {.name = "format",
-     .letter = 'f',
-     .choice = &given.format,
-     .choices = format_names,
-     .help = "instead of the page: only the index, or (json) the whole document"},
+    OPTION(string, &given.output, "output", 'o', "FILE",
+           "the file to write; -: standard output (report.html; standard output for other formats)"),
+    OPTION(choice, &given.format, "format", 'f', NULL,
+           "instead of the page: only the index, or (json) the whole document", .choices = format_names),
     OPTION_END,
 };
 

@@ -15,7 +15,11 @@ static struct {
     int format;
 } given;
 
-static const struct option_spec specs[] = {OPTION_JOB(&given.path), OPTION_FORMAT(&given.format), OPTION_END};
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.path),
+    OPTION_FORMAT(&given.format),
+    OPTION_END,
+};
 
 static void print_value(const struct job *job, const struct parameter *p, size_t i)
 {

@@ -185,25 +185,23 @@ static const struct option_spec specs[] = {
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
     OPTION_FORMAT(&given.format),
-    {.name = "watch",
-     .letter = 'w',
-     .flag = &given.watch,
-     .help = "follow the run of one job until it ends, from any machine that sees "
-             "the store's folder"},
-    {.name = "every", .seconds = &given.every, .shown = "TIME", .help = "with --watch: how often, 1s, 5m (2s)"},
-    OPTION_END};
+    FLAG(&given.watch, "watch", 'w',
+         "follow the run of one job until it ends, from any machine that sees "
+         "the store's folder"),
+    OPTION(seconds, &given.every, "every", 0, "TIME", "with --watch: how often, 1s, 5m (2s)"),
+    OPTION_END,
+};
 
-static int show(void *user, const char *path, struct session *session)
+static int show(void *user, struct session *session)
 {
     struct showing *all = user;
-    (void)path;
     struct status status = {.session = session, .report = json_object(), .runs = json_array()};
     int result = session_build_space(session);
     if (!result) result = gather(&status);
     // A run is of one device, and of the newest one.
     if (!result && all->live && session->environment.key == session->devices[0].key)
         json_object_set(status.report, "live", all->live);
-    if (!result && all->format == FORMAT_TABLE && !all->job_set.paths.job_set) {
+    if (!result && all->format == FORMAT_TABLE && !all->job_set.many) {
         if (all->printed++) putchar('\n');
         status_print(status.report, session);
     } else if (!result) {
@@ -217,7 +215,7 @@ static int show(void *user, const char *path, struct session *session)
 // A run on another machine: its store cannot be read from here while it lasts.
 static void show_elsewhere(struct showing *all, const char *store_path)
 {
-    if (all->format == FORMAT_TABLE && !all->job_set.paths.job_set) {
+    if (all->format == FORMAT_TABLE && !all->job_set.many) {
         if (all->printed++) putchar('\n');
         printf("%-15s%s\n%-15s%s (not read: its run is on another machine)\n%-15s%s\n", "job",
                json_get_string(all->live, "job", "?"), "store", store_path, "device",
@@ -280,7 +278,7 @@ static int run(void)
 {
     int result;
     given.documents = json_array();
-    if (!(result = job_set_open(&given.job_set)) && given.watch && given.job_set.paths.job_set) {
+    if (!(result = job_set_open(&given.job_set)) && given.watch && given.job_set.many) {
         fprintf(stderr, "sweetspot status: --watch follows one job: name its file\n");
         result = EXIT_USAGE;
     } else if (!result) {
@@ -304,7 +302,7 @@ const struct command cmd_status = {
     .summary = "how far a job is, and its best so far",
     .description =
         "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
-        "whether a tuner is running and what each of its workers does, and how to go on. Of several jobs, or a folder "
+        "whether a tuner is running and what each of its workers does, and how to resume. Of several jobs, or a folder "
         "of them, a line each. Only reads; can be called while the job is being tuned.",
     .options = specs,
     .run = run,

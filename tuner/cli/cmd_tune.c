@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
@@ -12,7 +11,6 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set_tune.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
 #include "tuner/cli/tune_request.h"
 #include "tuner/pool/node_spec.h"
 #include "tuner/watch/events.h"
@@ -23,7 +21,8 @@ static const char *const formats[] = {"table", "json", NULL};
 static const char first_device[] = "0";
 
 static struct {
-    struct option_list paths, priors, pools;
+    struct job_set jobs;
+    struct option_list priors, pools;
     struct pool_request pool;
     struct tune_request request;
     bool no_counters, no_final, no_nvcc;
@@ -32,87 +31,45 @@ static struct {
     .request = {.options = {.device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.until = -1}}}};
 
 static const struct option_spec specs[] = {
-    {.name = "JOB",
-     .positional = true,
-     .list = &given.paths,
-     .help = "job file (configs/NAME.cfg); several, or folders of them, are tuned within one budget"},
-    {.name = "time",
-     .letter = 't',
-     .seconds = &given.request.options.time,
-     .shown = "TIME",
-     .help = "how long to search: 90s, 8h, 1h30m (the job's budget)"},
-    {.name = "evaluations",
-     .letter = 'n',
-     .integer = &given.request.options.evaluations,
-     .shown = "N",
-     .help = "stop after N configurations, including earlier runs (the job's budget)"},
-    {.name = "target",
-     .seconds = &given.request.options.stop.target,
-     .shown = "TIME",
-     .help = "stop when a candidate is as fast as this: 330us (never)"},
-    {.name = "until",
-     .share = &given.request.options.stop.until,
-     .shown = "SHARE",
-     .help = "stop when doubling the evaluations is expected to gain less than this: 1% (the job's, or never)"},
-    {.name = "device",
-     .letter = 'd',
-     .string = &given.request.options.device,
-     .shown = "DEVICE",
-     .help = "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"},
-    {.name = "pool",
-     .list = &given.pools,
-     .shown = "NODES",
-     .help = "nodes whose GPUs and cores are used: local, local:0,1, ssh:HOST,HOST, slurm, slurm:JOBID, or a file, "
-             "see docs/cluster.md; several may be given (this machine, without an agent)"},
-    {.name = "node-cache",
-     .string = &given.pool.cache,
-     .shown = "FOLDER",
-     .help = "folder of a node for what is sent to it (sweetspot-node in its user's cache)"},
-    {.name = "gpu-model",
-     .string = &given.pool.model,
-     .shown = "TEXT",
-     .help = "of the GPUs of --pool only those with this in their name, such as H100; all nodes compile (the model "
-             "of the first one)"},
-    {.name = "strategy",
-     .string = &given.request.options.strategy,
-     .shown = "NAME",
-     .help = "search strategy (the job's, or default)",
-     .words = strategy_names},
-    {.name = "strategy-options",
-     .string = &given.request.options.strategy_options,
-     .shown = "TEXT",
-     .help = "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (their defaults)"},
-    {.name = "prior",
-     .list = &given.priors,
-     .shown = "FILE",
-     .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
-             "may be given (those of the store's other environments and of stores beside it)"},
-    {.name = "no-stores", .flag = &given.request.options.alone, .help = "learn only from what --prior names"},
-    {.name = "seed",
-     .integer = &given.request.options.seed,
-     .shown = "N",
-     .help = "seed of the search and of the data (1)"},
-    {.name = "workers",
-     .letter = 'j',
-     .integer = &given.request.options.workers,
-     .low = 1,
-     .high = 1024,
-     .shown = "N",
-     .help = "compilers at once (one per core)"},
-    OPTION_STORE(&given.request.store),
-    {.name = "cache",
-     .string = &given.request.cache,
-     .shown = "FOLDER",
-     .help = "compile cache (cache beside the store)"},
-    {.name = "no-counters", .flag = &given.no_counters, .help = "read no hardware counters"},
-    {.name = "no-final", .flag = &given.no_final, .help = "only search, without a final"},
-    {.name = "no-nvcc", .flag = &given.no_nvcc, .help = "after the final, do not time nvcc's build of the winner"},
-    {.name = "format",
-     .letter = 'f',
-     .choice = &given.json,
-     .choices = formats,
-     .help = "what stdout gets: a summary, or events as JSON lines, see docs/events.md (table)"},
-    {.name = "quiet", .letter = 'q', .flag = &given.request.options.quiet, .help = "no progress on stderr"},
+    ARGUMENT(list, &given.jobs.named, "JOB",
+             "job file (configs/NAME.cfg); several, or folders of them, are tuned within one budget"),
+    OPTION(seconds, &given.request.options.time, "time", 't', "TIME",
+           "how long to search: 90s, 8h, 1h30m (the job's budget)"),
+    OPTION(integer, &given.request.options.evaluations, "evaluations", 'n', "N",
+           "stop after N configurations, including earlier runs (the job's budget)"),
+    OPTION(seconds, &given.request.options.stop.target, "target", 0, "TIME",
+           "stop when a candidate is as fast as this: 330us (never)"),
+    OPTION(share, &given.request.options.stop.until, "until", 0, "SHARE",
+           "stop when doubling the evaluations is expected to gain less than this: 1% (the job's, or never)"),
+    OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",
+           "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"),
+    OPTION(list, &given.pools, "pool", 0, "NODES",
+           "nodes whose GPUs and cores are used: local, local:0,1, ssh:HOST,HOST, slurm, slurm:JOBID, or a file, "
+           "see docs/cluster.md; several may be given (this machine, without an agent)"),
+    OPTION(string, &given.pool.cache, "node-cache", 0, "FOLDER",
+           "folder of a node for what is sent to it (sweetspot-node in its user's cache)"),
+    OPTION(string, &given.pool.model, "gpu-model", 0, "TEXT",
+           "of the GPUs of --pool only those with this in their name, such as H100; all nodes compile (the model "
+           "of the first one)"),
+    OPTION(string, &given.request.options.strategy, "strategy", 0, "NAME", "search strategy (the job's, or default)",
+           .words = strategy_names),
+    OPTION(string, &given.request.options.strategy_options, "strategy-options", 0, "TEXT",
+           "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (their defaults)"),
+    OPTION(list, &given.priors, "prior", 0, "FILE",
+           "results of another device, size or data type to learn from, a recorded space or a store; several "
+           "may be given (those of the store's other environments and of other stores in its folder)"),
+    FLAG(&given.request.options.alone, "no-stores", 0, "learn only from what --prior names"),
+    OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
+    OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers at once (one per core)", .low = 1,
+           .high = 1024),
+    OPTION_STORE(&given.jobs.store),
+    OPTION(string, &given.request.cache, "cache", 0, "FOLDER", "compile cache (the folder cache next to the store)"),
+    FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters"),
+    FLAG(&given.no_final, "no-final", 0, "only search, without a final"),
+    FLAG(&given.no_nvcc, "no-nvcc", 0, "after the final, do not time nvcc's build of the winner"),
+    OPTION(choice, &given.json, "format", 'f', NULL,
+           "what stdout gets: a summary, or events as JSON lines, see docs/events.md (table)", .choices = formats),
+    FLAG(&given.request.options.quiet, "quiet", 'q', "no progress on stderr"),
     OPTION_END,
 };
 
@@ -146,23 +103,23 @@ static int run(void)
     o->counters = !given.no_counters;
     o->final = !given.no_final;
     o->nvcc = !given.no_nvcc;
-    struct stat about;
-    char *path = session_job_path(given.paths.items[0]);
-    bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
-    free(path);
+    given.request.store = given.jobs.store;
     char *again = options_command_line();
     o->again = again;
-    int status = given.paths.count > 1 || folder ? job_set_tune(&given.paths, &given.request)
-                                                 : tune_path(given.paths.items[0], &given.request, NULL);
+    int status = job_set_open(&given.jobs);
+    if (!status)
+        status = given.jobs.many ? job_set_tune(&given.jobs, &given.request)
+                                 : tune_path(given.jobs.named.items[0], &given.request, NULL);
+    job_set_close(&given.jobs);
     free(again);
     return status;
 }
 
 const struct command cmd_tune = {
     .name = "tune",
-    .summary = "search for the fastest configuration; goes on where it stopped",
+    .summary = "search for the fastest configuration; resumes where it stopped",
     .description = "Searches for the best configuration: compiles, verifies, times and counts candidates, commits "
-                   "each, and decides the winner in a final against the libraries. Run it again to go on. Ctrl-C "
+                   "each, and decides the winner in a final against the libraries. Run it again to resume. Ctrl-C "
                    "finishes the trial in flight and stops. Several jobs are tuned one after another; each begins with "
                    "the others' winners, and more time goes to those that still gain. Results go to the folder out: "
                    "that of the current folder, or of the nearest folder above the job file that has the job's store.",
@@ -170,7 +127,7 @@ const struct command cmd_tune = {
     .run = run,
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
             "that the store already knows are not measured again. After Ctrl-C the trial in flight is finished and "
-            "kept; a second Ctrl-C stops at once. Either way the command line that goes on is printed.\n\n"
+            "kept; a second Ctrl-C stops at once. Either way the command line that resumes is printed.\n\n"
             "The budget of several jobs is the sum of their own, or `--time`. Half of it is shared equally; the rest "
             "is given slice by slice to the job whose last slice gained most. The finals come after that.\n\n"
             "A recording of another job is refused: one with other parameters, or of a job of another name with other "

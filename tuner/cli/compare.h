@@ -2,7 +2,6 @@
 #ifndef SWEETSPOT_COMPARE_H
 #define SWEETSPOT_COMPARE_H
 
-#include "tuner/base/table.h"
 #include "tuner/cli/session.h"
 #include "tuner/final/finals.h"
 #include "tuner/setup/work_bounds.h"
@@ -28,8 +27,8 @@ void compare_print_all(const json_t *documents);
 
 // The document of docs/formats.md, without its format and version.
 json_t *compare_json(const struct comparison *);
-// The CSV of docs/formats.md: its columns, and the lines of one comparison.
-struct table *compare_csv(void);
-void compare_csv_add(struct table *, const struct comparison *);
+// The CSV of docs/formats.md: adds the lines of one comparison to a list, and prints the list.
+void compare_add_rows(json_t *rows, const struct comparison *);
+void compare_print_csv(const json_t *rows, FILE *);
 
 #endif

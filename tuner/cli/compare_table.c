@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/arena.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/table.h"
 #include "tuner/base/text.h"
@@ -17,19 +18,97 @@
 static const char about_ratios[] = "Ratio: the baseline's time over the tuned one's, above 1 the tuned kernel is "
                                    "faster; median of paired rounds with its 95% interval.\n";
 
-// The rate, and the share of the ceiling in percent.
-static void rate_cells(struct table *table, double flops_per_second, double bytes_per_second, double share)
+// The baselines of all documents, in the order in which they first appear: {"cublas":{}, ..}.
+static json_t *baselines_of(const json_t *documents)
 {
-    if (isfinite(flops_per_second) && !(flops_per_second / bytes_per_second < work_balance))
-        table_cell(table, "%.2f TFLOP/s", flops_per_second / 1e12);
-    else if (isfinite(bytes_per_second))
-        table_cell(table, "%.0f GB/s", bytes_per_second / 1e9);
-    else
-        table_cell(table, "%s", "");
-    if (isfinite(share))
-        table_cell(table, "%.1f%%", share);
-    else
-        table_cell(table, "%s", "");
+    json_t *names = json_object();
+    const json_t *document, *problem, *entry;
+    size_t i, p, e;
+    json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
+        json_array_foreach(json_object_get(problem, "entries"), e, entry)
+    {
+        if (!json_get_integer(entry, "trial", 0))
+            json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
+    }
+    return names;
+}
+
+static const json_t *find_entry(const json_t *problem, const char *baseline)
+{
+    const json_t *entry;
+    size_t i;
+    json_array_foreach(json_object_get(problem, "entries"), i, entry)
+    {
+        if (baseline ? !json_get_integer(entry, "trial", 0) && !strcmp(json_get_string(entry, "name", ""), baseline)
+                     : json_get_bool(entry, "winner", false))
+            return entry;
+    }
+    return NULL;
+}
+
+// One problem of a document; NULL: the mean over all. `one`: the table is of one job.
+static void add_line(struct table *table, const json_t *document, const json_t *problem, json_t *baselines, bool one)
+{
+    const json_t *ours = find_entry(problem, NULL);
+    struct interval time = json_get_interval(ours, "time");
+    double flops = json_get_number(ours, "flops_per_second", NAN),
+           bytes = json_get_number(ours, "bytes_per_second", NAN);
+    bool arithmetic = isfinite(flops) && !(flops / bytes < work_balance);
+    const char *name;
+    json_t *unused;
+    char text[96];
+    table_texts(table, one ? "" : json_get_string(document, "job", ""),
+                one ? "" : json_get_string(document, "device", ""));
+    table_cell(table, "%s%s", problem ? json_get_string(problem, "problem", "") : "geometric mean",
+               json_get_bool(problem, "holdout", false) ? " (held back)" : "");
+    table_number(table, "%.0f", one ? json_get_number(problem, "kernel", NAN) : NAN);
+    table_number(table, "%.1f%%", one ? 100 * json_get_number(problem, "regret", NAN) : NAN);
+    table_cell(table, "%s", show_interval(&time, text, sizeof text));
+    json_object_foreach(baselines, name, unused)
+    {
+        const json_t *theirs = find_entry(problem, name);
+        struct interval their_time = json_get_interval(theirs, "time"),
+                        ratio = problem ? json_get_interval(theirs, "ratio")
+                                        : json_get_interval(json_object_get(document, "geometric_mean_ratio"), name);
+        table_cell(table, "%s", isfinite(their_time.value) ? show_time(their_time.value, text, sizeof text) : "");
+        table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
+    }
+    table_number(table, arithmetic ? "%.2f TFLOP/s" : "%.0f GB/s", arithmetic ? flops / 1e12 : bytes / 1e9);
+    table_number(table, "%.1f%%", json_get_number(ours, "ceiling_percent", NAN));
+}
+
+// The times and ratios of documents, a line for each problem. Each baseline has two columns.
+static void print_times(const json_t *documents, bool one)
+{
+    json_t *baselines = baselines_of(documents), *unused;
+    const json_t *document, *problem;
+    const char *name, **titles = memory_new(2 * json_object_size(baselines) + 9, sizeof *titles);
+    size_t count = 0, i, p;
+    struct arena memory = {NULL};
+    static const char *const before[] = {"job", "device", "problem", ">kernel", ">regret", ">tuned"};
+    for (i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
+    json_object_foreach(baselines, name, unused)
+    {
+        titles[count++] = arena_format(&memory, ">%s", name);
+        titles[count++] = arena_format(&memory, ">ratio to %s", name);
+    }
+    titles[count++] = ">rate";
+    titles[count++] = ">of ceiling";
+    struct table *table = table_new(titles);
+    json_array_foreach(documents, i, document)
+    {
+        const json_t *problems = json_object_get(document, "problems");
+        json_array_foreach(problems, p, problem)
+        {
+            add_line(table, document, problem, baselines, one);
+        }
+        if (json_array_size(problems) > 1) add_line(table, document, NULL, baselines, one);
+    }
+    table_print(table, stdout);
+    table_free(table);
+    arena_release(&memory);
+    free(titles);
+    json_decref(baselines);
 }
 
 // Explains the percentages.
@@ -68,7 +147,7 @@ static void print_table(const struct comparison *c)
 {
     const struct final *final = &c->final;
     const struct job *job = c->session->job;
-    char text[96], other[32], *device = session_device(c->session);
+    char text[96], *device = session_device(c->session);
     printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device,
            show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
            final->replayed ? ", replayed from a recording" : "");
@@ -89,61 +168,10 @@ static void print_table(const struct comparison *c)
         printf("compute class: %s%s\n", job_compute_class(job),
                strcmp(job_compute_class(job), op->classes[0]) ? "; do not compare with results of other classes" : "");
     }
-    // The titles depend on the baselines, which have at most two columns each.
-    const char **titles = memory_new(2 * final->entry_count + 9, sizeof *titles);
-    char **made = memory_new(2 * final->entry_count, sizeof *made);
-    size_t count = 0, made_count = 0;
-    titles[count++] = "problem";
-    if (final->kernel_count) titles[count++] = ">kernel";
-    if (final->kernel_count) titles[count++] = ">regret";
-    titles[count++] = ">tuned";
-    for (size_t i = 0; i < final->entry_count; i++) {
-        if (!is_baseline(&final->entries[i])) continue;
-        titles[count++] = made[made_count++] = text_format(">%s", final->entries[i].name);
-        titles[count++] = made[made_count++] = text_format(">ratio to %s", final->entries[i].name);
-    }
-    titles[count++] = ">rate";
-    titles[count++] = ">of ceiling";
-    struct table *table = table_new(titles);
-    for (size_t p = 0; p < job->tuned_count; p++) {
-        const struct final_problem *ours = &final_choice(final, p)->problems[p];
-        double time = ours->time.value, flops = c->work[p].flops, bytes = c->work[p].bytes,
-               share = 100 * c->work[p].floor / time;
-        table_cell(table, "%s%s", job->problems[p].name, job->problems[p].holdout ? " (held back)" : "");
-        if (final->kernel_count) {
-            table_cell(table, "%zu", final->dispatch[p]);
-            table_cell(table, "%.1f%%", 100 * final->regret[p]);
-        }
-        table_cell(table, "%s", show_interval(&ours->time, text, sizeof text));
-        for (size_t i = 0; i < final->entry_count; i++) {
-            const struct final_entry *entry = &final->entries[i];
-            if (!is_baseline(entry)) continue;
-            table_cell(table, "%s",
-                       isfinite(entry->problems[p].time.value)
-                           ? show_time(entry->problems[p].time.value, other, sizeof other)
-                           : "");
-            table_cell(table, "%s", show_ratio(&entry->problems[p].ratio, text, sizeof text));
-        }
-        rate_cells(table, flops / time, bytes / time, share);
-    }
-    if (job->tuned_count > 1) {
-        table_cell(table, "geometric mean");
-        for (int i = 0; i < 2 && final->kernel_count; i++) table_cell(table, "%s", "");
-        table_cell(table, "%s", "");
-        for (size_t i = 0; i < final->entry_count; i++) {
-            if (!is_baseline(&final->entries[i])) continue;
-            table_cell(table, "%s", "");
-            table_cell(table, "%s", show_ratio(&final->entries[i].ratio, text, sizeof text));
-        }
-        table_cell(table, "%s", "");
-        table_cell(table, "%s", "");
-    }
+    json_t *documents = json_pack("[o]", compare_json(c));
     printf("\n");
-    table_print(table, stdout);
-    table_free(table);
-    for (size_t i = 0; i < made_count; i++) free(made[i]);
-    free(made);
-    free(titles);
+    print_times(documents, true);
+    json_decref(documents);
     printf("\n%s", about_ratios);
     print_ceilings(c);
     print_processes(c);
@@ -175,16 +203,9 @@ static void print_errors(const struct comparison *c)
             const struct final_problem *problem = &entry->problems[p];
             if (!is_baseline(entry) && entry != final_choice(&c->final, p)) continue;
             if (isnan(problem->error_max) && isnan(problem->error_rms)) continue;
-            table_cell(table, "%s", is_baseline(entry) ? entry->name : "tuned");
-            table_cell(table, "%s", job->problems[p].name);
-            if (isnan(problem->error_max))
-                table_cell(table, "%s", "");
-            else
-                table_cell(table, "%.2e", problem->error_max);
-            if (isnan(problem->error_rms))
-                table_cell(table, "%s", "");
-            else
-                table_cell(table, "%.2e", problem->error_rms);
+            table_texts(table, is_baseline(entry) ? entry->name : "tuned", job->problems[p].name);
+            table_number(table, "%.2e", problem->error_max);
+            table_number(table, "%.2e", problem->error_rms);
             any = true;
         }
     }
@@ -228,110 +249,8 @@ void compare_print(const struct comparison *c)
     builds_print(c->builds, c->session->environment.compiler);
 }
 
-// The baselines of all documents, in the order in which they first appear: {"cublas":{}, ..}.
-static json_t *baselines_of(const json_t *documents)
-{
-    json_t *names = json_object();
-    const json_t *document, *problem, *entry;
-    size_t i, p, e;
-    json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
-        json_array_foreach(json_object_get(problem, "entries"), e, entry)
-    {
-        if (!json_get_integer(entry, "trial", 0))
-            json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
-    }
-    return names;
-}
-
-static const json_t *find_entry(const json_t *problem, const char *baseline)
-{
-    const json_t *entry;
-    size_t i;
-    json_array_foreach(json_object_get(problem, "entries"), i, entry)
-    {
-        if (baseline ? !json_get_integer(entry, "trial", 0) && !strcmp(json_get_string(entry, "name", ""), baseline)
-                     : json_get_bool(entry, "winner", false))
-            return entry;
-    }
-    return NULL;
-}
-
-static void job_cells(struct table *table, const json_t *document)
-{
-    table_cell(table, "%s", json_get_string(document, "job", ""));
-    table_cell(table, "%s", json_get_string(document, "device", ""));
-}
-
-static void add_mean(struct table *table, const json_t *document, json_t *baselines)
-{
-    const json_t *means = json_object_get(document, "geometric_mean_ratio");
-    const char *name;
-    json_t *unused;
-    char text[96];
-    job_cells(table, document);
-    table_cell(table, "geometric mean");
-    table_cell(table, "%s", "");
-    json_object_foreach(baselines, name, unused)
-    {
-        struct interval ratio = json_get_interval(means, name);
-        table_cell(table, "%s", "");
-        table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
-    }
-    rate_cells(table, NAN, NAN, NAN);
-}
-
-static void add_problem(struct table *table, const json_t *document, const json_t *problem, json_t *baselines)
-{
-    const json_t *ours = find_entry(problem, NULL), *theirs;
-    struct interval time = json_get_interval(ours, "time");
-    const char *name;
-    json_t *unused;
-    char text[96];
-    job_cells(table, document);
-    table_cell(table, "%s%s", json_get_string(problem, "problem", ""),
-               json_get_bool(problem, "holdout", false) ? " (held back)" : "");
-    table_cell(table, "%s", show_interval(&time, text, sizeof text));
-    json_object_foreach(baselines, name, unused)
-    {
-        theirs = find_entry(problem, name);
-        struct interval their_time = json_get_interval(theirs, "time"), ratio = json_get_interval(theirs, "ratio");
-        table_cell(table, "%s", isfinite(their_time.value) ? show_time(their_time.value, text, sizeof text) : "");
-        table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
-    }
-    rate_cells(table, json_get_number(ours, "flops_per_second", NAN), json_get_number(ours, "bytes_per_second", NAN),
-               json_get_number(ours, "ceiling_percent", NAN));
-}
-
 void compare_print_all(const json_t *documents)
 {
-    json_t *baselines = baselines_of(documents), *unused;
-    const json_t *document, *problem;
-    const char *name;
-    size_t room = 2 * json_object_size(baselines) + 7, count = 0, i, p;
-    char **titles = memory_new(room, sizeof *titles);
-    static const char *const before[] = {"job", "device", "problem", ">tuned"}, *const after[] = {">rate",
-                                                                                                  ">of ceiling"};
-    for (i = 0; i < 4; i++) titles[count++] = text_copy(before[i]);
-    json_object_foreach(baselines, name, unused)
-    {
-        titles[count++] = text_format(">%s", name);
-        titles[count++] = text_format(">ratio to %s", name);
-    }
-    for (i = 0; i < 2; i++) titles[count++] = text_copy(after[i]);
-    struct table *table = table_new((const char *const *)titles);
-    json_array_foreach(documents, i, document)
-    {
-        const json_t *problems = json_object_get(document, "problems");
-        json_array_foreach(problems, p, problem)
-        {
-            add_problem(table, document, problem, baselines);
-        }
-        if (json_array_size(problems) > 1) add_mean(table, document, baselines);
-    }
-    table_print(table, stdout);
+    print_times(documents, false);
     printf("\n%sMore about one job: sweetspot compare JOB\n", about_ratios);
-    table_free(table);
-    while (count) free(titles[--count]);
-    free(titles);
-    json_decref(baselines);
 }

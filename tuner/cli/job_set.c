@@ -2,11 +2,13 @@
 #include "tuner/cli/job_set.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -16,11 +18,40 @@ static int worse(int one, int other)
     return one > other ? one : other;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
+}
+
+// Adds the files that an argument names.
+static int find_files(struct job_set *s, const char *named)
+{
+    glob_t found;
+    char *path = session_job_path(named);
+    bool folder = is_folder(path);
+    char *pattern = folder ? text_format("%s/*.cfg", path) : text_copy(path);
+    int failed = glob(pattern, folder ? 0 : GLOB_NOCHECK, NULL, &found);
+    free(pattern);
+    free(path);
+    if (failed) {
+        fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", named);
+        return EXIT_USAGE;
+    }
+    s->many |= folder || found.gl_pathc > 1;
+    s->paths = memory_grow(s->paths, s->count + found.gl_pathc, sizeof *s->paths);
+    for (size_t i = 0; i < found.gl_pathc; i++) s->paths[s->count++] = text_copy(found.gl_pathv[i]);
+    globfree(&found);
+    return 0;
+}
+
 int job_set_open(struct job_set *s)
 {
+    int status = 0;
     s->failed = json_array();
-    int status = job_paths_find(&s->paths, &s->named);
-    if (status || !s->store || !s->paths.job_set) return status;
+    s->many = s->named.count > 1;
+    for (size_t i = 0; i < s->named.count && !status; i++) status = find_files(s, s->named.items[i]);
+    if (status || !s->store || !s->many) return status;
     fprintf(stderr,
             "sweetspot: --store works with one job only; each of several jobs has its own store, out/<job name>.db\n");
     return EXIT_USAGE;
@@ -28,9 +59,10 @@ int job_set_open(struct job_set *s)
 
 void job_set_close(struct job_set *s)
 {
-    job_paths_release(&s->paths);
+    for (size_t i = 0; i < s->count; i++) free(s->paths[i]);
+    free(s->paths);
     json_decref(s->failed);
-    s->failed = NULL;
+    *s = (struct job_set){0};
 }
 
 // `seen`: the paths of the jobs so far, by name.
@@ -53,8 +85,8 @@ int job_set_each_job(struct job_set *s, job_set_visit_job *visit, void *user)
 {
     int worst = 0;
     json_t *seen = json_object();
-    for (size_t i = 0; i < s->paths.count; i++) {
-        const char *path = s->paths.items[i];
+    for (size_t i = 0; i < s->count; i++) {
+        const char *path = s->paths[i];
         struct job *job;
         int status = read_job(seen, path, &job);
         if (!status) status = visit(user, path, job);
@@ -86,7 +118,7 @@ int job_set_visit_results(const struct job_set *s, enum job_set_devices devices,
         size_t end = one ? first + 1 : session.device_count;
         for (size_t i = first; i < end; i++) {
             int failed = session_use_device(&session, i);
-            status = worse(status, failed ? failed : visit(user, path, &session));
+            status = worse(status, failed ? failed : visit(user, &session));
         }
     }
     session_close(&session);
@@ -105,15 +137,9 @@ int job_set_each(struct job_set *s, enum job_set_devices devices, job_set_visit 
     return job_set_each_job(s, visit_results, &v);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat about;
-    return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
-}
-
 int job_set_check_folder(const struct job_set *s, const char *option, const char *given, bool make)
 {
-    if (!given || !s->paths.job_set) return 0;
+    if (!given || !s->many) return 0;
     if (make && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST) {
         fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", given, strerror(errno));
         return EXIT_ENVIRONMENT;
@@ -123,7 +149,7 @@ int job_set_check_folder(const struct job_set *s, const char *option, const char
     return EXIT_USAGE;
 }
 
-char *several_file(const char *given, const char *name)
+char *job_set_file(const char *given, const char *name)
 {
     return is_folder(given) ? text_format("%s/%s", given, name) : text_copy(given);
 }
@@ -143,7 +169,7 @@ void job_set_print(const struct job_set *s, const char *format, int version, con
         json_array_append_new(jobs, last);
     }
     json_t *list = json_pack("{s:O, s:O}", "jobs", jobs, "failed", s->failed);
-    const json_t *all = s->paths.job_set ? list : json_array_get(jobs, 0);
+    const json_t *all = s->many ? list : json_array_get(jobs, 0);
     if (all) json_print_document(format, version, all, stdout);
     json_decref(list);
     json_decref(jobs);

@@ -10,7 +10,7 @@
 #ifndef SWEETSPOT_JOB_SET_H
 #define SWEETSPOT_JOB_SET_H
 
-#include "tuner/cli/job_paths.h"
+#include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
 
 struct job_set {
@@ -18,22 +18,19 @@ struct job_set {
     struct option_list named;
     const char *store, *device; // NULL: the job's own; the newest, or all
     // Set by job_set_open.
-    struct job_paths paths;
+    size_t count;
+    char **paths;   // files as given; of a folder every *.cfg, sorted by name
+    bool many;      // a folder or more than one path was named: the output is a list, even of one job
     json_t *failed; // {"path":"..","exit_status":1} of each job for which something went wrong
 };
 
-#define OPTION_JOBS(target)                                                                                            \
-    {                                                                                                                  \
-        .name = "JOB", .positional = true, .list = (target), .help = "job files (configs/NAME.cfg) or folders of them" \
-    }
-#define OPTION_RESULTS_DEVICE(target, which)                                                              \
-    {                                                                                                     \
-        .name = "device", .letter = 'd', .string = (target), .shown = "NAME",                             \
-        .help = "if a store has results of several devices, the one whose name contains this (" which ")" \
-    }
+#define OPTION_JOBS(target) ARGUMENT(list, target, "JOB", "job files (configs/NAME.cfg) or folders of them")
+#define OPTION_RESULTS_DEVICE(target, which)      \
+    OPTION(string, target, "device", 'd', "NAME", \
+           "if a store has results of several devices, the one whose name contains this (" which ")")
 
-// Finds the job files. EXIT_USAGE with a message when there are none, or --store was given with several. Close it even
-// after a failure.
+// Finds the job files. EXIT_USAGE with a message when there are none, or --store was given with several. A file that
+// does not exist stays in the set, so that reading it says what is wrong. Close the set even after a failure.
 int job_set_open(struct job_set *);
 void job_set_close(struct job_set *);
 
@@ -45,7 +42,7 @@ int job_set_each_job(struct job_set *, job_set_visit_job *visit, void *user);
 // Calls visit for every job's results (session_open): of the newest device, or of every device, the newest first; of
 // the one that --device names in either case. Returns the greatest status.
 enum job_set_devices { NEWEST_DEVICE, EVERY_DEVICE };
-typedef int job_set_visit(void *user, const char *path, struct session *);
+typedef int job_set_visit(void *user, struct session *);
 int job_set_each(struct job_set *, enum job_set_devices, job_set_visit *visit, void *user);
 // The same for one job, which it takes: for a job_set_visit_job.
 int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_visit *visit, void *user,
@@ -55,7 +52,7 @@ int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_
 // an exit status, after a message. `given` may be NULL.
 int job_set_check_folder(const struct job_set *, const char *option, const char *given, bool make);
 // The file that `given` means for a job: `name` in it where it is a folder. malloc'ed.
-char *several_file(const char *given, const char *name);
+char *job_set_file(const char *given, const char *name);
 
 // Prints documents as JSON: objects with a member "job", one per job and device, those of a job together and its newest
 // device first. Of one job file: its object, behind "format" and "version". Of several, or of a folder:

@@ -1,7 +1,6 @@
 // See job_set_tune.h.
 #include "tuner/cli/job_set_tune.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +10,8 @@
 #include "tuner/base/interrupt.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/table.h"
+#include "tuner/base/rows.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/job_paths.h"
 #include "tuner/cli/session.h"
 #include "tuner/pool/worker.h"
 #include "tuner/watch/events.h"
@@ -29,29 +27,19 @@ struct suite_job {
     struct tune_outcome outcome;
 };
 
-// Every job file is read before anything is tuned: a mistake in the last one should not show after hours.
-static int read_jobs(struct suite_job *jobs, const struct job_paths *files, double *own_time)
+struct suite {
+    struct suite_job *jobs;
+    size_t count;
+    double own_time; // the sum of the jobs' own budgets
+};
+
+static int note_job(void *user, const char *path, struct job *job)
 {
-    int result = 0;
-    for (size_t i = 0; i < files->count; i++) {
-        struct job *job;
-        jobs[i].path = files->items[i];
-        int status = session_load_job(jobs[i].path, &job);
-        if (status) {
-            result = status;
-            continue;
-        }
-        jobs[i].name = text_copy(job->name);
-        *own_time += job->budget_time;
-        for (size_t k = 0; k < i; k++)
-            if (jobs[k].name && !strcmp(jobs[k].name, job->name)) {
-                fprintf(stderr, "%s: the job has the same name as %s, '%s', and would share its store: rename one\n",
-                        jobs[i].path, jobs[k].path, job->name);
-                result = EXIT_USAGE;
-            }
-        job_free(job);
-    }
-    return result;
+    struct suite *s = user;
+    s->jobs[s->count++] = (struct suite_job){.path = path, .name = text_copy(job->name)};
+    s->own_time += job->budget_time;
+    job_free(job);
+    return 0;
 }
 
 // The winners of the other jobs, nearest in the list first: neighbouring shapes tend to have similar winners. The
@@ -113,44 +101,40 @@ static void announce(const struct tune_request *request, const struct suite_job 
                 seconds > 0 ? text_show_duration(seconds, shown, sizeof shown) : "");
 }
 
-static void print_summary(const struct suite_job *jobs, size_t count)
+static json_t *summary_json(const struct suite *s)
 {
-    struct table *table = table_new(
-        (const char *[]){"job", ">evaluations", ">time spent", ">best", ">baseline", ">ratio (not paired)", NULL});
-    for (size_t i = 0; i < count; i++) {
-        const struct tune_outcome *o = &jobs[i].outcome;
-        char shown[32];
-        table_cell(table, "%s", jobs[i].name);
-        table_cell(table, "%" PRId64, o->evaluations);
-        table_cell(table, "%.0f s", jobs[i].spent);
-        table_cell(table, "%s",
-                   isfinite(o->best) && o->best > 0 ? text_show_duration(o->best, shown, sizeof shown) : "none");
-        table_cell(table, "%s", o->baseline_name ? o->baseline_name : "");
-        if (isfinite(o->baseline / o->best))
-            table_cell(table, "%.3f", o->baseline / o->best);
-        else
-            table_cell(table, "%s", "");
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->count; i++) {
+        const struct tune_outcome *o = &s->jobs[i].outcome;
+        double best = o->best > 0 ? o->best : NAN;
+        json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", s->jobs[i].name,
+                                              "evaluations", (json_int_t)o->evaluations, "seconds", s->jobs[i].spent,
+                                              "best", json_real_or_null(best), "baseline", o->baseline_name, "ratio",
+                                              json_real_or_null(o->baseline / best), "exit_status", s->jobs[i].status));
     }
+    return list;
+}
+
+static char *best_text(const json_t *job)
+{
+    char shown[32];
+    double best = json_get_number(job, "best", NAN);
+    return text_copy(isfinite(best) ? text_show_duration(best, shown, sizeof shown) : "none");
+}
+
+static void print_summary(const json_t *jobs)
+{
+    static const struct row_column columns[] = {COLUMN("job"),
+                                                COLUMN(">evaluations"),
+                                                COLUMN_NUMBER(">time spent", "seconds", "%.0f s"),
+                                                COLUMN_TEXT(">best", best_text),
+                                                COLUMN(">baseline"),
+                                                COLUMN_NUMBER(">ratio (not paired)", "ratio", "%.3f"),
+                                                {0}};
+    struct table *table = rows_table(jobs, columns);
     table_print(table, stdout);
     table_free(table);
     printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
-}
-
-// The same for programs.
-static void tell_summary(const struct suite_job *jobs, size_t count, struct event_stream *events, int status)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        const struct tune_outcome *o = &jobs[i].outcome;
-        bool found = isfinite(o->best) && o->best > 0;
-        json_array_append_new(list,
-                              json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", jobs[i].name, "evaluations",
-                                        (json_int_t)o->evaluations, "seconds", jobs[i].spent, "best",
-                                        json_real_or_null(found ? o->best : (double)NAN), "baseline", o->baseline_name,
-                                        "ratio", json_real_or_null(found ? o->baseline / o->best : (double)NAN),
-                                        "exit_status", jobs[i].status));
-    }
-    event_write(events, "jobs", NULL, json_pack("{s:o, s:i}", "jobs", list, "exit_status", status));
 }
 
 static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
@@ -172,7 +156,7 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
     struct suite_job *next;
     while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time &&
            (next = most_promising(jobs, count))) {
-        announce(request, next, "goes on for ", slice);
+        announce(request, next, "continues for ", slice);
         run_slice(jobs, count, (size_t)(next - jobs), request, slice, false);
     }
     for (size_t i = 0; i < count && request->options.final && !interrupt_count(); i++) {
@@ -184,36 +168,26 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
     return interrupt_count() ? interrupt_status() : status;
 }
 
-int job_set_tune(const struct option_list *paths, const struct tune_request *request)
+int job_set_tune(struct job_set *set, const struct tune_request *request)
 {
-    struct job_paths files;
-    double own_time = 0;
-    int status = job_paths_find(&files, paths);
-    if (status) {
-        job_paths_release(&files);
-        return status;
-    }
-    struct suite_job *jobs = memory_new(files.count, sizeof *jobs);
-    status = read_jobs(jobs, &files, &own_time);
-    if (!status && request->store) {
-        fprintf(
-            stderr,
-            "sweetspot: --store works with one job only; each of several jobs has its own store, out/<job name>.db\n");
-        status = EXIT_USAGE;
-    }
+    struct suite s = {.jobs = memory_new(set->count, sizeof *s.jobs)};
+    // Every job file is read before anything is tuned: a mistake in the last one should not show after hours.
+    int status = job_set_each_job(set, note_job, &s);
     if (!status) {
-        status = tune_all(jobs, files.count, request, request->options.time >= 0 ? request->options.time : own_time);
-        bool begun = jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE;
+        status = tune_all(s.jobs, s.count, request, request->options.time >= 0 ? request->options.time : s.own_time);
+        bool begun = s.jobs[0].status != EXIT_ENVIRONMENT && s.jobs[0].status != EXIT_USAGE;
+        json_t *jobs = summary_json(&s);
         if (request->options.events)
-            tell_summary(jobs, files.count, request->options.events, status);
+            event_write(request->options.events, "jobs", NULL,
+                        json_pack("{s:O, s:i}", "jobs", jobs, "exit_status", status));
         else if (begun)
-            print_summary(jobs, files.count);
+            print_summary(jobs);
+        json_decref(jobs);
     }
-    for (size_t i = 0; i < files.count; i++) {
-        free(jobs[i].name);
-        tune_outcome_release(&jobs[i].outcome);
+    for (size_t i = 0; i < s.count; i++) {
+        free(s.jobs[i].name);
+        tune_outcome_release(&s.jobs[i].outcome);
     }
-    free(jobs);
-    job_paths_release(&files);
+    free(s.jobs);
     return status;
 }

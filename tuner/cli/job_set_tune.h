@@ -2,14 +2,14 @@
 #ifndef SWEETSPOT_JOB_SET_TUNE_H
 #define SWEETSPOT_JOB_SET_TUNE_H
 
-#include "tuner/cli/options.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/tune_request.h"
 
-// Tunes job files, and every *.cfg of folders in the order of their names. Each begins with the winners of the others
+// Tunes every job of a set that is open. Each begins with the winners of the others
 // found so far, those nearest in the list first. options.time is the time for all of them together (the sum of the
 // jobs' own where it is below 0): half of it is shared equally, then slice after slice goes to the job whose last slice
 // gained most a second. Then come the finals, whose time is extra. Ends with a table on stdout, or the event "jobs".
 // The first exit status other than 0 is returned, after all jobs have had their turn; that of an interruption at once.
-int job_set_tune(const struct option_list *paths, const struct tune_request *);
+int job_set_tune(struct job_set *, const struct tune_request *);
 
 #endif

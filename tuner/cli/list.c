@@ -8,15 +8,15 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/options.h"
 
-void list_print(struct table *table, json_t *document, int format)
+void list_print(json_t *document, const json_t *rows, const struct row_column *columns, int format)
 {
-    if (format == FORMAT_JSON) {
+    struct table *table = rows_table(rows, columns);
+    if (format == FORMAT_JSON)
         json_print(document, stdout);
-    } else if (format == FORMAT_CSV) {
+    else if (format == FORMAT_CSV)
         table_print_csv(table, stdout);
-    } else {
+    else
         table_print(table, stdout);
-    }
     table_free(table);
     json_decref(document);
 }

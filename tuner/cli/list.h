@@ -5,8 +5,7 @@
 #ifndef SWEETSPOT_LIST_H
 #define SWEETSPOT_LIST_H
 
-#include "tuner/base/json.h"
-#include "tuner/base/table.h"
+#include "tuner/base/rows.h"
 
 int list_strategies(const char *name, int format);
 int list_operations(const char *name, int format);
@@ -17,8 +16,11 @@ int list_settings(const char *name, int format);
 // The counters of a chip; NULL: of the GPU here. `pattern` is a part of a name or key, or has * and ?; NULL: all.
 int list_counters(const char *pattern, const char *chip, int format);
 
-// Shared by all kinds (list.c). Prints one of the two, which have the same content, and frees both.
-void list_print(struct table *, json_t *, int format);
+// Shared by all kinds (list.c). Prints the document as JSON, or some of its objects as a table or CSV. Frees the
+// document.
+void list_print(json_t *document, const json_t *rows, const struct row_column *, int format);
+// Metric sets, as objects with "name", "summary", "metrics" and perhaps "includes". Frees the list.
+void list_sets(json_t *sets, int format);
 // EXIT_USAGE with "sweetspot list: unknown strategy 'x'; did you mean ...". `names` ends with NULL.
 int list_unknown(const char *what, const char *name, const char *const *names);
 

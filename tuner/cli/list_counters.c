@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
-#include "tuner/base/table.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
@@ -45,58 +44,33 @@ static char *keys_of(const json_t *sets, const char *name)
     return keys;
 }
 
-static void print_sets(const json_t *answer)
-{
-    size_t i;
-    json_t *set;
-    struct table *table = table_new((const char *[]){"set", ">metrics", "what it has", NULL});
-    json_array_foreach(json_object_get(answer, "sets"), i, set)
-    {
-        table_cell(table, "%s", json_get_string(set, "name", ""));
-        table_cell(table, "%zu", json_array_size(json_object_get(set, "metrics")));
-        table_cell(table, "%s", json_get_string(set, "summary", ""));
-    }
-    printf("Metric sets (counters = { metrics = [\"stalls\", ...]; } in a job file adds sets or single names to the "
-           "basic one):\n");
-    table_print(table, stdout);
-    table_free(table);
-    printf("\n");
-}
-
 static int print_metrics(const json_t *answer, const char *pattern, int format)
 {
-    size_t i, count = 0;
+    static const struct row_column columns[] = {COLUMN_OF("metric", "name"), COLUMN("kind"),        COLUMN("unit"),
+                                                COLUMN_OF("key", "keys"),    COLUMN("description"), {0}};
+    size_t i;
     json_t *metric, *kept = json_array();
-    struct table *table = table_new((const char *[]){"metric", "kind", "unit", "key", "description", NULL});
     json_array_foreach(json_object_get(answer, "metrics"), i, metric)
     {
-        const char *name = json_get_string(metric, "name", ""),
-                   *description = json_get_string(metric, "description", "");
+        const char *name = json_get_string(metric, "name", "");
         char *keys = keys_of(answer, name);
-        if (!matches(pattern, name, keys)) {
-            free(keys);
-            continue;
-        }
-        count++;
         json_object_set_new(metric, "keys", json_string(keys));
-        json_array_append(kept, metric);
-        table_cell(table, "%s", name);
-        table_cell(table, "%s", json_get_string(metric, "kind", ""));
-        table_cell(table, "%s", json_get_string(metric, "unit", ""));
-        table_cell(table, "%s", keys);
-        table_cell(table, "%s", description);
+        if (matches(pattern, name, keys)) json_array_append(kept, metric);
         free(keys);
     }
-    if (format == FORMAT_JSON) {
-        json_print(kept, stdout);
-    } else if (format == FORMAT_CSV) {
-        table_print_csv(table, stdout);
-    } else if (count) {
-        if (!pattern) print_sets(answer);
-        table_print(table, stdout);
+    size_t count = json_array_size(kept);
+    bool table = format == FORMAT_TABLE;
+    if (count && table && !pattern) {
+        printf(
+            "Metric sets (counters = { metrics = [\"stalls\", ...]; } in a job file adds sets or single names to the "
+            "basic one):\n");
+        list_sets(json_incref(json_object_get(answer, "sets")), format);
+        printf("\n");
     }
-    table_free(table);
-    json_decref(kept);
+    if (count || !table)
+        list_print(kept, kept, columns, format);
+    else
+        json_decref(kept);
     if (!count)
         fprintf(stderr, "sweetspot: no metric of %s matches '%s'; patterns may have * and ?\n",
                 json_get_string(answer, "chip", "?"), pattern ? pattern : "");

@@ -10,12 +10,6 @@
 #include "tuner/cli/options.h"
 #include "tuner/trial/metrics.h"
 
-struct metric_rows {
-    struct table *table;
-    json_t *list;
-    const char *key; // only this one; NULL: all
-};
-
 static bool has(const json_t *list, const char *metric)
 {
     size_t i;
@@ -24,60 +18,57 @@ static bool has(const json_t *list, const char *metric)
     return false;
 }
 
-// A set counts a metric once, also where sets that it includes share it.
-static void add_metrics(struct metric_rows *rows, const struct metric_set *set)
+// Those of the set itself; with `key`, only that one. A set counts a metric once, also where sets that it includes
+// share it.
+static void add_metrics(json_t *list, const struct metric_set *set, const char *key)
 {
     for (const struct metric *m = set->metrics; m->key; m++) {
-        if (rows->key ? strcmp(m->key, rows->key) != 0 : has(rows->list, m->name)) continue;
-        table_cell(rows->table, "%s", set->name);
-        table_cell(rows->table, "%s", m->key);
-        table_cell(rows->table, "%s", m->name);
-        table_cell(rows->table, "%s", m->unit);
-        table_cell(rows->table, "%s", m->chips ? m->chips : "");
-        table_cell(rows->table, "%s", m->description);
-        json_array_append_new(rows->list,
+        if (key ? strcmp(m->key, key) != 0 : has(list, m->name)) continue;
+        json_array_append_new(list,
                               json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s}", "set", set->name, "key", m->key, "metric",
                                         m->name, "unit", m->unit, "chips", m->chips, "description", m->description));
     }
 }
 
 // The set's own metrics, after those of the sets that it includes.
-static void add_set(struct metric_rows *rows, const struct metric_set *set)
+static void add_set(json_t *list, const struct metric_set *set)
 {
     for (const char *at = set->includes ? set->includes : ""; *at; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
         char *name = text_format("%.*s", (int)length, at);
-        add_set(rows, metrics_find(name));
+        add_set(list, metrics_find(name));
         free(name);
         at += length;
     }
-    add_metrics(rows, set);
+    add_metrics(list, set, NULL);
 }
 
-static struct metric_rows new_rows(const char *key)
+static char *count_metrics(const json_t *set)
 {
-    return (struct metric_rows){
-        table_new((const char *[]){"set", "key", "hardware metric", "unit", "chips", "meaning", NULL}), json_array(),
-        key};
+    return text_format("%zu", json_array_size(json_object_get(set, "metrics")));
+}
+
+void list_sets(json_t *sets, int format)
+{
+    static const struct row_column columns[] = {COLUMN_OF("set", "name"),
+                                                COLUMN_TEXT(">metrics", count_metrics),
+                                                COLUMN("includes"),
+                                                COLUMN_OF("what it has", "summary"),
+                                                {0}};
+    list_print(sets, sets, columns, format);
 }
 
 static void list_all(int format)
 {
-    struct table *table = table_new((const char *[]){"set", ">metrics", "includes", "what it has", NULL});
     json_t *document = json_array();
     for (size_t i = 0; metric_sets[i]; i++) {
-        const struct metric_set *set = metric_sets[i];
-        struct metric_rows rows = new_rows(NULL);
-        add_set(&rows, set);
-        table_cell(table, "%s", set->name);
-        table_cell(table, "%zu", json_array_size(rows.list));
-        table_cell(table, "%s", set->includes ? set->includes : "");
-        table_cell(table, "%s", set->summary);
-        json_array_append_new(document, json_pack("{s:s, s:s, s:s?, s:o}", "name", set->name, "summary", set->summary,
-                                                  "includes", set->includes, "metrics", rows.list));
-        table_free(rows.table);
+        json_t *metrics = json_array();
+        add_set(metrics, metric_sets[i]);
+        json_array_append_new(document, json_pack("{s:s, s:s, s:s?, s:o}", "name", metric_sets[i]->name, "summary",
+                                                  metric_sets[i]->summary, "includes", metric_sets[i]->includes,
+                                                  "metrics", metrics));
     }
-    list_print(table, document, format);
+    list_sets(document, format);
     if (format == FORMAT_TABLE)
         printf(
             "\n`basic` is always counted; counters = { metrics = [\"stalls\"]; }; in a job file adds sets or single\n"
@@ -114,16 +105,22 @@ int list_metrics(const char *name, int format)
         list_all(format);
         return EXIT_DONE;
     }
+    static const struct row_column columns[] = {COLUMN("set"),
+                                                COLUMN("key"),
+                                                COLUMN_OF("hardware metric", "metric"),
+                                                COLUMN("unit"),
+                                                COLUMN("chips"),
+                                                COLUMN_OF("meaning", "description"),
+                                                {0}};
     const struct metric_set *set = metrics_find(name);
-    struct metric_rows rows = new_rows(set ? NULL : name);
-    if (set) add_set(&rows, set);
-    for (size_t i = 0; !set && metric_sets[i]; i++) add_metrics(&rows, metric_sets[i]);
-    if (json_array_size(rows.list)) {
+    json_t *metrics = json_array();
+    if (set) add_set(metrics, set);
+    for (size_t i = 0; !set && metric_sets[i]; i++) add_metrics(metrics, metric_sets[i], name);
+    if (json_array_size(metrics)) {
         if (set && format == FORMAT_TABLE) printf("%s: %s\n\n", set->name, set->summary);
-        list_print(rows.table, rows.list, format);
+        list_print(metrics, metrics, columns, format);
         return EXIT_DONE;
     }
-    table_free(rows.table);
-    json_decref(rows.list);
+    json_decref(metrics);
     return unknown(name);
 }

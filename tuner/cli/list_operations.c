@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "kernels/operation.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 
@@ -46,79 +44,56 @@ static json_t *to_json(const struct operation *op)
 
 static void list_all(int format)
 {
-    struct table *table = table_new((const char *[]){"operation", "classes", "baselines", "what it computes", NULL});
+    static const struct row_column columns[] = {COLUMN_OF("operation", "name"),
+                                                COLUMN("classes"),
+                                                COLUMN("baselines"),
+                                                COLUMN_OF("what it computes", "summary"),
+                                                {0}};
     json_t *document = json_array();
-    for (size_t i = 0; operations[i]; i++) {
-        const struct operation *op = operations[i];
-        const char *none = NULL, **names = NULL;
-        size_t count = 0;
-        while (op->baselines[count].name) count++;
-        names = memory_new(count + 1, sizeof *names);
-        for (size_t k = 0; k < count; k++) names[k] = op->baselines[k].name;
-        char *baselines = text_join(names, ","), *classes = text_join(op->classes ? op->classes : &none, ",");
-        table_cell(table, "%s", op->name);
-        table_cell(table, "%s", classes);
-        table_cell(table, "%s", baselines);
-        table_cell(table, "%s", op->summary);
-        json_array_append_new(document, to_json(op));
-        free(names);
-        free(baselines);
-        free(classes);
-    }
-    list_print(table, document, format);
+    for (size_t i = 0; operations[i]; i++) json_array_append_new(document, to_json(operations[i]));
+    list_print(document, document, columns, format);
     if (format == FORMAT_TABLE)
         printf("\n`sweetspot list operations NAME` shows the roles, error bound and baselines of one.\n");
 }
 
-static void add_row(struct table *table, const char *part, const char *name, const char *kind, const char *fallback,
+static void add_row(json_t *rows, const char *part, const char *name, const char *kind, json_t *fallback,
                     const char *meaning)
 {
-    table_cell(table, "%s", part);
-    table_cell(table, "%s", name);
-    table_cell(table, "%s", kind);
-    table_cell(table, "%s", fallback);
-    table_cell(table, "%s", meaning);
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:o, s:s}", "part", part, "name", name, "kind", kind,
+                                          "default", fallback, "meaning", meaning));
 }
 
 static void list_one(const struct operation *op, int format)
 {
+    static const struct row_column columns[] = {
+        COLUMN("part"), COLUMN("name"), COLUMN("kind"), COLUMN_NUMBER(">default", NULL, "%g"), COLUMN("meaning"), {0}};
     const char *repeated = op->deterministic ? "bit-identical across runs" : "bits may differ between runs";
-    struct table *table = table_new((const char *[]){"part", "name", "kind", ">default", "meaning", NULL});
+    json_t *rows = json_array();
     if (format == FORMAT_TABLE) {
         printf("%s: %s\nerror bound: %s\nreference: %s\nresults: %s\n\n", op->name, op->summary, op->bound,
                reference_name(op), repeated);
     } else {
-        add_row(table, "bound", "", "", "", op->bound);
-        add_row(table, "reference", "", "", "", reference_name(op));
-        add_row(table, "results", "", "", "", repeated);
+        add_row(rows, "bound", "", "", NULL, op->bound);
+        add_row(rows, "reference", "", "", NULL, reference_name(op));
+        add_row(rows, "results", "", "", NULL, repeated);
     }
-    for (const struct operation_role *role = op->roles; role->name; role++) {
-        json_t *value = default_of(op, role);
-        char number[32] = "";
-        if (json_is_real(value)) snprintf(number, sizeof number, "%g", json_real_value(value));
-        add_row(table, "role", role->name, kind_name(role->kind),
-                json_is_string(value) ? json_string_value(value) : number, role->summary);
-        json_decref(value);
-    }
+    for (const struct operation_role *role = op->roles; role->name; role++)
+        add_row(rows, "role", role->name, kind_name(role->kind), default_of(op, role), role->summary);
     for (size_t i = 0; op->classes && op->classes[i]; i++)
-        add_row(table, "class", op->classes[i], "", "", "a value of `compute`, which sets bound and baselines");
+        add_row(rows, "class", op->classes[i], "", NULL, "a value of `compute`, which sets bound and baselines");
     for (const struct operation_baseline *b = op->baselines; b->name; b++)
-        add_row(table, "baseline", b->name, b->same_result ? "verified" : "not verified", "", b->summary);
-    list_print(table, to_json(op), format);
+        add_row(rows, "baseline", b->name, b->same_result ? "verified" : "not verified", NULL, b->summary);
+    list_print(to_json(op), rows, columns, format);
+    json_decref(rows);
 }
 
 int list_operations(const char *name, int format)
 {
-    if (!name) {
+    const struct operation *op = name ? operation_find(name, NULL) : NULL;
+    if (name && !op) return list_unknown("operation", name, operation_names());
+    if (name)
+        list_one(op, format);
+    else
         list_all(format);
-        return EXIT_DONE;
-    }
-    const struct operation *op = operation_find(name, NULL);
-    if (!op) {
-        const char *const *names = operation_names();
-        int status = list_unknown("operation", name, names);
-        return status;
-    }
-    list_one(op, format);
     return EXIT_DONE;
 }

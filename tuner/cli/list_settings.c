@@ -9,26 +9,21 @@
 #include "tuner/cli/options.h"
 #include "tuner/job/job_settings.h"
 
-static json_t *to_json(const struct job_setting *s, const char *type, const char *value, const char *range)
-{
-    json_t *words = s->words ? json_array() : json_null();
-    for (size_t i = 0; s->words && s->words[i]; i++) json_array_append_new(words, json_string(s->words[i]));
-    return json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:s}", "name", s->path, "type", type, "default", value,
-                     "has_default", s->fallback != NULL, "range", range, "words", words, "meaning", s->meaning);
-}
+static const struct row_column columns[] = {
+    COLUMN_OF("setting", "name"), COLUMN("type"), COLUMN("default"), COLUMN("range"), COLUMN("meaning"), {0}};
 
-static void add_row(struct table *table, json_t *document, const struct job_setting *s)
+static json_t *to_json(const struct job_setting *s)
 {
     char *type = job_setting_type(s), *value = job_setting_default(s), *range = job_setting_range(s);
-    table_cell(table, "%s", s->path);
-    table_cell(table, "%s", type);
-    table_cell(table, "%s", value);
-    table_cell(table, "%s", range);
-    table_cell(table, "%s", s->meaning);
-    json_array_append_new(document, to_json(s, type, value, range));
+    json_t *words = s->words ? json_array() : json_null();
+    for (size_t i = 0; s->words && s->words[i]; i++) json_array_append_new(words, json_string(s->words[i]));
+    json_t *setting =
+        json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:s}", "name", s->path, "type", type, "default", value, "has_default",
+                  s->fallback != NULL, "range", range, "words", words, "meaning", s->meaning);
     free(type);
     free(value);
     free(range);
+    return setting;
 }
 
 // A name is a path or a part of one, of whole words: a group's has all that is in the group.
@@ -44,12 +39,11 @@ int list_settings(const char *name, int format)
 {
     size_t count, known = 0;
     const struct job_setting *settings = job_settings(&count);
-    struct table *table = table_new((const char *[]){"setting", "type", "default", "range", "meaning", NULL});
     json_t *document = json_array();
     for (size_t i = 0; i < count; i++)
-        if (!name || is_meant(&settings[i], name)) add_row(table, document, &settings[i]);
+        if (!name || is_meant(&settings[i], name)) json_array_append_new(document, to_json(&settings[i]));
     if (json_array_size(document)) {
-        list_print(table, document, format);
+        list_print(document, document, columns, format);
         if (format == FORMAT_TABLE && !name)
             printf(
                 "\nNames in capitals are the job's own; [] stands for each element of a list. docs/job-file.md has an\n"
@@ -64,7 +58,6 @@ int list_settings(const char *name, int format)
             nearest ? "; did you mean '" : " (sweetspot list settings shows all)", nearest ? nearest : "",
             nearest ? "'?" : "");
     free(names);
-    table_free(table);
     json_decref(document);
     return EXIT_USAGE;
 }

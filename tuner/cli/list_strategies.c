@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "search/strategies/strategy.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/list.h"
@@ -21,60 +20,51 @@ static json_t *to_json(const struct strategy_class *class)
 }
 
 // "size=20,tournament=3,mutation=1": what --strategy-options takes, with the defaults. malloc'ed.
-static char *show_options(const struct strategy_class *class)
+static char *show_options(const json_t *strategy)
 {
-    size_t count = strategy_option_count(class);
-    char **each = memory_new(count + 1, sizeof *each);
-    for (size_t i = 0; i < count; i++) each[i] = text_format("%s=%g", class->options[i].name, class->options[i].value);
-    char *text = text_join((const char *const *)each, ",");
-    for (size_t i = 0; i < count; i++) free(each[i]);
-    free(each);
-    return text;
+    struct text all = {0};
+    const json_t *option;
+    size_t i;
+    json_array_foreach(json_object_get(strategy, "options"), i, option) text_add(
+        &all, "%s%s=%g", i ? "," : "", json_get_string(option, "name", ""), json_get_number(option, "default", 0));
+    return all.text;
 }
 
 static void list_all(int format)
 {
-    struct table *table = table_new((const char *[]){"strategy", "options", "what it does", NULL});
+    static const struct row_column columns[] = {
+        COLUMN_OF("strategy", "name"), COLUMN_TEXT("options", show_options), COLUMN_OF("what it does", "summary"), {0}};
     json_t *document = json_array();
-    for (size_t i = 0; strategy_classes[i]; i++) {
-        char *options = show_options(strategy_classes[i]);
-        table_cell(table, "%s", strategy_classes[i]->name);
-        table_cell(table, "%s", options);
-        table_cell(table, "%s", strategy_classes[i]->summary);
-        json_array_append_new(document, to_json(strategy_classes[i]));
-        free(options);
-    }
-    list_print(table, document, format);
+    for (size_t i = 0; strategy_classes[i]; i++) json_array_append_new(document, to_json(strategy_classes[i]));
+    list_print(document, document, columns, format);
     if (format == FORMAT_TABLE) printf("\n`sweetspot list strategies NAME` explains the options of one.\n");
+}
+
+static char *number_kind(const json_t *option)
+{
+    return text_copy(json_get_bool(option, "whole", false) ? "whole" : "real");
 }
 
 static void list_one(const struct strategy_class *class, int format)
 {
-    size_t count = strategy_option_count(class);
-    struct table *table = table_new((const char *[]){"option", ">default", ">from", ">to", "number", "meaning", NULL});
-    for (size_t i = 0; i < count; i++) {
-        const struct strategy_option *o = &class->options[i];
-        table_cell(table, "%s", o->name);
-        table_cell(table, "%g", o->value);
-        table_cell(table, "%g", o->low);
-        table_cell(table, "%g", o->high);
-        table_cell(table, "%s", o->whole ? "whole" : "real");
-        table_cell(table, "%s", o->summary);
-    }
-    if (format == FORMAT_TABLE) {
-        printf("%s: %s\n", class->name, class->summary);
-        printf(count ? "\n" : "It has no options.\n");
-    }
-    if (count || format != FORMAT_TABLE) {
-        list_print(table, to_json(class), format);
-    } else {
-        table_free(table);
-    }
-    if (count && format == FORMAT_TABLE) {
-        char *options = show_options(class);
-        printf("\nOn the command line of tune: --strategy %s --strategy-options %s\n", class->name, options);
-        free(options);
-    }
+    static const struct row_column columns[] = {COLUMN_OF("option", "name"),
+                                                COLUMN_NUMBER(">default", NULL, "%g"),
+                                                COLUMN_NUMBER(">from", "low", "%g"),
+                                                COLUMN_NUMBER(">to", "high", "%g"),
+                                                COLUMN_TEXT("number", number_kind),
+                                                COLUMN_OF("meaning", "summary"),
+                                                {0}};
+    json_t *document = to_json(class), *options = json_object_get(document, "options");
+    bool table = format == FORMAT_TABLE;
+    char *line = json_array_size(options) ? show_options(document) : NULL;
+    if (table) printf("%s: %s\n%s", class->name, class->summary, line ? "\n" : "It has no options.\n");
+    if (line || !table)
+        list_print(document, options, columns, format);
+    else
+        json_decref(document);
+    if (line && table)
+        printf("\nOn the command line of tune: --strategy %s --strategy-options %s\n", class->name, line);
+    free(line);
 }
 
 int list_strategies(const char *name, int format)

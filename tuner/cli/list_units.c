@@ -1,4 +1,4 @@
-// `sweetspot list pipes [NAME]`: the pipes that a job's work can be measured against. See list.h.
+// `sweetspot list units [NAME]`: the execution units that work can be measured against. See list.h.
 #include "tuner/cli/list.h"
 
 #include <stdlib.h>
@@ -22,35 +22,42 @@ static const char *architectures(const struct execution_unit *p)
 static const int shown[] = {80, 89, 90};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-static double sheet(const struct execution_unit *p, int compute)
-{
-    return pipe_on(p, compute) ? pipe_peak(p->peak, compute) : 0;
-}
-
-static void add_row(struct table *table, json_t *document, const struct execution_unit *p)
+static json_t *to_json(const struct execution_unit *p)
 {
     json_t *peaks = json_object();
-    table_cell(table, "%s", p->name);
-    table_cell(table, "%s/s", p->unit);
-    table_cell(table, "%s", architectures(p));
     for (size_t i = 0; i < SHOWN; i++) {
-        double peak = sheet(p, shown[i]);
+        double peak = pipe_on(p, shown[i]) ? pipe_peak(p->peak, shown[i]) : 0;
         char *name = text_format("sm_%d", shown[i]);
         json_object_set_new(peaks, name, peak > 0 ? json_real(peak) : json_null());
         free(name);
-        if (peak > 0)
-            table_cell(table, "%.0f", peak);
-        else
-            table_cell(table, "%s", "");
     }
-    table_cell(table, "%s", p->lasts ? "lasting" : "first");
-    table_cell(table, "%s", p->gloss);
-    table_cell(table, "%s", p->how);
-    json_array_append_new(document, json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:s?, s:s, s:s}", "name", p->name, "unit",
-                                              p->unit, "architectures", architectures(p), "operations_per_clock_and_sm",
-                                              peaks, "arithmetic", (int)p->arithmetic, "lasting", (int)p->lasts,
-                                              "ceiling", p->key, "meaning", p->gloss, "measured", p->how));
+    return json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:s?, s:s, s:s}", "name", p->name, "unit", p->unit,
+                     "architectures", architectures(p), "operations_per_clock_and_sm", peaks, "arithmetic",
+                     (int)p->arithmetic, "lasting", (int)p->lasts, "ceiling", p->key, "meaning", p->gloss, "measured",
+                     p->how);
 }
+
+static char *unit_text(const json_t *pipe)
+{
+    return text_format("%s/s", json_get_string(pipe, "unit", ""));
+}
+
+static char *clock_text(const json_t *pipe)
+{
+    return text_copy(json_get_bool(pipe, "lasting", false) ? "lasting" : "first");
+}
+
+#define PEAK(arch) COLUMN_NUMBER(">" arch, "operations_per_clock_and_sm." arch, "%.0f")
+static const struct row_column columns[] = {COLUMN_OF("pipe", "name"),
+                                            COLUMN_TEXT("unit", unit_text),
+                                            COLUMN("architectures"),
+                                            PEAK("sm_80"),
+                                            PEAK("sm_89"),
+                                            PEAK("sm_90"),
+                                            COLUMN_TEXT("clock", clock_text),
+                                            COLUMN("meaning"),
+                                            COLUMN("measured"),
+                                            {0}};
 
 int list_units(const char *name, int format)
 {
@@ -61,12 +68,10 @@ int list_units(const char *name, int format)
         free(names);
         return status;
     }
-    struct table *table = table_new((const char *[]){"pipe", "unit", "architectures", ">sm_80", ">sm_89", ">sm_90",
-                                                     "clock", "meaning", "measured", NULL});
     json_t *document = json_array();
     for (int i = 0; i < UNIT_COUNT; i++)
-        if (!one || one == &execution_units[i]) add_row(table, document, &execution_units[i]);
-    list_print(table, document, format);
+        if (!one || one == &execution_units[i]) json_array_append_new(document, to_json(&execution_units[i]));
+    list_print(document, document, columns, format);
     if (format == FORMAT_TABLE)
         printf(
             "\nwork = { flops = \"..\"; pipe = \"NAME\"; }; in a job file names the one that its arithmetic is "

@@ -9,6 +9,7 @@
 
 #include "tuner/base/installation.h"
 #include "tuner/base/json.h"
+#include "tuner/base/orphans.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -111,6 +112,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file beyond the limit (ulimit -f) is a failed write, which is reported
     commands_hand_over(commands);
+    orphans_adopt(); // what a worker leaves behind ends with it
     int status = check_text(argc, argv);
     if (status == EXIT_DONE) status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.

@@ -10,7 +10,7 @@ const char manual_overview[] =
     "program. "
     "For any other name that is no file, the message says which job file may be meant; none is taken instead.\n\n"
     "Every finished candidate is kept in a database, the store, at once: a run may be interrupted or killed at any "
-    "time, and the same command goes on where it stopped.\n\n"
+    "time, and the same command resumes where it stopped.\n\n"
     "Each command has a page of its own, such as `sweetspot-tune(1)`, and explains itself with `--help`. "
     "`sweetspot --version` prints the versions of the program, of the CUDA toolkit that it was built with, of NVRTC, "
     "cuBLAS and SQLite as they are loaded, and the commit that it was built from.";
@@ -32,11 +32,13 @@ const struct manual_fact manual_statuses[] = {
 
 const struct manual_fact manual_environment[] = {
     {"SWEETSPOT_NVCC", "tune",
-     "The nvcc whose build of the winner races the measured one after a final, or `none`. Without it the one on the "
+     "The nvcc whose build of the winner is compared with the measured one after a final, or `none`. Without it the "
+     "one on the "
      "PATH or in `$CUDA_HOME/bin` is used."},
     {"SWEETSPOT_SANITIZER", "tune judge doctor",
-     "The compute-sanitizer that winners and judged kernels run under, or `none`. Without it the one on the PATH, in "
-     "`$CUDA_HOME/bin` or beside nvcc is used."},
+     "The compute-sanitizer that winners and the kernels of `judge` run under, or `none`. Without it the one on the "
+     "PATH, in "
+     "`$CUDA_HOME/bin` or next to nvcc is used."},
     {"SWEETSPOT_CHARTS", "report tune",
      "A folder with the libraries of the page as `make charts` leaves them (`libraries.js`, `LICENSES`). Without it, "
      "`PREFIX/share/sweetspot/report` and the source tree's `out/npm/report` are searched."},
@@ -62,10 +64,10 @@ const struct manual_fact manual_files[] = {
      "A job's results: that of the current folder, or of the nearest folder above the job file that has the job's "
      "store, so that they are found from any folder."},
     {"out/NAME.db", TUNED,
-     "Its store: a SQLite database, with `NAME.db-wal` and `NAME.db-shm` beside it while it is in use, and "
+     "Its store: a SQLite database, with `NAME.db-wal` and `NAME.db-shm` next to it while it is in use, and "
      "`NAME.db.lock`, which keeps a second tuner out. `docs/store.md` describes it."},
     {"out/NAME.log", "tune status",
-     "The story of its runs. Of a store with another name (`x.db`) it is beside it under that name (`x.log`)."},
+     "The story of its runs. Of a store with another name (`x.db`) it has that name (`x.log`)."},
     {"out/NAME.db.status.json", "tune status",
      "What a run does while it lasts, for `status` on this and other machines. `tune` removes it when the run ends."},
     {"out/include/NAME_best.h", "header", "The header."},
@@ -94,7 +96,8 @@ const struct manual_example manual_examples[] = {
     {"report", "A page of all results, also while a job is tuned:", "sweetspot report -o night.html\n"},
     {"judge", "A kernel of another file, with a parameter's value:",
      "sweetspot judge configs/sgemm.cfg --template mine.cu --set BLOCK_M=128\n"},
-    {"profile", "The winner beside cuBLAS:", "sweetspot profile configs/sgemm.cfg --trial best --against cublas\n"},
+    {"profile",
+     "The winner compared with cuBLAS:", "sweetspot profile configs/sgemm.cfg --trial best --against cublas\n"},
     {"status", "A line for each job of a folder:", "sweetspot status configs/suite\n"},
     {"init", "A job for one of a source's kernels, and whether its candidates compile:",
      "sweetspot init mine.cu --kernel transpose -o transpose.cfg\nsweetspot check transpose.cfg --compile 10\n"},

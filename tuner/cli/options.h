@@ -8,11 +8,9 @@
 //         OPTION_JOB(&given.job),
 //         OPTION_STORE(&given.store),
 //         OPTION_FORMAT(&given.format),
-//         {.name = "time", .letter = 't', .seconds = &given.time, .shown = "TIME", .help = "stop after TIME: 90s,
-//         1h30m"},
-//         {.name = "count", .letter = 'n', .integer = &given.count, .low = 1, .high = 1000, .shown = "N",
-//          .help = "how many (10)"},
-//         {.name = "force", .flag = &given.force, .help = "do it anyway"},
+//         OPTION(seconds, &given.time, "time", 't', "TIME", "stop after TIME: 90s, 1h30m"),
+//         OPTION(integer, &given.count, "count", 'n', "N", "how many (10)", .low = 1, .high = 1000),
+//         FLAG(&given.force, "force", 0, "do it anyway"),
 //         OPTION_END,
 //     };
 //
@@ -58,25 +56,24 @@ struct option_spec {
 enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 extern const char *const format_names[]; // "table", "csv", "json", NULL
 
+// Rows of a table. The type is the member that the target is for: OPTION(string, &given.file, "file", 'f', "FILE",
+// "help"). Further members may follow the help: .low = 1, .high = 9.
+// clang-format off
+#define OPTION(type, target, word, initial, value, ...) \
+    {.type = (target), .name = (word), .letter = (initial), .shown = (value), .help = __VA_ARGS__}
+#define FLAG(target, word, initial, ...) {.flag = (target), .name = (word), .letter = (initial), .help = __VA_ARGS__}
+#define ARGUMENT(type, target, value, ...) {.type = (target), .name = (value), .positional = true, .help = __VA_ARGS__}
+#define OPTION_END {.name = NULL}
+// clang-format on
+
 // Options that several commands share.
-#define OPTION_JOB(target)                                                                           \
-    {                                                                                                \
-        .name = "JOB", .positional = true, .string = (target), .help = "job file (configs/NAME.cfg)" \
-    }
-#define OPTION_STORE(target)                                                         \
-    {                                                                                \
-        .name = "store", .letter = 's', .string = (target), .shown = "FILE",         \
-        .help = "the job's database (out/<job name>.db, here or above the job file)" \
-    }
-#define OPTION_FORMAT(target)                                                         \
-    {                                                                                 \
-        .name = "format", .letter = 'f', .choice = (target), .choices = format_names, \
-        .help = "how results are printed (table)"                                     \
-    }
-#define OPTION_END   \
-    {                \
-        .name = NULL \
-    }
+#define OPTION_JOB(target) ARGUMENT(string, target, "JOB", "job file (configs/NAME.cfg)")
+#define OPTION_STORE(target) \
+    OPTION(string, target, "store", 's', "FILE", "the job's database (out/<job name>.db, here or above the job file)")
+#define OPTION_FORMAT(target) \
+    OPTION(choice, target, "format", 'f', NULL, "how results are printed (table)", .choices = format_names)
+#define OPTION_GPU(target) OPTION(string, target, "device", 'd', "N", "the GPU (0)")
+#define OPTION_CACHE(target) OPTION(string, target, "cache", 0, "FOLDER", "the compile cache (out/cache)")
 
 // Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may go on; otherwise its exit status:
 // 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).

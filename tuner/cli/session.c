@@ -78,11 +78,8 @@ static int add_device(void *user, const struct environment *e)
     if (s->device_count && strcmp(e->job, s->job->name) != 0) return 0;
     for (size_t i = 0; i < s->device_count; i++)
         if (!strcmp(s->devices[i].device, e->device)) return 0;
-    struct arena *m = &s->memory;
     s->devices = memory_grow(s->devices, s->device_count + 1, sizeof *s->devices);
-    s->devices[s->device_count++] = (struct environment){
-        arena_copy(m, e->key),    arena_copy(m, e->job),  arena_copy(m, e->source_hash), arena_copy(m, e->compiler),
-        arena_copy(m, e->device), arena_copy(m, e->arch), arena_copy(m, e->driver),      arena_copy(m, e->settings)};
+    s->devices[s->device_count++] = environment_copy(&s->memory, e);
     return 0;
 }
 

@@ -3,9 +3,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/table.h"
+#include "tuner/base/rows.h"
 #include "tuner/base/text.h"
 #include "tuner/final/finals.h"
 
@@ -15,15 +16,6 @@ json_t *status_live_json(const struct live_status *live)
     json_t *json = json_pack("{s:s, s:o}", "state", live_state_text(live->state), "age", json_real_or_null(live->age));
     json_object_update(json, live->document);
     return json;
-}
-
-static const char *percent(double share, char *out, size_t size)
-{
-    if (isfinite(share))
-        snprintf(out, size, "%.0f%%", 100 * share);
-    else
-        *out = 0;
-    return out;
 }
 
 static void print_run(const json_t *live, FILE *out)
@@ -78,43 +70,28 @@ static void print_search(const json_t *live, FILE *out)
                 100 * json_get_number(live, "compilers_busy", 0), 100 * json_get_number(live, "driver_busy", 0));
 }
 
-static void add_gpu(struct table *table, const json_t *w)
+// What a GPU is at: its trial, or why it stopped, or what it compiles.
+static char *work_text(const json_t *w)
 {
-    char text[32];
-    double clock = json_get_number(w, "clock_mhz", NAN), temperature = json_get_number(w, "temperature", NAN),
-           power = json_get_number(w, "power", NAN);
-    table_cell(table, "%s", json_get_string(w, "name", ""));
-    table_cell(table, "%s", json_get_string(w, "node", ""));
-    table_cell(table, "%s", json_get_string(w, "state", ""));
-    table_cell(table, "%.1f s", json_get_number(w, "for", 0));
-    table_cell(table, "%" PRId64, json_get_integer(w, "done", 0));
-    table_cell(table, "%" PRId64, json_get_integer(w, "failed", 0));
-    table_cell(table, "%s", percent(json_get_number(w, "busy", NAN), text, sizeof text));
-    table_cell(table, "%s", percent(json_get_number(w, "busy_minute", NAN), text, sizeof text));
-    table_cell(table, isfinite(clock) ? "%.0f MHz" : "", clock);
-    table_cell(table, isfinite(temperature) ? "%.0f C" : "", temperature);
-    table_cell(table, isfinite(power) ? "%.0f W" : "", power);
-    table_cell(table, "%" PRId64, json_get_integer(w, "restarts", 0));
-    if (json_get_integer(w, "trial", 0))
-        table_cell(table, "trial %" PRId64, json_get_integer(w, "trial", 0));
-    else
-        table_cell(table, "%s", json_get_string(w, "reason", json_get_string(w, "config", "")));
+    int64_t trial = json_get_integer(w, "trial", 0);
+    return trial ? text_format("trial %" PRId64, trial)
+                 : text_copy(json_get_string(w, "reason", json_get_string(w, "config", "")));
 }
 
-// The compilers of a node together; the rest of the list is looked through for more of them.
-static void add_compilers(struct table *table, const json_t *workers, size_t first)
+// The compilers of a node together, in the place of its first one. NULL: another one has them.
+static json_t *compilers_of(const json_t *workers, size_t first)
 {
     const char *node = json_get_string(json_array_get(workers, first), "node", "");
     const json_t *w;
     size_t i;
     int64_t count = 0, compiling = 0, done = 0, failed = 0, restarts = 0;
     double busy = 0, minute = 0;
-    char text[32];
+    char name[48], state[48];
     json_array_foreach(workers, i, w)
     {
         bool same = !strcmp(json_get_string(w, "node", ""), node);
         if (!same || strcmp(json_get_string(w, "kind", ""), "compiler")) continue;
-        if (i < first) return; // it is in another one's line
+        if (i < first) return NULL;
         count++;
         compiling += !strcmp(json_get_string(w, "state", ""), "compiling");
         done += json_get_integer(w, "done", 0);
@@ -123,36 +100,45 @@ static void add_compilers(struct table *table, const json_t *workers, size_t fir
         busy += json_get_number(w, "busy", 0);
         minute += json_get_number(w, "busy_minute", 0);
     }
-    table_cell(table, "%" PRId64 " compiler%s", count, count == 1 ? "" : "s");
-    table_cell(table, "%s", node);
-    table_cell(table, "%" PRId64 " compiling", compiling);
-    table_cell(table, "%s", "");
-    table_cell(table, "%" PRId64, done);
-    table_cell(table, "%" PRId64, failed);
-    table_cell(table, "%s", percent(busy / (double)count, text, sizeof text));
-    table_cell(table, "%s", percent(minute / (double)count, text, sizeof text));
-    for (int empty = 0; empty < 3; empty++) table_cell(table, "%s", ""); // clock, heat, power
-    table_cell(table, "%" PRId64, restarts);
-    table_cell(table, "%s", "");
+    snprintf(name, sizeof name, "%" PRId64 " compiler%s", count, count == 1 ? "" : "s");
+    snprintf(state, sizeof state, "%" PRId64 " compiling", compiling);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:I}", "name", name, "node", node, "state", state, "done",
+                     (json_int_t)done, "failed", (json_int_t)failed, "busy", busy / (double)count, "busy_minute",
+                     minute / (double)count, "restarts", (json_int_t)restarts);
 }
+
+static const struct row_column columns[] = {COLUMN_OF("worker", "name"),
+                                            COLUMN("node"),
+                                            COLUMN("state"),
+                                            COLUMN_NUMBER(">for", NULL, "%.1f s"),
+                                            COLUMN(">done"),
+                                            COLUMN(">failed"),
+                                            COLUMN_SHARE(">busy", NULL, "%.0f%%"),
+                                            COLUMN_SHARE(">last minute", "busy_minute", "%.0f%%"),
+                                            COLUMN_NUMBER(">clock", "clock_mhz", "%.0f MHz"),
+                                            COLUMN_NUMBER(">heat", "temperature", "%.0f C"),
+                                            COLUMN_NUMBER(">power", NULL, "%.0f W"),
+                                            COLUMN(">restarts"),
+                                            COLUMN_TEXT("at", work_text),
+                                            {0}};
 
 void status_live_print(const json_t *live, FILE *out)
 {
-    const json_t *workers = json_object_get(live, "workers"), *w;
+    const json_t *workers = json_object_get(live, "workers");
+    json_t *w;
     size_t i;
     print_run(live, out);
     if (!strcmp(json_get_string(live, "state", ""), live_state_text(LIVE_DEAD))) return;
     print_search(live, out);
-    struct table *table =
-        table_new((const char *[]){"worker", "node", "state", ">for", ">done", ">failed", ">busy", ">last minute",
-                                   ">clock", ">heat", ">power", ">restarts", "at", NULL});
+    json_t *rows = json_array();
     json_array_foreach(workers, i, w)
     {
-        if (strcmp(json_get_string(w, "kind", ""), "compiler"))
-            add_gpu(table, w);
-        else
-            add_compilers(table, workers, i);
+        bool compiler = !strcmp(json_get_string(w, "kind", ""), "compiler");
+        json_t *together = compiler ? compilers_of(workers, i) : NULL;
+        if (together || !compiler) json_array_append_new(rows, together ? together : json_incref(w));
     }
+    struct table *table = rows_table(rows, columns);
+    json_decref(rows);
     fputc('\n', out);
     table_print(table, out);
     table_free(table);

@@ -73,7 +73,7 @@ static void print_disabled(const json_t *report)
     json_array_foreach(json_object_get(last, "gpus"), i, one)
     {
         const char *aside = json_get_string(one, "aside", NULL);
-        if (aside) printf("%-15s%s\n", "set aside", aside);
+        if (aside) printf("%-15s%s\n", "disabled", aside);
     }
 }
 
@@ -118,7 +118,7 @@ void status_print(const json_t *report, const struct session *session)
     if (!holder) {
         char *tune = session_command(session, "tune"), *compare = session_command(session, "compare"),
              *header = session_command(session, "header");
-        printf("%-15s%s\n", "go on with", tune);
+        printf("%-15s%s\n", "resume with", tune);
         if (final) printf("%-15s%s; %s\n", "or", compare, header);
         free(tune);
         free(compare);
@@ -144,15 +144,14 @@ static void add_line_elsewhere(struct table *table, const json_t *report, const 
 {
     char text[64];
     double best = json_get_number(live, "best", NAN), ratio = json_get_number(live, "ratio", NAN);
-    table_cell(table, "%s", json_get_string(report, "job", ""));
-    table_cell(table, "%s", json_get_string(report, "device", ""));
+    table_texts(table, json_get_string(report, "job", ""), json_get_string(report, "device", ""));
     table_cell(table, "%" PRId64, json_get_integer(live, "evaluations", 0));
-    table_cell(table, "%s", "");
+    table_texts(table, "");
     table_cell(table, "%" PRId64, json_get_integer(json_object_get(live, "statuses"), "ok", 0));
     table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
     table_cell(table, "%s", json_get_string(live, "baseline", ""));
-    table_cell(table, isfinite(ratio) ? "%.3f" : "", ratio);
-    table_cell(table, "%s", "");
+    table_number(table, "%.3f", ratio);
+    table_texts(table, "");
     table_cell(table, "%s", show_moment(json_get_number(live, "started", NAN), text, sizeof text));
     table_cell(table, "being tuned now on %s", json_get_string(live, "host", "?"));
 }
@@ -170,17 +169,13 @@ static void add_line(struct table *table, const json_t *report)
     double best = json_get_number(json_object_get(report, "best"), "objective", NAN),
            ratio = json_get_number(baseline, "ratio", NAN);
     char text[64];
-    table_cell(table, "%s", json_get_string(report, "job", ""));
-    table_cell(table, "%s", json_get_string(report, "device", ""));
+    table_texts(table, json_get_string(report, "job", ""), json_get_string(report, "device", ""));
     table_cell(table, "%" PRId64, total);
     table_cell(table, "%.1f%%", 100 * (double)total / json_get_number(report, "configurations", NAN));
     table_cell(table, "%" PRId64, json_get_integer(trials, "ok", 0));
     table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
     table_cell(table, "%s", json_get_string(baseline, "name", ""));
-    if (isfinite(ratio))
-        table_cell(table, "%.3f", ratio);
-    else
-        table_cell(table, "%s", "");
+    table_number(table, "%.3f", ratio);
     table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), text, sizeof text) : "");
     table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), text, sizeof text) : "");
     table_cell(table, "%s%s", json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : "",

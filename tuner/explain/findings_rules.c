@@ -58,7 +58,7 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
     else
         SAY(f->seen, "bank conflicts take the shared memory's banks for %.0f%% of all cycles", 100 * cycles);
     SAY(f->why, "threads of a warp that want different words of one bank are served one after another, and the warps "
-                "behind them wait");
+                "after them wait");
     f->gain = least(least(cycles, 1 - next_limit(c, "l1_throughput")),
                     share(c, "short_scoreboard") + share(c, "mio_throttle"));
     bool proposed =
@@ -86,7 +86,7 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
         SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
     SAY(f->why,
         "memory is moved in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that "
-        "nobody needs; a high memory throughput "
+        "no thread needs; a high memory throughput "
         "then does not mean that the kernel is good%s",
         busy > 0.6 ? ", and the memory is busy here" : "");
     f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);

@@ -17,31 +17,28 @@ struct view {
     const json_t *profile, *stage;
 };
 
-enum form { COUNT, PERCENT, BYTES, RATE, NUMBER, WHOLE, SHAPE, LIMIT, PIPE };
+// TENSOR: a rate that is shown only for kernels that use the tensor pipe.
+enum form { COUNT, PERCENT, BYTES, RATE, TENSOR, NUMBER, WHOLE, SHAPE, LIMIT, PIPE };
 
 struct figure {
     const char *section, *label; // a section begins where its name stands
     enum form form;
-    const char *key;                      // of profile_number, or of the profile's ceilings
+    const char *key;                      // of number(); of a SHAPE, the member of "launch"
     double (*value)(const struct view *); // instead of a key
-    const char *shape;                    // SHAPE: member of "launch"
+    const char *over;                     // the key's number is divided by this one's
 };
 
+// A number of the stage (profile_number) or, with a dot, a member of the profile itself ("profile.time"), or of an
+// object of the stage or the profile ("facts.occupancy", "ceilings.bytes_per_second").
 static double number(const struct view *v, const char *key)
 {
-    return profile_number(v->stage, key);
-}
-static double top(const struct view *v, const char *key)
-{
-    return json_get_number(v->profile, key, NAN);
-}
-static double sm_count(const struct view *v)
-{
-    return json_get_number(json_object_get(v->profile, "device"), "sm_count", NAN);
-}
-static double ceiling(const struct view *v, const char *key)
-{
-    return json_get_number(json_object_get(v->profile, "ceilings"), key, NAN);
+    const char *dot = strchr(key, '.');
+    char place[16];
+    if (!dot) return profile_number(v->stage, key);
+    snprintf(place, sizeof place, "%.*s", (int)(dot - key), key);
+    const json_t *object = json_object_get(v->stage, place);
+    if (!object) object = strcmp(place, "profile") ? json_object_get(v->profile, place) : v->profile;
+    return json_get_number(object, dot + 1, NAN);
 }
 static double known(double value)
 {
@@ -50,35 +47,11 @@ static double known(double value)
 
 static double flop_rate(const struct view *v)
 {
-    return known(top(v, "flops") / top(v, "time"));
+    return known(number(v, "profile.flops") / number(v, "profile.time"));
 }
 static double byte_rate(const struct view *v)
 {
-    return known(number(v, "dram_bytes") / top(v, "time"));
-}
-static bool by_tensor(const struct view *v)
-{
-    return profile_uses_tensor(v->stage);
-}
-static double bf16_ceiling(const struct view *v)
-{
-    return by_tensor(v) ? ceiling(v, "tensor_bf16_flops_per_second") : (double)NAN;
-}
-static double bf16_wgmma_ceiling(const struct view *v)
-{
-    return by_tensor(v) ? ceiling(v, "wgmma_bf16_flops_per_second") : (double)NAN;
-}
-static double tf32_wgmma_ceiling(const struct view *v)
-{
-    return by_tensor(v) ? ceiling(v, "wgmma_tf32_flops_per_second") : (double)NAN;
-}
-static double tf32_ceiling(const struct view *v)
-{
-    return by_tensor(v) ? ceiling(v, "tensor_tf32_flops_per_second") : (double)NAN;
-}
-static double fp64_ceiling(const struct view *v)
-{
-    return by_tensor(v) ? ceiling(v, "tensor_fp64_flops_per_second") : (double)NAN;
+    return known(number(v, "dram_bytes") / number(v, "profile.time"));
 }
 static double arithmetic_ceiling(const struct view *v)
 {
@@ -90,16 +63,16 @@ static double of_flop_ceiling(const struct view *v)
 }
 static double of_byte_ceiling(const struct view *v)
 {
-    return 100 * byte_rate(v) / ceiling(v, "bytes_per_second");
+    return 100 * byte_rate(v) / number(v, "ceilings.bytes_per_second");
 }
 static double intensity(const struct view *v)
 {
-    return known(top(v, "flops") / number(v, "dram_bytes"));
+    return known(number(v, "profile.flops") / number(v, "dram_bytes"));
 }
 // The device's limit at the kernel's own number of operations per byte: the lower of the two roofs.
 static double roofline(const struct view *v)
 {
-    double flops = arithmetic_ceiling(v), bytes = intensity(v) * ceiling(v, "bytes_per_second");
+    double flops = arithmetic_ceiling(v), bytes = intensity(v) * number(v, "ceilings.bytes_per_second");
     return isnan(bytes) || isnan(flops) ? (double)NAN : fmin(flops, bytes);
 }
 static double of_roofline(const struct view *v)
@@ -109,19 +82,17 @@ static double of_roofline(const struct view *v)
 // A wavefront is 128 bytes of the banks; a sector 32 bytes.
 static double of_shared_ceiling(const struct view *v)
 {
-    return known(100 * 128 * number(v, "shared_wavefronts") / top(v, "time") / ceiling(v, "shared_bytes_per_second"));
+    return known(100 * 128 * number(v, "shared_wavefronts") / number(v, "profile.time") /
+                 number(v, "ceilings.shared_bytes_per_second"));
 }
 static double of_l2_ceiling(const struct view *v)
 {
-    return known(100 * 32 * number(v, "l2_sectors") / top(v, "time") / ceiling(v, "l2_bytes_per_second"));
+    return known(100 * 32 * number(v, "l2_sectors") / number(v, "profile.time") /
+                 number(v, "ceilings.l2_bytes_per_second"));
 }
 static double theoretical(const struct view *v)
 {
-    return 100 * json_get_number(json_object_get(v->stage, "facts"), "occupancy", NAN);
-}
-static double achieved(const struct view *v)
-{
-    return json_get_number(json_object_get(v->stage, "counters"), "occupancy", NAN);
+    return 100 * number(v, "facts.occupancy");
 }
 
 // The part of the last wave in which multiprocessors have nothing left to do, of the whole time, were all blocks
@@ -144,29 +115,13 @@ static double fetch_share(const struct view *v)
 {
     return 100 * profile_share(v->stage, "no_instruction");
 }
-static double conflict_ratio(const struct view *v)
-{
-    return known(number(v, "shared_wavefronts") / number(v, "shared_ideal"));
-}
 static double all_sectors(const struct view *v)
 {
     return profile_global_sectors(v->stage);
 }
-static double sector_ratio(const struct view *v)
-{
-    return known(number(v, "global_sectors") / number(v, "global_ideal"));
-}
-static double load_sectors(const struct view *v)
-{
-    return known(number(v, "global_load_sectors") / number(v, "global_load_requests"));
-}
-static double store_sectors(const struct view *v)
-{
-    return known(number(v, "global_store_sectors") / number(v, "global_store_requests"));
-}
 static double wanted_bytes(const struct view *v)
 {
-    return known(top(v, "bytes"));
+    return known(number(v, "profile.bytes"));
 }
 static double moved_ratio(const struct view *v)
 {
@@ -179,10 +134,6 @@ static double per_issue(const struct view *v)
 static double imbalance(const struct view *v)
 {
     return 100 * (number(v, "cycles_active_max") / number(v, "cycles_active") - 1);
-}
-static double per_sm(const struct view *v)
-{
-    return number(v, "blocks") / sm_count(v);
 }
 
 static const struct figure figures[] = {
@@ -208,22 +159,22 @@ static const struct figure figures[] = {
     {NULL, "load and store", PERCENT, "pipe_lsu", NULL, NULL},
     {NULL, "special functions", PERCENT, "pipe_xu", NULL, NULL},
     {NULL, "tensor", PERCENT, "pipe_tensor", NULL, NULL},
-    {NULL, "  bf16 by mma.sync", RATE, NULL, bf16_ceiling, NULL},
-    {NULL, "  bf16 by wgmma", RATE, NULL, bf16_wgmma_ceiling, NULL},
-    {NULL, "  tf32 by mma.sync", RATE, NULL, tf32_ceiling, NULL},
-    {NULL, "  tf32 by wgmma", RATE, NULL, tf32_wgmma_ceiling, NULL},
-    {NULL, "  FP64 by mma.sync", RATE, NULL, fp64_ceiling, NULL},
+    {NULL, "  bf16 by mma.sync", TENSOR, "ceilings.tensor_bf16_flops_per_second", NULL, NULL},
+    {NULL, "  bf16 by wgmma", TENSOR, "ceilings.wgmma_bf16_flops_per_second", NULL, NULL},
+    {NULL, "  tf32 by mma.sync", TENSOR, "ceilings.tensor_tf32_flops_per_second", NULL, NULL},
+    {NULL, "  tf32 by wgmma", TENSOR, "ceilings.wgmma_tf32_flops_per_second", NULL, NULL},
+    {NULL, "  FP64 by mma.sync", TENSOR, "ceilings.tensor_fp64_flops_per_second", NULL, NULL},
     {NULL, "uniform", PERCENT, "pipe_uniform", NULL, NULL},
-    {"Launch", "grid", SHAPE, NULL, NULL, "grid"},
-    {NULL, "block", SHAPE, NULL, NULL, "block"},
-    {NULL, "cluster", SHAPE, NULL, NULL, "cluster"},
+    {"Launch", "grid", SHAPE, "grid", NULL, NULL},
+    {NULL, "block", SHAPE, "block", NULL, NULL},
+    {NULL, "cluster", SHAPE, "cluster", NULL, NULL},
     {NULL, "blocks", WHOLE, "blocks", NULL, NULL},
-    {NULL, "blocks per multiprocessor", NUMBER, NULL, per_sm, NULL},
+    {NULL, "blocks per multiprocessor", NUMBER, "blocks", NULL, "device.sm_count"},
     {NULL, "waves", NUMBER, "waves", NULL, NULL},
     {NULL, "idle in the last wave (tail)", PERCENT, NULL, tail, NULL},
     {NULL, "room that the grid leaves empty", PERCENT, NULL, unfilled, NULL},
     {"Occupancy", "theoretical", PERCENT, NULL, theoretical, NULL},
-    {NULL, "achieved", PERCENT, NULL, achieved, NULL},
+    {NULL, "achieved", PERCENT, "counters.occupancy", NULL, NULL},
     {NULL, "blocks that fit on a multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL},
     {NULL, "limited by", LIMIT, NULL, NULL, NULL},
     {NULL, "  limit by registers", WHOLE, "limit_registers", NULL, NULL},
@@ -240,14 +191,14 @@ static const struct figure figures[] = {
     {NULL, "time waiting for instructions", PERCENT, NULL, fetch_share, NULL},
     {"Shared memory", "wavefronts", COUNT, "shared_wavefronts", NULL, NULL},
     {NULL, "ideal", COUNT, "shared_ideal", NULL, NULL},
-    {NULL, "wavefronts, of ideal", NUMBER, NULL, conflict_ratio, NULL},
+    {NULL, "wavefronts, of ideal", NUMBER, "shared_wavefronts", NULL, "shared_ideal"},
     {NULL, "conflicts of loads", COUNT, "bank_conflicts_load", NULL, NULL},
     {NULL, "conflicts of stores", COUNT, "bank_conflicts_store", NULL, NULL},
     {NULL, "conflicts of cp.async", COUNT, "bank_conflicts_async", NULL, NULL},
     {"Global memory", "sectors", COUNT, NULL, all_sectors, NULL},
-    {NULL, "sectors, of ideal", NUMBER, NULL, sector_ratio, NULL},
-    {NULL, "sectors per load", NUMBER, NULL, load_sectors, NULL},
-    {NULL, "sectors per store", NUMBER, NULL, store_sectors, NULL},
+    {NULL, "sectors, of ideal", NUMBER, "global_sectors", NULL, "global_ideal"},
+    {NULL, "sectors per load", NUMBER, "global_load_sectors", NULL, "global_load_requests"},
+    {NULL, "sectors per store", NUMBER, "global_store_sectors", NULL, "global_store_requests"},
     {NULL, "L1 hits", PERCENT, "l1_hit_rate", NULL, NULL},
     {NULL, "L2 hits", PERCENT, "l2_hit_rate", NULL, NULL},
     {NULL, "bytes needed (the job's work)", BYTES, NULL, wanted_bytes, NULL},
@@ -285,11 +236,11 @@ static const char *show(const struct figure *f, const struct view *v, double val
 {
     *out = 0;
     if (f->form == SHAPE) {
-        const json_t *triple = json_object_get(json_object_get(v->stage, "launch"), f->shape);
+        const json_t *triple = json_object_get(json_object_get(v->stage, "launch"), f->key);
         json_int_t a[3] = {1, 1, 1};
         if (!triple) return out;
         for (size_t i = 0; i < 3; i++) a[i] = json_integer_value(json_array_get(triple, i));
-        if (strcmp(f->shape, "cluster") || a[0] * a[1] * a[2] > 1)
+        if (strcmp(f->key, "cluster") || a[0] * a[1] * a[2] > 1)
             snprintf(out, size, a[2] > 1 ? "%lld x %lld x %lld" : a[1] > 1 ? "%lld x %lld" : "%lld", a[0], a[1], a[2]);
         return out;
     }
@@ -304,14 +255,15 @@ static const char *show(const struct figure *f, const struct view *v, double val
     if (f->form == WHOLE) snprintf(out, size, "%.0f", value);
     if (f->form == COUNT) scaled(value, "", 1000, out, size);
     if (f->form == BYTES) scaled(value, "B", 1024, out, size);
-    if (f->form == RATE) scaled(value, f->value != byte_rate ? "FLOP/s" : "B/s", 1000, out, size);
+    if (f->form == RATE || f->form == TENSOR) scaled(value, f->value != byte_rate ? "FLOP/s" : "B/s", 1000, out, size);
     return out;
 }
 
 static double value_of(const struct figure *f, const struct view *v)
 {
-    if (!v->stage) return NAN;
-    return f->value ? f->value(v) : f->key ? number(v, f->key) : (double)NAN;
+    if (!v->stage || (f->form == TENSOR && !profile_uses_tensor(v->stage))) return NAN;
+    if (f->over) return known(number(v, f->key) / number(v, f->over));
+    return f->value ? f->value(v) : f->key && f->form != SHAPE ? number(v, f->key) : (double)NAN;
 }
 
 static void print_figures(FILE *out, const struct view *a, const struct view *b)
@@ -329,7 +281,7 @@ static void print_figures(FILE *out, const struct view *a, const struct view *b)
         section = NULL;
         fprintf(out, "  %-42s %18s", f->label, *left ? left : "-");
         if (b->stage) fprintf(out, " %18s", *right ? right : "-");
-        if (x > 0 && y > 0 && f->form != SHAPE && fabs(x / y - 1) > 0.005) fprintf(out, "  x %.3g", x / y);
+        if (x > 0 && y > 0 && fabs(x / y - 1) > 0.005) fprintf(out, "  x %.3g", x / y);
         fputc('\n', out);
     }
 }
@@ -365,7 +317,7 @@ static void print_differences(FILE *out, const struct view *a, const struct view
     struct difference list[PROFILE_SHARES];
     char text[32];
     size_t count = profile_shares(a->stage, shares, PROFILE_SHARES), kept = 0;
-    double ours = top(a, "time"), theirs = top(b, "time"), all = ours - theirs;
+    double ours = number(a, "profile.time"), theirs = number(b, "profile.time"), all = ours - theirs;
     if (!count || !profile_shares(b->stage, (struct profile_share[1]){{0}}, 1) || isnan(all)) return;
     for (size_t i = 0; i < count; i++) {
         double other = profile_share(b->stage, shares[i].reason);
@@ -447,7 +399,9 @@ static void print_culprits(FILE *out, const json_t *stage, const char *source)
         if (count) fprintf(out, "\n%s\n", kinds[k].title);
         for (size_t i = 0; i < count; i++) {
             char *text = profile_source(source, blamed[i].line);
-            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; its excess is %.1f%% of the kernel's total  %.110s\n",
+            fprintf(out,
+                    "  %s:%" PRId64
+                    "  %.2f times %s; what is above the ideal is %.1f%% of the kernel's total  %.110s\n",
                     json_get_string(blamed[i].line, "file", "?"), json_get_integer(blamed[i].line, "line", 0),
                     blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
             free(text);

@@ -85,7 +85,7 @@ char *builds_text(const json_t *summary, const char *nvrtc)
     struct interval ratio = json_get_interval(summary, "ratio");
     char text[64];
     if (!has_times(summary))
-        return text_format("%s: %s", !strcmp(verdict, BUILDS_FAILED) ? "failed" : "not raced", reason);
+        return text_format("%s: %s", !strcmp(verdict, BUILDS_FAILED) ? "failed" : "not timed", reason);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i].verdict, verdict)) words = known[i].words;
     return text_format("%s times the time of %s's build: %s%s", show_ratio(&ratio, text, sizeof text), nvrtc, words,

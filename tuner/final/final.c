@@ -32,8 +32,7 @@ static int pick(void *user, const struct trial *trial)
     if (p->count >= final_places(f)) return 1;
     if (space_parse(f->with.job->space, trial->config, config, NULL) || space_index(f->with.job->space, config) < 0)
         return 0;
-    struct task *t = f->with.host.add_task(f->with.host.run, config, TASK_FINALIST);
-    t->trial = trial->id;
+    final_add(f, config, trial->id);
     p->count++;
     return 0;
 }
@@ -50,7 +49,7 @@ int final_begin(struct final_run *f)
     struct pick p = {.f = f};
     struct error err;
     if (store_each(f->with.store, true, 0, pick, &p, &err) < 0)
-        f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
+        fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return (int)p.count;
 }
 
@@ -63,10 +62,9 @@ static uint64_t final_seed(const struct final_run *f)
 void final_send(struct final_run *f, size_t gpu)
 {
     struct arena memory = {NULL};
-    struct job_answer job;
-    record_read(&job_answer_record, f->with.job_answer, &job, &memory, NULL); // the pool has checked it
+    const struct job_answer *job = f->with.job_answer;
     struct final_candidate *candidates = arena_new(&memory, f->with.policy->queue.count * sizeof *candidates);
-    const char **baselines = arena_new(&memory, job.baseline_count * sizeof *baselines);
+    const char **baselines = arena_new(&memory, job->baseline_count * sizeof *baselines);
     bool all = f->with.job->objective == OBJECTIVE_EACH || f->builds.decision;
     struct final_request request = {.seed = (int64_t)final_seed(f),
                                     .process = f->process,
@@ -83,14 +81,15 @@ void final_send(struct final_run *f, size_t gpu)
             .binary = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC,
             .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = t->problems}};
     }
-    for (size_t i = 0; i < job.baseline_count; i++) {
-        const struct baseline_answer *b = &job.baselines[i];
+    for (size_t i = 0; i < job->baseline_count; i++) {
+        const struct baseline_answer *b = &job->baselines[i];
         bool candidate = !strcmp(b->name, CURRENT_KERNEL) && final_has_current(f, &request);
-        if (b->problem_count && !candidate) baselines[request.baseline_count++] = b->name;
+        if (b->problem_count && !candidate && !(f->dropped && f->dropped[i]))
+            baselines[request.baseline_count++] = b->name;
     }
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-                f->builds.decision ? "race of builds" : "final", request.candidate_count, request.baseline_count,
+                f->builds.decision ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
                 request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
     pool_send_gpu(f->with.pool, gpu, request_write("final", &final_request_record, &request),
                   f->with.job->measure.timeout + FINAL_GRACE);
@@ -245,7 +244,7 @@ static json_t *decide(struct final_run *f, const json_t *list, struct error *ope
     return document;
 }
 
-// kind: "final", "open_final" for one that is not decided, "builds" for the race of builds.
+// kind: "final", "open_final" for one that is not decided, "builds" for the comparison of builds.
 void final_put(struct final_run *f, const char *kind, json_t *decision, const json_t *entries)
 {
     json_t *document = json_pack("{s:f, s:I}", "when", clock_wall(), "seed", (json_int_t)final_seed(f));
@@ -259,8 +258,7 @@ void final_put(struct final_run *f, const char *kind, json_t *decision, const js
     json_object_set(document, "entries", (json_t *)entries);
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
-    if (store_put_document(f->with.store, kind, text, &err))
-        f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
+    if (store_put_document(f->with.store, kind, text, &err)) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     free(text);
     json_decref(document);
 }
@@ -276,7 +274,7 @@ static size_t decide_entries(struct final_run *f)
         int status = status_find(word);
         if (status == STATUS_OK) continue;
         if (trial && status >= 0) {
-            f->with.host.condemn(f->with.host.run, trial, (enum trial_status)status, reason);
+            final_condemn(f, trial, (enum trial_status)status, reason);
             condemned++;
         } else {
             display_message(f->with.display, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"),
@@ -315,28 +313,18 @@ static enum final_outcome without_decision(struct final_run *f, const json_t *en
     return FINAL_OPEN;
 }
 
-void final_drop(struct final_run *f)
-{
-    for (size_t i = f->with.policy->queue.count; i-- > 0;) {
-        struct task *t = (struct task *)f->with.policy->queue.tasks[i];
-        if (t->queued.purpose == TASK_FINALIST) f->with.host.drop_task(f->with.host.run, t);
-    }
-}
-
 // Takes a baseline that has crashed the final out of the next. Whether there is one of that name.
 static bool drop_baseline(struct final_run *f, const json_t *answer)
 {
-    const char *name = json_get_string(answer, "baseline", NULL), *reason = json_get_string(answer, "reason", "");
-    size_t i;
-    json_t *each;
-    json_array_foreach(json_object_get(f->with.job_answer, "baselines"), i, each)
-    {
-        json_t *problems = json_object_get(each, "problems");
-        if (!name || strcmp(json_get_string(each, "name", ""), name) != 0 || !json_array_size(problems)) continue;
-        display_message(f->with.display, "baseline %s: it crashes in the final, which goes on without it: %s", name,
+    const char *name = json_get_string(answer, "baseline", ""), *reason = json_get_string(answer, "reason", "");
+    const struct job_answer *job = f->with.job_answer;
+    if (!f->dropped) f->dropped = memory_new(job->baseline_count, sizeof *f->dropped);
+    for (size_t i = 0; i < job->baseline_count; i++) {
+        const struct baseline_answer *b = &job->baselines[i];
+        if (strcmp(b->name, name) != 0 || !b->problem_count || f->dropped[i]) continue;
+        display_message(f->with.display, "baseline %s: it crashes in the final, which continues without it: %s", name,
                         reason);
-        json_array_clear(problems);
-        return true;
+        return f->dropped[i] = true;
     }
     return false;
 }
@@ -348,12 +336,12 @@ enum final_outcome final_finish(struct final_run *f)
     bool crashed = status_find(json_get_string(f->answer, "status", "")) == STATUS_CRASHED;
     int64_t culprit = crashed ? json_get_integer(f->answer, "trial", 0) : f->blamed.trial;
     if (crashed && culprit > 0) {
-        f->with.host.condemn(f->with.host.run, culprit, STATUS_CRASHED, json_get_string(f->answer, "reason", ""));
+        final_condemn(f, culprit, STATUS_CRASHED, json_get_string(f->answer, "reason", ""));
         condemned++;
     } else if (crashed && drop_baseline(f, f->answer)) {
         condemned++; // the final is tried again
     } else if (!f->answer && culprit > 0) {
-        f->with.host.condemn(f->with.host.run, culprit, f->blamed.status, f->blamed.reason.message);
+        final_condemn(f, culprit, f->blamed.status, f->blamed.reason.message);
         condemned++;
     } else if (f->answer) {
         condemned = decide_entries(f);

@@ -1,8 +1,7 @@
 // The final: the fastest candidates, and those that tie with them, once more against each other and the baselines, in
 // rounds that are interleaved; the decision, nvcc's build of the winner, and what is stored and said of it.
 //
-// The final does not know the run that holds it. It adds tasks to the run's policy and hears what workers answer; what
-// it needs done otherwise it asks of struct final_host.
+// The final does not know the run that holds it. It adds tasks to the run's policy and gets the answers of workers.
 #ifndef SWEETSPOT_FINAL_H
 #define SWEETSPOT_FINAL_H
 
@@ -11,6 +10,7 @@
 #include "tuner/job/job.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
+#include "tuner/protocol/job_message.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/setup/task.h"
@@ -22,21 +22,10 @@ struct final_request;
 
 enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
 
-// Who holds the final. `run` is handed back.
-struct final_host {
-    void *run;
-    struct task *(*add_task)(void *run, const uint16_t *config, enum task_purpose);
-    void (*drop_task)(void *run, struct task *);                                      // frees it
-    void (*condemn)(void *run, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
-    void (*fail)(void *run, int exit_status, const struct error *);                   // ends the run
-    bool (*failed)(const void *run);
-};
-
 // What a final works with. Borrowed from the run.
 struct final_parts {
-    struct final_host host;
     const struct job *job;
-    json_t *job_answer; // the first GPU worker's, to the job
+    const struct job_answer *job_answer; // the first GPU worker's
     uint64_t seed;
     bool nvcc;                   // race nvcc's build of the winner
     struct event_stream *events; // NULL: the summary goes to stdout
@@ -45,6 +34,7 @@ struct final_parts {
     struct policy *policy;
     struct store *store;
     struct display *display;
+    struct fatal_error *failure; // ends the run
 };
 
 struct final_run {
@@ -54,7 +44,8 @@ struct final_run {
     int64_t process; // from 0
     int open;        // finals that did not say who wins: the next takes four times the rounds for each
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
-    bool again;      // its worker was ended from outside, and it had its second chance
+    bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
+    int ended;       // how often its worker was ended from outside
     struct {         // the candidate that took the final's worker with it; trial 0: unknown, or none
         int64_t trial;
         enum trial_status status;
@@ -70,6 +61,7 @@ struct final_run {
     size_t condemned; // winners of the final that compute-sanitizer refused
 };
 
+void final_close(struct final_run *);
 size_t final_places(const struct final_run *); // how many candidates take part, spares included
 int final_begin(struct final_run *);           // adds the finalists' tasks; 0 none to decide between
 void final_send(struct final_run *, size_t gpu);
@@ -77,11 +69,15 @@ void final_send(struct final_run *, size_t gpu);
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
-// Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
-// answer's entries as a document, with what was decided; dropping the finalists.
+// Parts that the comparison of builds has too. The objective of each round of an entry (caller frees) and their number;
+// the answer's entries as a document, with what was decided.
 size_t final_objectives(const struct final_run *, const json_t *entry, double **out);
 void final_put(struct final_run *, const char *kind, json_t *decision, const json_t *entries);
+// final_finalists.c: the tasks of the candidates, with their trials.
+struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
+struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is not in the final
 void final_drop(struct final_run *);
+void final_condemn(struct final_run *, int64_t trial, enum trial_status, const char *reason); // a verdict
 // final_builds.c: after a decided final, the race of the winner's builds. Whether it can be held; its tasks are
 // then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
 // FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
@@ -90,7 +86,6 @@ void builds_compiled(struct final_run *, const json_t *answer);
 void builds_failed(struct final_run *, const struct task *, const char *reason);
 bool builds_over(const struct final_run *);
 enum final_outcome builds_finish(struct final_run *);
-void builds_reset(struct final_run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);

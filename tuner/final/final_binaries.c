@@ -43,17 +43,8 @@ static int keep(struct final_run *f, const struct task *t, const char *image, si
                  store_put_trial_document(f->with.store, t->trial, BINARY_DOCUMENT, text, &err);
     free(text);
     json_decref(document);
-    if (failed) f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
+    if (failed) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return failed;
-}
-
-static const struct task *finalist(const struct final_run *f, int64_t trial)
-{
-    for (size_t i = 0; i < f->with.policy->queue.count; i++) {
-        const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
-        if (t->queued.purpose == TASK_FINALIST && t->trial == trial && t->compiled.cubin) return t;
-    }
-    return NULL;
 }
 
 void final_keep_binaries(struct final_run *f, const json_t *entries)
@@ -64,8 +55,8 @@ void final_keep_binaries(struct final_run *f, const json_t *entries)
     json_array_foreach(entries, i, entry)
     {
         const char *proved = json_get_string(entry, "cubin_hash", "");
-        const struct task *t = finalist(f, json_get_integer(entry, "trial", 0));
-        if (!t || status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
+        const struct task *t = final_find(f, json_get_integer(entry, "trial", 0));
+        if (!t || !t->compiled.cubin || status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
         char *image = *proved ? text_read_file(t->compiled.cubin, &bytes) : NULL;
         int failed = 0;
         if (image)

@@ -19,13 +19,13 @@ static const double same_within = 0.01; // of NVRTC's time
 
 static bool wanted(const struct final_run *f)
 {
-    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compile/nvcc.h
+    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
     if (given && !strcmp(given, "none")) return false;
     if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
     return !f->with.pool->replay && f->with.nvcc;
 }
 
-void builds_reset(struct final_run *f)
+static void builds_reset(struct final_run *f)
 {
     json_decref(f->builds.decision);
     f->builds.decision = NULL;
@@ -47,11 +47,7 @@ static int add_builds(struct final_run *f, int64_t id, struct error *err)
     int failed = store_get(f->with.store, id, &trial, err);
     if (failed) return failed > 0 ? error_set(err, "trial %" PRId64 " is not in the store", id) : -1;
     if (space_parse(f->with.job->space, trial.config, config, err)) return -1;
-    for (int nvcc = 0; nvcc < 2; nvcc++) {
-        struct task *t = f->with.host.add_task(f->with.host.run, config, TASK_FINALIST);
-        t->trial = id;
-        t->by_nvcc = nvcc;
-    }
+    for (int nvcc = 0; nvcc < 2; nvcc++) final_add(f, config, id)->by_nvcc = nvcc;
     return 0;
 }
 
@@ -68,7 +64,7 @@ bool builds_begin(struct final_run *f)
     int failed = store_get_document(f->with.store, "final", &text, NULL, &err);
     json_t *final = failed ? NULL : json_parse(text, &err);
     if (!final) {
-        if (failed <= 0) f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
+        if (failed <= 0) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
         return false;
     }
     f->builds.decision = json_object();
@@ -83,7 +79,7 @@ bool builds_begin(struct final_run *f)
         if (!failed) failed = add_builds(f, json_integer_value(one), &err);
     }
     json_decref(winners);
-    if (failed) f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
+    if (failed) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return !failed;
 }
 
@@ -105,7 +101,7 @@ void builds_failed(struct final_run *f, const struct task *t, const char *reason
     error_set(&f->builds.why, "%s%s%.*s", whose, *whose ? ": " : "", (int)strcspn(reason, "\n"), reason);
     for (size_t i = f->with.policy->queue.count; i-- > 0;) {
         struct task *other = (struct task *)f->with.policy->queue.tasks[i];
-        if (other != t && other->queued.state != TASK_COMPILING) f->with.host.drop_task(f->with.host.run, other);
+        if (other != t && other->queued.state != TASK_COMPILING) task_drop(f->with.policy, other);
     }
 }
 
@@ -141,7 +137,7 @@ static json_t *compose(const struct final_run *f, const json_t *entries, const c
         size_t i;
         if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) {
             status = json_get_string(entry, "status", status_name(STATUS_CRASHED));
-            reason = json_get_string(entry, "reason", "it was not raced");
+            reason = json_get_string(entry, "reason", "it was not timed");
         }
         error = fmax(error, json_get_number(entry, "error", NAN));
         json_array_foreach(json_object_get(entry, "problems"), i, problem)
@@ -204,7 +200,7 @@ static bool condemn(struct final_run *f, const json_t *entries)
         int64_t trial = json_get_integer(one, "trial", 0);
         if (trial <= 0 || status <= STATUS_OK || strcmp(json_get_string(one, "binary", ""), PROTOCOL_NVRTC) != 0)
             continue;
-        f->with.host.condemn(f->with.host.run, trial, (enum trial_status)status, json_get_string(one, "reason", ""));
+        final_condemn(f, trial, (enum trial_status)status, json_get_string(one, "reason", ""));
         any = true;
     }
     return any;
@@ -309,7 +305,7 @@ static void without_race(struct final_run *f, const char *verdict)
 {
     json_t *none = json_array();
     display_message(f->with.display, "nvcc's build of the winner %s: %s",
-                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its race" : "is not raced", f->builds.why.message);
+                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its final" : "is not timed", f->builds.why.message);
     put(f, verdict, f->builds.why.message, NULL, none);
     json_decref(none);
 }
@@ -356,4 +352,12 @@ enum final_outcome builds_finish(struct final_run *f)
     final_drop(f);
     builds_reset(f);
     return outcome;
+}
+
+void final_close(struct final_run *f)
+{
+    final_reset(f);
+    builds_reset(f);
+    sanitizer_close(f->sanitizer);
+    free(f->dropped);
 }

@@ -204,7 +204,8 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, bool l
         const struct contender *e = &entries[i];
         if (!e->candidate || e->tied || stand(e, fastest, tie, confidence, &ratio) != FINAL_DOUBTFUL) continue;
         if (ratio.low > 1 && lighter(e, winner) <= 0) continue; // it loses in any case
-        error_set(why, "two of the fastest cannot be told apart, nor called equal: their ratio is %.3f to %.3f%s",
+        error_set(why,
+                  "two of the fastest are neither different nor equal within the tie: their ratio is %.3f to %.3f%s",
                   ratio.low, ratio.high,
                   e->by_process || fastest->by_process ? ", since it depends on the process that runs them" : "");
         if (last && ratio.low >= least && !e->by_process && !fastest->by_process) continue;

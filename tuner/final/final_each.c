@@ -59,11 +59,7 @@ static int choose_set(const struct final_run *f, const double *times, size_t cou
 
 static void add_finalist(struct final_run *f, const struct matrix *m, size_t row)
 {
-    for (size_t i = 0; i < f->with.policy->queue.count; i++) {
-        const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
-        if (t->queued.purpose == TASK_FINALIST && t->trial == m->trials[row]) return;
-    }
-    f->with.host.add_task(f->with.host.run, m->configs[row], TASK_FINALIST)->trial = m->trials[row];
+    if (!final_find(f, m->trials[row])) final_add(f, m->configs[row], m->trials[row]);
 }
 
 int final_begin_each(struct final_run *f)
@@ -73,8 +69,8 @@ int final_begin_each(struct final_run *f)
     struct error err;
     size_t problems = f->with.job->tuned_count, before = f->with.policy->queue.count;
     if (store_each(f->with.store, true, 0, add_row, &m, &err) < 0)
-        f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
-    if (!f->with.host.failed(f->with.host.run) && m.count && !choose_set(f, m.times, m.count, NULL, &set)) {
+        fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
+    if (!f->with.failure->set && m.count && !choose_set(f, m.times, m.count, NULL, &set)) {
         for (size_t i = 0; i < set.count; i++) add_finalist(f, &m, set.chosen[i]);
         for (size_t p = 0; p < problems; p++)
             for (size_t c = 0; c < m.count; c++) {

@@ -17,7 +17,7 @@ void final_reset(struct final_run *f)
     f->answer = f->before = NULL;
     f->process = f->current = 0;
     f->blamed.trial = 0;
-    f->again = false;
+    f->ended = 0;
 }
 
 void final_move(struct final_run *f)
@@ -189,7 +189,7 @@ static bool somebody_stands(const struct final_run *f)
 
 bool final_goes_on(struct final_run *f)
 {
-    if (f->with.host.failed(f->with.host.run) || !is_ok(f->answer) || processes(f) == 1) return false;
+    if (f->with.failure->set || !is_ok(f->answer) || processes(f) == 1) return false;
     if (f->before)
         add_answer(f);
     else

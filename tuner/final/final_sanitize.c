@@ -54,7 +54,7 @@ static void keep_document(struct final_run *f, const struct task *t, const json_
     char *text = json_dumps(document, JSON_COMPACT);
     log_trouble(f, t, document);
     if (store_put_trial_document(f->with.store, t->trial, SANITIZED_DOCUMENT, text, &err))
-        f->with.host.fail(f->with.host.run, EXIT_ENVIRONMENT, &err);
+        fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     free(text);
 }
 
@@ -63,18 +63,8 @@ static void judge(struct final_run *f, const struct task *t, const json_t *docum
     struct error reason;
     enum trial_status status = sanitizer_verdict(document, &reason);
     if (status == STATUS_OK) return;
-    f->with.host.condemn(f->with.host.run, t->trial, status, reason.message);
+    final_condemn(f, t->trial, status, reason.message);
     f->condemned++;
-}
-
-static struct task *find_finalist(struct final_run *f, int64_t trial)
-{
-    struct task_queue *queue = &f->with.policy->queue;
-    for (size_t i = 0; i < queue->count; i++) {
-        struct task *t = (struct task *)queue->tasks[i];
-        if (t->trial == trial && t->queued.purpose == TASK_FINALIST) return t;
-    }
-    return NULL;
 }
 
 static json_t *look_at(struct final_run *f, const struct task *t)
@@ -93,8 +83,8 @@ size_t final_sanitize(struct final_run *f, const int64_t *trials, size_t count)
 {
     size_t before = f->condemned;
     if (f->with.pool->replay || !f->with.job->verify.enabled || !find_sanitizer(f)) return 0;
-    for (size_t i = 0; i < count && !interrupt_count() && !f->with.host.failed(f->with.host.run); i++) {
-        struct task *t = find_finalist(f, trials[i]);
+    for (size_t i = 0; i < count && !interrupt_count() && !f->with.failure->set; i++) {
+        const struct task *t = final_find(f, trials[i]);
         if (!t) continue;
         json_t *document = look_at(f, t);
         judge(f, t, document);

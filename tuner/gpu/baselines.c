@@ -133,8 +133,9 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, struct p
     if (!b->about->same_result) return 0;
     struct verify_result result;
     verify_forget(w);
-    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, 0, &work, err)) || (failed = verify_end(w, err)))
-        return failed;
+    struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
+    works[k] = work;
+    if ((failed = verify_pass(w, works, false, err))) return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
     status = verify_outputs(w, k, &result, &reason);
     if (status == STATUS_OK && (failed = plausibility_trust(w, k, b->name, times.time, err))) return failed;

@@ -9,29 +9,40 @@
 #include "tuner/base/text.h"
 
 enum { BLOCK = 256, WIDE_BLOCK = 512, GROUP = 128, CHAINS = 16, EACH = 8 * WIDE_BLOCK, SINK_BYTES = 16 };
+enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
 
-static const char *const symbols[UNIT_COUNT] = {
-    [UNIT_FP32] = "ceiling_fma",
-    [UNIT_READ] = "ceiling_read",
-    [UNIT_FP64] = "ceiling_fp64",
-    [UNIT_COPY] = "ceiling_copy",
-    [UNIT_L2] = "ceiling_l2",
-    [UNIT_SHARED] = "ceiling_shared",
-    [UNIT_MMA_BF16] = "ceiling_tensor_bf16",
-    [UNIT_MMA_F16] = "ceiling_tensor_f16",
-    [UNIT_MMA_TF32] = "ceiling_tensor_tf32",
-    [UNIT_MMA_FP64] = "ceiling_tensor_fp64",
-    [UNIT_MMA_S8] = "ceiling_tensor_int8",
-    [UNIT_MMA_FP8] = "ceiling_tensor_fp8",
-    [UNIT_WGMMA_BF16] = "ceiling_wgmma_bf16",
-    [UNIT_WGMMA_F16] = "ceiling_wgmma_f16",
-    [UNIT_WGMMA_TF32] = "ceiling_wgmma_tf32",
-    [UNIT_WGMMA_S8] = "ceiling_wgmma_int8",
-    [UNIT_WGMMA_FP8] = "ceiling_wgmma_fp8",
-    [UNIT_INT_MAD] = "ceiling_int_mad",
-    [UNIT_INT_ADD] = "ceiling_int_add",
-    [UNIT_DPX] = "ceiling_dpx",
-    [UNIT_DPX_PAIRS] = "ceiling_dpx_pairs",
+// What a kernel takes, and what it does with it.
+enum kernel_form { FLOATS, DOUBLES, INTEGERS, READ, COPY, L2, SHARED, MMA, WGMMA };
+
+#define MMA_OPERATIONS(depth) (2.0 * 16 * 8 * (depth))     // of an instruction of a warp
+#define WGMMA_OPERATIONS(depth) (2.0 * 64 * 256 * (depth)) // of an instruction of a warpgroup
+static const struct {
+    const char *symbol;
+    enum kernel_form form;
+    int length;  // steps of a chain (a multiple of 32), or loops
+    double each; // operations of a step or an instruction
+} kernels[UNIT_COUNT] = {
+    [UNIT_FP32] = {"ceiling_fma", FLOATS, STEPS, 2},
+    [UNIT_FP64] = {"ceiling_fp64", DOUBLES, STEPS, 2},
+    [UNIT_INT_MAD] = {"ceiling_int_mad", INTEGERS, STEPS, 2},
+    [UNIT_INT_ADD] = {"ceiling_int_add", INTEGERS, STEPS, 2},
+    [UNIT_DPX] = {"ceiling_dpx", INTEGERS, STEPS, 2},
+    [UNIT_DPX_PAIRS] = {"ceiling_dpx_pairs", INTEGERS, STEPS, 4},
+    [UNIT_READ] = {"ceiling_read", READ, 0, 0},
+    [UNIT_COPY] = {"ceiling_copy", COPY, 0, 0},
+    [UNIT_L2] = {"ceiling_l2", L2, L2_LOOPS, 0},
+    [UNIT_SHARED] = {"ceiling_shared", SHARED, SHARED_LOOPS, 0},
+    [UNIT_MMA_BF16] = {"ceiling_tensor_bf16", MMA, LOOPS, MMA_OPERATIONS(16)},
+    [UNIT_MMA_F16] = {"ceiling_tensor_f16", MMA, LOOPS, MMA_OPERATIONS(16)},
+    [UNIT_MMA_TF32] = {"ceiling_tensor_tf32", MMA, LOOPS, MMA_OPERATIONS(8)},
+    [UNIT_MMA_FP64] = {"ceiling_tensor_fp64", MMA, LOOPS, MMA_OPERATIONS(16)},
+    [UNIT_MMA_S8] = {"ceiling_tensor_int8", MMA, LOOPS, MMA_OPERATIONS(32)},
+    [UNIT_MMA_FP8] = {"ceiling_tensor_fp8", MMA, LOOPS, MMA_OPERATIONS(32)},
+    [UNIT_WGMMA_BF16] = {"ceiling_wgmma_bf16", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(16)},
+    [UNIT_WGMMA_F16] = {"ceiling_wgmma_f16", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(16)},
+    [UNIT_WGMMA_TF32] = {"ceiling_wgmma_tf32", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(8)},
+    [UNIT_WGMMA_S8] = {"ceiling_wgmma_int8", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(32)},
+    [UNIT_WGMMA_FP8] = {"ceiling_wgmma_fp8", WGMMA, WGMMA_LOOPS, WGMMA_OPERATIONS(32)},
 };
 
 struct ceiling_kernels {
@@ -39,6 +50,7 @@ struct ceiling_kernels {
     const char *path;
     struct cuda_module *module; // NULL: not loaded yet
     struct cuda_kernel *kernel[UNIT_COUNT];
+    int compute;   // 90 of sm_90a
     unsigned wide; // blocks of BLOCK threads that fill the device
     uint64_t sink; // what kernels pretend to write to
 };
@@ -52,6 +64,7 @@ int ceiling_kernels_open(struct ceiling_kernels **out, struct cuda *cuda, const 
     cuda_info(cuda, &info);
     k->cuda = cuda;
     k->path = path;
+    k->compute = text_architecture(info.arch);
     k->wide = (unsigned)info.sm_count * 8;
     return 0;
 }
@@ -75,113 +88,50 @@ static int load(struct ceiling_kernels *k, struct error *err)
     return failed;
 }
 
-// `args` points to k->sink, which exists once the module is loaded.
-static int launch(struct ceiling_kernels *k, enum execution_unit_id which, unsigned blocks, unsigned block, void **args,
-                  struct error *err)
-{
-    struct cuda_geometry g = {.grid = {blocks, 1, 1}, .block = {block, 1, 1}, .cluster = {1, 1, 1}};
-    struct cuda_kernel **kernel = &k->kernel[which];
-    int failed = k->module ? 0 : load(k, err);
-    if (!failed && !*kernel) failed = cuda_module_kernel(k->cuda, k->module, symbols[which], kernel, err);
-    return failed ? failed : cuda_launch(k->cuda, *kernel, &g, args, err);
-}
-
-int ceiling_kernels_fp32(struct ceiling_kernels *k, int steps, double *amount, struct error *err)
-{
-    float a = 0.999f, b = 0.001f;
-    void *args[] = {&a, &b, &steps, &k->sink};
-    *amount = 2.0 * CHAINS * steps * BLOCK * k->wide;
-    return launch(k, UNIT_FP32, k->wide, BLOCK, args, err);
-}
-
-int ceiling_kernels_fp64(struct ceiling_kernels *k, int steps, double *amount, struct error *err)
-{
-    double a = 0.999, b = 0.001;
-    void *args[] = {&a, &b, &steps, &k->sink};
-    *amount = 2.0 * CHAINS * steps * BLOCK * k->wide;
-    return launch(k, UNIT_FP64, k->wide, BLOCK, args, err);
-}
-
-int ceiling_kernels_read(struct ceiling_kernels *k, uint64_t from, size_t bytes, double *amount, struct error *err)
-{
-    int64_t n = (int64_t)(bytes / 16);
-    void *args[] = {&from, &n, &k->sink};
-    *amount = 16 * (double)n;
-    return launch(k, UNIT_READ, (unsigned)((n + EACH - 1) / EACH), WIDE_BLOCK, args, err);
-}
-
-int ceiling_kernels_copy(struct ceiling_kernels *k, uint64_t from, uint64_t to, size_t bytes, double *amount,
-                         struct error *err)
-{
-    int64_t n = (int64_t)(bytes / 16);
-    void *args[] = {&from, &n, &to};
-    *amount = 2.0 * 16 * (double)n;
-    return launch(k, UNIT_COPY, (unsigned)((n + EACH - 1) / EACH), WIDE_BLOCK, args, err);
-}
-
-int ceiling_kernels_l2(struct ceiling_kernels *k, uint64_t from, size_t bytes, int loops, double *amount,
-                       struct error *err)
-{
-    int64_t n = (int64_t)(bytes / 16);
-    unsigned blocks = k->wide / 2; // 4 of 512 threads fill a multiprocessor
-    void *args[] = {&from, &n, &loops, &k->sink};
-    *amount = 16.0 * 8 * loops * WIDE_BLOCK * blocks;
-    return launch(k, UNIT_L2, blocks, WIDE_BLOCK, args, err);
-}
-
-int ceiling_kernels_shared(struct ceiling_kernels *k, int loops, double *amount, struct error *err)
-{
-    unsigned blocks = k->wide / 2;
-    void *args[] = {&loops, &k->sink};
-    *amount = 16.0 * 8 * loops * WIDE_BLOCK * blocks;
-    return launch(k, UNIT_SHARED, blocks, WIDE_BLOCK, args, err);
-}
-
-int ceiling_kernels_integer(struct ceiling_kernels *k, enum execution_unit_id which, int steps, double *amount,
-                            struct error *err)
-{
-    uint32_t a = 0x9e3779b1u, b = 0x85ebca6bu;
-    void *args[] = {&a, &b, &steps, &k->sink};
-    *amount = (which == UNIT_DPX_PAIRS ? 4.0 : 2.0) * CHAINS * steps * BLOCK * k->wide;
-    return launch(k, which, k->wide, BLOCK, args, err);
-}
-
-// Operations of an instruction of a warp, or of a warpgroup.
-static double tensor_operations(enum execution_unit_id which, int compute)
-{
-    const double mma = 2.0 * 16 * 8, wgmma = 2.0 * 64 * 256;
-    switch (which) {
-    case UNIT_MMA_BF16:
-    case UNIT_MMA_F16:
-        return mma * 16;
-    case UNIT_MMA_TF32:
-        return mma * 8;
-    case UNIT_MMA_FP64:
-        return compute >= 90 ? mma * 16 : 2.0 * 8 * 8 * 4;
-    case UNIT_MMA_S8:
-    case UNIT_MMA_FP8:
-        return mma * 32;
-    case UNIT_WGMMA_BF16:
-    case UNIT_WGMMA_F16:
-        return wgmma * 16;
-    case UNIT_WGMMA_TF32:
-        return wgmma * 8;
-    default:
-        return wgmma * 32;
-    }
-}
-
-int ceiling_kernels_tensor(struct ceiling_kernels *k, enum execution_unit_id which, int compute, int loops,
+int ceiling_kernels_launch(struct ceiling_kernels *k, enum execution_unit_id which, const struct ceiling_memory *m,
                            double *amount, struct error *err)
 {
-    double each = tensor_operations(which, compute);
-    void *args[] = {&loops, &k->sink};
-    if (which >= UNIT_WGMMA_BF16) { // two warpgroups a multiprocessor, since their sums take most registers
-        unsigned groups = k->wide / 4;
-        *amount = each * 4 * loops * groups;
-        return launch(k, which, groups, GROUP, args, err);
+    float f32[2] = {0.999f, 0.001f};
+    double f64[2] = {0.999, 0.001}, each = kernels[which].each;
+    uint32_t u32[2] = {0x9e3779b1u, 0x85ebca6bu};
+    enum kernel_form form = kernels[which].form;
+    bool chains = form <= INTEGERS;
+    void *a = form == FLOATS    ? (void *)&f32[0]
+              : form == DOUBLES ? (void *)&f64[0]
+                                : (void *)&u32[0],
+         *b = form == FLOATS    ? (void *)&f32[1]
+              : form == DOUBLES ? (void *)&f64[1]
+                                : (void *)&u32[1];
+    // Of the L2 a quarter is read: it is made of two halves that keep copies of each other's lines.
+    size_t bytes = form == COPY ? m->bytes / 2 : form == L2 ? m->l2_bytes / 4 : m->bytes;
+    uint64_t from = m->address, to = from + bytes;
+    int64_t n = (int64_t)(bytes / 16);
+    int length = kernels[which].length, failed = k->module ? 0 : load(k, err);
+    struct cuda_kernel **kernel = &k->kernel[which];
+    void *args[4] = {&length, &k->sink};
+    unsigned blocks = k->wide, block = BLOCK;
+    if (form == READ || form == COPY) {
+        memcpy(args, (void *[]){&from, &n, form == COPY ? &to : &k->sink}, 3 * sizeof *args);
+        block = WIDE_BLOCK;
+        blocks = (unsigned)((n + EACH - 1) / EACH);
+        *amount = (form == COPY ? 2 : 1) * 16 * (double)n;
+    } else if (form == L2 || form == SHARED) {
+        if (form == L2) memcpy(args, (void *[]){&from, &n, &length, &k->sink}, sizeof args);
+        block = WIDE_BLOCK;
+        blocks = k->wide / 2; // 4 of 512 threads fill a multiprocessor
+        *amount = 16.0 * 8 * length * block * blocks;
+    } else if (chains) {
+        memcpy(args, (void *[]){a, b, &length, &k->sink}, sizeof args);
+        *amount = each * CHAINS * length * BLOCK * k->wide;
+    } else if (form == MMA) {
+        if (which == UNIT_MMA_FP64 && k->compute < 90) each = 2.0 * 8 * 8 * 4;
+        *amount = each * 8 * 16 * length * (BLOCK / 32) * k->wide;
+    } else { // two warpgroups a multiprocessor, since their sums take most registers
+        block = GROUP;
+        blocks = k->wide / 4;
+        *amount = each * 4 * length * blocks;
     }
-    const int warps = BLOCK / 32;
-    *amount = each * 8 * 16 * loops * warps * k->wide;
-    return launch(k, which, k->wide, BLOCK, args, err);
+    struct cuda_geometry g = {.grid = {blocks, 1, 1}, .block = {block, 1, 1}, .cluster = {1, 1, 1}};
+    if (!failed && !*kernel) failed = cuda_module_kernel(k->cuda, k->module, kernels[which].symbol, kernel, err);
+    return failed ? failed : cuda_launch(k->cuda, *kernel, &g, args, err);
 }

@@ -9,92 +9,22 @@
 #include "tuner/base/text.h"
 
 enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200 };
-enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
-
 static const double lasting_part = 0.1; // s
 
 struct ceiling_context {
     struct workload *w;
-    uint64_t memory; // `bytes` of it
-    size_t bytes, l2_bytes;
-    int compute; // 90 of sm_90a
+    struct ceiling_memory memory;
     struct cuda_event *from, *to;
     struct nvml_reading reading; // of the last launches
 };
-
-// Does one launch; *amount: operations or bytes.
-typedef int ceiling_launch(struct ceiling_context *, double *amount, struct error *err);
-
-static int fp32(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return ceiling_kernels_fp32(g->w->ceilings, STEPS, amount, err);
-}
-static int fp64(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return ceiling_kernels_fp64(g->w->ceilings, STEPS, amount, err);
-}
-static int shared(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return ceiling_kernels_shared(g->w->ceilings, SHARED_LOOPS, amount, err);
-}
-
-static int read(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return ceiling_kernels_read(g->w->ceilings, g->memory, g->bytes, amount, err);
-}
-
-static int copy(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return ceiling_kernels_copy(g->w->ceilings, g->memory, g->memory + g->bytes / 2, g->bytes / 2, amount, err);
-}
-
-// A quarter of the L2, which is made of two halves that keep copies of each other's lines.
-static int l2(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return ceiling_kernels_l2(g->w->ceilings, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
-}
-
-static const struct {
-    ceiling_launch *launch; // NULL: of integers or the tensor cores
-    int length;             // steps or loops of those
-} ceilings[UNIT_COUNT] = {
-    [UNIT_FP32] = {fp32, 0},
-    [UNIT_FP64] = {fp64, 0},
-    [UNIT_READ] = {read, 0},
-    [UNIT_COPY] = {copy, 0},
-    [UNIT_L2] = {l2, 0},
-    [UNIT_SHARED] = {shared, 0},
-    [UNIT_MMA_BF16] = {NULL, LOOPS},
-    [UNIT_MMA_F16] = {NULL, LOOPS},
-    [UNIT_MMA_TF32] = {NULL, LOOPS},
-    [UNIT_MMA_FP64] = {NULL, LOOPS},
-    [UNIT_MMA_S8] = {NULL, LOOPS},
-    [UNIT_MMA_FP8] = {NULL, LOOPS},
-    [UNIT_WGMMA_BF16] = {NULL, WGMMA_LOOPS},
-    [UNIT_WGMMA_F16] = {NULL, WGMMA_LOOPS},
-    [UNIT_WGMMA_TF32] = {NULL, WGMMA_LOOPS},
-    [UNIT_WGMMA_S8] = {NULL, WGMMA_LOOPS},
-    [UNIT_WGMMA_FP8] = {NULL, WGMMA_LOOPS},
-    [UNIT_INT_MAD] = {NULL, STEPS},
-    [UNIT_INT_ADD] = {NULL, STEPS},
-    [UNIT_DPX] = {NULL, STEPS},
-    [UNIT_DPX_PAIRS] = {NULL, STEPS},
-};
-
-static int launch(struct ceiling_context *g, enum execution_unit_id which, double *amount, struct error *err)
-{
-    if (ceilings[which].launch) return ceilings[which].launch(g, amount, err);
-    if (which < UNIT_INT_MAD)
-        return ceiling_kernels_tensor(g->w->ceilings, which, g->compute, ceilings[which].length, amount, err);
-    return ceiling_kernels_integer(g->w->ceilings, which, ceilings[which].length, amount, err);
-}
 
 // The seconds between two events around `count` launches.
 static int timed(struct ceiling_context *g, enum execution_unit_id which, int count, double *seconds, double *amount,
                  struct error *err)
 {
     int failed = cuda_event_record(g->w->cuda, g->from, err);
-    for (int i = 0; i < count && !failed; i++) failed = launch(g, which, amount, err);
+    for (int i = 0; i < count && !failed; i++)
+        failed = ceiling_kernels_launch(g->w->ceilings, which, &g->memory, amount, err);
     if (!failed) failed = cuda_event_record(g->w->cuda, g->to, err);
     if (!failed) g->reading = nvml_read_quickly(g->w->machine->nvml); // while it is at work
     if (!failed) failed = cuda_sync(g->w->cuda, err);
@@ -157,7 +87,8 @@ static int read_pipes(const json_t *request, int compute, bool wanted[UNIT_COUNT
     json_array_foreach((json_t *)(uintptr_t)names, i, name)
     {
         const struct execution_unit *p = pipe_find(json_is_string(name) ? json_string_value(name) : "", NULL);
-        if (!p) return error_set(err, "unknown pipe '%s'", json_is_string(name) ? json_string_value(name) : "?");
+        if (!p)
+            return error_set(err, "unknown execution unit '%s'", json_is_string(name) ? json_string_value(name) : "?");
         if ((p = pipe_on(p, compute))) wanted[p - execution_units] = true;
     }
     return 0;
@@ -169,21 +100,21 @@ int ceilings_measure(struct workload *w, const json_t *request, json_t *answer, 
     bool wanted[UNIT_COUNT] = {false};
     cuda_info(w->cuda, &info);
     struct ceiling_context g = {
-        .w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
+        .w = w, .memory = {0, (size_t)2 << 30, info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20}};
+    struct ceiling_memory *m = &g.memory;
     int failed;
-    g.compute = text_architecture(info.arch);
-    if (read_pipes(request, g.compute, wanted, err)) return -1;
+    if (read_pipes(request, text_architecture(info.arch), wanted, err)) return -1;
     if (!(failed = cuda_event_create(w->cuda, &g.from, err))) failed = cuda_event_create(w->cuda, &g.to, err);
-    while (!failed && (failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY &&
-           g.bytes > (size_t)64 << 20) {
-        g.bytes /= 2;
+    while (!failed && (failed = cuda_alloc(w->cuda, m->bytes, &m->address, err)) == CUDA_MEMORY &&
+           m->bytes > (size_t)64 << 20) {
+        m->bytes /= 2;
         failed = 0;
     }
-    if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
+    if (!failed) failed = cuda_zero(w->cuda, m->address, m->bytes, err);
     for (size_t i = 0; i < UNIT_COUNT && !failed; i++)
         if (wanted[i])
             failed = measure_one(&g, (enum execution_unit_id)i, json_get_bool(request, "lasting", false), answer, err);
-    if (failed != CUDA_CRASHED && g.memory) cuda_free(w->cuda, g.memory);
+    if (failed != CUDA_CRASHED) cuda_free(w->cuda, m->address);
     if (g.from) cuda_event_destroy(w->cuda, g.from);
     if (g.to) cuda_event_destroy(w->cuda, g.to);
     if (!failed) json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
@@ -195,7 +126,7 @@ int ceilings_warm_up(struct workload *w, struct error *err)
     double unused;
     int failed = 0;
     for (int i = 0; i < WARM_UP_LAUNCHES && !failed; i++) {
-        failed = ceiling_kernels_fp32(w->ceilings, STEPS, &unused, err);
+        failed = ceiling_kernels_launch(w->ceilings, UNIT_FP32, &(struct ceiling_memory){0}, &unused, err);
         if (!failed) failed = support_flush(w->support, err);
     }
     return failed ? failed : cuda_sync(w->cuda, err);

@@ -16,24 +16,29 @@ void device_operations_free_scratch(struct device_operations_context *c)
     while (c->scratch_count) cuda_free(c->machine->cuda, c->scratch[--c->scratch_count]);
 }
 
+static struct support *support_of(void *self)
+{
+    return ((struct device_operations_context *)self)->support;
+}
+
 static int widen(void *self, const struct operand *from, bool absolute, uint64_t to, struct error *err)
 {
-    return support_widen(((struct device_operations_context *)self)->support, from, absolute, false, to, err);
+    return support_widen(support_of(self), from, absolute, false, to, err);
 }
 
 static int narrow_up(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err)
 {
-    return support_narrow_up(((struct device_operations_context *)self)->support, from, n, to, err);
+    return support_narrow_up(support_of(self), from, n, to, err);
 }
 
 static int to_integer(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err)
 {
-    return support_to_integer(((struct device_operations_context *)self)->support, from, n, to, err);
+    return support_to_integer(support_of(self), from, n, to, err);
 }
 
 static int sums(void *self, const struct operand *from, struct device_sums *out, struct error *err)
 {
-    return support_sums(((struct device_operations_context *)self)->support, from, out, err);
+    return support_sums(support_of(self), from, out, err);
 }
 
 static int upload(void *self, const void *from, size_t bytes, uint64_t to, struct error *err)
@@ -41,13 +46,6 @@ static int upload(void *self, const void *from, size_t bytes, uint64_t to, struc
     struct cuda *cuda = ((struct device_operations_context *)self)->machine->cuda;
     int failed = cuda_upload(cuda, to, from, bytes, err);
     return failed ? failed : cuda_sync(cuda, err);
-}
-
-static int gemm(void *self, const struct device_gemm *g, struct error *err)
-{
-    struct machine *m = ((struct device_operations_context *)self)->machine;
-    if (machine_blas(m, err)) return -1;
-    return blas_gemm(m->blas, g, err);
 }
 
 // A batch's products one by one.
@@ -60,73 +58,62 @@ static int product(void *self, const struct device_gemm *g, struct error *err)
         one.a.device = g->a.device + (uint64_t)(i * a) * sizeof(double);
         one.b.device = g->b.device + (uint64_t)(i * b) * sizeof(double);
         one.c.device = g->c.device + (uint64_t)(i * c) * sizeof(double);
-        failed = support_product(((struct device_operations_context *)self)->support, &one, err);
+        failed = support_product(support_of(self), &one, err);
     }
     return failed;
 }
 
-static int gemv(void *self, const struct device_gemm *g, struct error *err)
+// cuBLAS, opened when it is first needed; NULL with a message.
+static struct blas *blas_of(void *self, struct error *err)
 {
     struct machine *m = ((struct device_operations_context *)self)->machine;
-    if (machine_blas(m, err)) return -1;
-    return blas_gemv(m->blas, g, err);
+    return machine_blas(m, err) ? NULL : m->blas;
+}
+
+static int gemm(void *self, const struct device_gemm *g, struct error *err)
+{
+    struct blas *blas = blas_of(self, err);
+    return blas ? blas_gemm(blas, g, err) : -1;
+}
+
+static int gemv(void *self, const struct device_gemm *g, struct error *err)
+{
+    struct blas *blas = blas_of(self, err);
+    return blas ? blas_gemv(blas, g, err) : -1;
 }
 
 static int plan_gemm(void *self, const struct device_gemm *g, int candidates, void **plan,
                      char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
-    struct machine *m = ((struct device_operations_context *)self)->machine;
+    struct blas *blas = blas_of(self, err);
     struct blas_plan *made = NULL;
-    if (machine_blas(m, err)) return -1;
-    int failed = blas_plan_gemm(m->blas, g, candidates, &made, detail, err);
+    int failed = blas ? blas_plan_gemm(blas, g, candidates, &made, detail, err) : -1;
     *plan = made;
     return failed;
 }
 
 static int run_plan(void *self, const struct device_gemm *g, void *plan, struct error *err)
 {
-    return blas_run_plan(((struct device_operations_context *)self)->machine->blas, g, plan, err);
+    return blas_run_plan(blas_of(self, err), g, plan, err);
 }
 
 static void plan_free(void *self, void *plan)
 {
-    blas_plan_free(((struct device_operations_context *)self)->machine->blas, plan);
+    (void)self;
+    blas_plan_free(plan);
 }
 
-static int asum(void *self, const struct operand *x, const struct operand *result, struct error *err)
+static int vector(void *self, enum vector_routine which, const struct operand *x, const struct operand *y,
+                  const struct operand *result, struct error *err)
 {
-    struct machine *m = ((struct device_operations_context *)self)->machine;
-    if (machine_blas(m, err)) return -1;
-    return blas_asum(m->blas, x, result, err);
-}
-
-static int nrm2(void *self, const struct operand *x, const struct operand *result, struct error *err)
-{
-    struct machine *m = ((struct device_operations_context *)self)->machine;
-    if (machine_blas(m, err)) return -1;
-    return blas_nrm2(m->blas, x, result, err);
-}
-
-static int dot(void *self, const struct operand *x, const struct operand *y, const struct operand *result,
-               struct error *err)
-{
-    struct machine *m = ((struct device_operations_context *)self)->machine;
-    if (machine_blas(m, err)) return -1;
-    return blas_dot(m->blas, x, y, result, err);
-}
-
-static int iamax(void *self, const struct operand *x, const struct operand *index, struct error *err)
-{
-    struct machine *m = ((struct device_operations_context *)self)->machine;
-    if (machine_blas(m, err)) return -1;
-    return blas_iamax(m->blas, x, index, err);
+    struct blas *blas = blas_of(self, err);
+    return blas ? blas_vector(blas, which, x, y, result, err) : -1;
 }
 
 static int transpose(void *self, const struct operand *from, const struct operand *to, struct error *err)
 {
-    struct machine *m = ((struct device_operations_context *)self)->machine;
-    if (machine_blas(m, err)) return -1;
-    return blas_transpose(m->blas, from, to, err);
+    struct blas *blas = blas_of(self, err);
+    return blas ? blas_transpose(blas, from, to, err) : -1;
 }
 
 void device_operations_init(struct device_operations *t, struct device_operations_context *context)
@@ -145,10 +132,7 @@ void device_operations_init(struct device_operations *t, struct device_operation
         .plan_gemm = plan_gemm,
         .run_plan = run_plan,
         .plan_free = plan_free,
-        .asum = asum,
-        .nrm2 = nrm2,
-        .dot = dot,
-        .iamax = iamax,
+        .vector = vector,
         .transpose = transpose,
     };
 }

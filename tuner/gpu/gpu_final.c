@@ -118,21 +118,12 @@ static struct measure_subject entry_subject(struct gpu_final *f, struct timed_en
 static int pass(struct gpu_final *f, struct timed_entry *e, bool keep, struct error *err)
 {
     struct workload *w = f->w;
-    int failed = verify_begin(w, err);
-    for (size_t k = 0; k < w->problem_count && !failed; k++) {
-        struct work work;
-        if (!takes_part(e, k)) continue;
-        work = entry_work(e, k);
-        if (w->problems[k].buffers.sets == 2) failed = verify_run(w, k, 1, &work, err);
-        if (!failed) failed = verify_run(w, k, 0, &work, err);
-    }
-    if (failed) {
-        int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
-        if (ended || failed != CUDA_REFUSED) return ended ? ended : failed;
-        disqualify(e, STATUS_LAUNCH_ERROR, err->message);
-        return 0;
-    }
-    if ((failed = verify_end(w, err))) return failed;
+    struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
+    for (size_t k = 0; k < w->problem_count; k++)
+        if (takes_part(e, k)) works[k] = entry_work(e, k);
+    int failed = verify_pass(w, works, true, err);
+    if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
+    if (failed) return failed == CUDA_REFUSED ? 0 : failed;
     for (size_t k = 0; k < w->problem_count && e->status == STATUS_OK; k++) {
         struct verify_result result;
         struct error reason;

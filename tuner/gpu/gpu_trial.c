@@ -12,7 +12,6 @@
 #include "tuner/gpu/gpu_trial.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ struct gpu_trial {
     double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or none is known
     bool verify;
     enum trial_status status;
-    char reason[ERROR_MESSAGE_MAX];
+    struct error reason;
     struct measurement times[WORKLOAD_PROBLEMS_MAX];
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     double first[WORKLOAD_PROBLEMS_MAX]; // s; time of the verified run
@@ -50,6 +49,14 @@ static void mark(struct gpu_trial *t, const char *phase)
     t->last = time;
 }
 
+// The trial's status, found on one of its problems.
+static void settle(struct gpu_trial *t, enum trial_status status, size_t problem, struct error *reason)
+{
+    t->status = status;
+    t->reason = *reason;
+    error_prefix(&t->reason, "problem %s", t->w->problems[problem].name);
+}
+
 // Verdicts on all problems: the gravest decides.
 static void judge(struct gpu_trial *t)
 {
@@ -62,10 +69,7 @@ static void judge(struct gpu_trial *t)
         enum trial_status status = verify_outputs(t->w, k, &result, &reason);
         // The worse figures of two passes are kept.
         if (!t->judged || !(result.error <= t->results[k].error)) t->results[k] = result;
-        if (gravity[status] <= gravity[t->status]) continue;
-        t->status = status;
-        error_prefix(&reason, "problem %s", t->w->problems[k].name);
-        snprintf(t->reason, sizeof t->reason, "%s", reason.message);
+        if (gravity[status] > gravity[t->status]) settle(t, status, k, &reason);
     }
     t->judged = true;
 }
@@ -77,20 +81,13 @@ enum { KEPT_PASSES = 8 };
 static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 {
     struct workload *w = t->w;
-    int failed = verify_begin(w, err);
-    for (size_t k = 0; k < w->problem_count && !failed; k++) {
-        struct work work = pipeline_work(&t->pipeline, k);
-        if (!pipeline_does(&t->pipeline, k)) continue;
-        if (which == PASS_KEPT) work.restore = NULL;
-        if (which == PASS_SECOND && w->problems[k].buffers.sets == 2) failed = verify_run(w, k, 1, &work, err);
-        if (!failed) failed = verify_run(w, k, 0, &work, err);
+    struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
+    for (size_t k = 0; k < w->problem_count; k++) {
+        if (pipeline_does(&t->pipeline, k)) works[k] = pipeline_work(&t->pipeline, k);
+        if (which == PASS_KEPT) works[k].restore = NULL;
     }
-    // After a refused launch the context is still good, and what was enqueued must end before anything is reused.
-    if (failed) {
-        int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
-        return ended ? ended : failed;
-    }
-    if ((failed = verify_end(w, err))) return failed;
+    int failed = verify_pass(w, works, which == PASS_SECOND, err);
+    if (failed) return failed;
     for (size_t k = 0; k < w->problem_count && !failed && which != PASS_KEPT; k++) {
         double seconds;
         if (!pipeline_does(&t->pipeline, k) || (failed = verify_time(w, k, &seconds, err))) continue;
@@ -135,11 +132,9 @@ static bool is_lost(struct gpu_trial *t)
                                            .shown_count = 1};
         t->timed[k] = true;
     }
-    struct error words = {""};
-    error_set(&words, "takes at least %.3g times as long as the best so far; the limit is %.3g", ratio,
-              w->measure_settings.early_stop);
     t->status = STATUS_SLOW;
-    snprintf(t->reason, sizeof t->reason, "%s", words.message);
+    error_set(&t->reason, "takes at least %.3g times as long as the best so far; the limit is %.3g", ratio,
+              w->measure_settings.early_stop);
     return true;
 }
 
@@ -177,22 +172,15 @@ static int measure(struct gpu_trial *t, struct error *err)
         enum trial_status status;
         int failed = measure_work(w->measure, &subject, t->first[k], t->best[k], &t->times[k], &status, &reason, err);
         if (failed) return failed;
-        if (status != STATUS_OK) {
-            t->status = status;
-            error_prefix(&reason, "problem %s", w->problems[k].name);
-            snprintf(t->reason, sizeof t->reason, "%s", reason.message);
-            return 0;
-        }
+        if (status != STATUS_OK) return settle(t, status, k, &reason), 0;
         t->timed[k] = true;
         slow += t->times[k].slow;
         if (!t->times[k].slow && !t->times[k].throttled)
             early_stop_learn(&w->problems[k].early_stop, t->first[k], t->times[k].time);
         if (is_lost(t) || !t->times[k].slow || (w->objective == OBJECTIVE_EACH && slow < w->tuned_count)) continue;
         t->status = STATUS_SLOW;
-        struct error words = {""};
-        error_set(&words, "problem %s takes %.4g s; the limit is %.4g s", w->problems[k].name, t->times[k].time,
+        error_set(&t->reason, "problem %s takes %.4g s; the limit is %.4g s", w->problems[k].name, t->times[k].time,
                   t->best[k] * w->measure_settings.slow_factor);
-        snprintf(t->reason, sizeof t->reason, "%s", words.message);
     }
     return 0;
 }
@@ -206,12 +194,8 @@ static int run(struct gpu_trial *t, struct error *err)
     if ((failed = pipeline_scan(&t->pipeline, &late, err))) return failed;
     for (int i = 0; i < KEPT_PASSES && late && t->verify && t->status == STATUS_OK; i++) {
         if ((failed = pass(t, PASS_KEPT, err))) return failed;
-        if (t->status != STATUS_OK) {
-            struct error words;
-            error_set(&words, "in launch %d, because its variables keep their values between launches: %s", i + 2,
-                      t->reason);
-            snprintf(t->reason, sizeof t->reason, "%s", words.message);
-        }
+        if (t->status != STATUS_OK)
+            error_prefix(&t->reason, "in launch %d, because its variables keep their values between launches", i + 2);
     }
     mark(t, "verify");
     // A wrong result that changes from run to run is a race; that helps more than the word "wrong".
@@ -236,7 +220,7 @@ static int check_memory(struct gpu_trial *t, struct error *err)
     int failed = workload_mend(t->w, &status, &reason, err);
     if (failed || status == STATUS_OK || !t->verify) return failed;
     t->status = status;
-    snprintf(t->reason, sizeof t->reason, "%s", reason.message);
+    t->reason = reason;
     return 0;
 }
 
@@ -248,9 +232,7 @@ static int check_times(struct gpu_trial *t, struct error *err)
         struct error reason;
         if (!t->timed[k]) continue;
         failed = plausibility_check(t->w, k, t->times[k].time, &t->status, &reason, err);
-        if (failed || t->status == STATUS_OK) continue;
-        error_prefix(&reason, "problem %s", t->w->problems[k].name);
-        snprintf(t->reason, sizeof t->reason, "%s", reason.message);
+        if (!failed && t->status != STATUS_OK) settle(t, t->status, k, &reason);
     }
     return failed;
 }
@@ -316,7 +298,7 @@ static void answer_with(const struct gpu_trial *t, struct trial_answer *answer, 
 {
     for (size_t k = 0; k < t->w->problem_count; k++) answer->throttled |= t->timed[k] && t->times[k].throttled;
     answer->head.status = status_name(t->status);
-    answer->head.reason = arena_copy(memory, t->reason);
+    answer->head.reason = arena_copy(memory, t->reason.message);
     answer_problems(t, answer, memory);
     answer_stages(t, answer, memory);
 }
@@ -326,7 +308,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
 {
     struct error why = {""};
     t->status = STATUS_OK;
-    t->reason[0] = '\0';
+    t->reason = (struct error){""};
     for (size_t k = 0, tuned = 0; k < t->w->problem_count; k++)
         if (t->w->problems[k].tune && tuned < request->best_count)
             t->best[k] = fmax(request->best[tuned++], 0); // none is NaN
@@ -343,7 +325,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     }
     if (failed == CUDA_REFUSED || failed == CUDA_CRASHED || failed == CUDA_MEMORY) {
         t->status = failed == CUDA_CRASHED ? STATUS_CRASHED : STATUS_LAUNCH_ERROR;
-        snprintf(t->reason, sizeof t->reason, "%s", why.message);
+        t->reason = why;
         if (failed != CUDA_CRASHED) failed = 0;
     } else if (failed) {
         *err = why;

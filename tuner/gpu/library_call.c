@@ -84,7 +84,8 @@ static char *own_program(struct error *err)
     ssize_t length = readlink("/proc/self/exe", path, sizeof path);
     while (length > 0 && path[length - 1] != '/') length--;
     char *program = length > 1 ? program_in_folder(path, (size_t)length - 1, "sweetspot-gpu") : NULL;
-    if (!program) error_set(err, "there is no sweetspot-gpu beside this program to call a library's function");
+    if (!program)
+        error_set(err, "there is no sweetspot-gpu in the folder of this program to call a library's function");
     return program;
 }
 

@@ -76,6 +76,7 @@ static int hello(struct gpu_worker *w, const json_t *request, json_t *answer, st
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     struct cuda_info info;
     cuda_info(w->machine.cuda, &info);
+    json_object_set_new(answer, "protocol", json_integer(PROTOCOL_VERSION));
     json_object_set_new(answer, "device_count", json_integer(info.device_count));
     json_object_set_new(answer, "device", device_json(w));
     json_object_set_new(answer, "libraries", libraries_json());

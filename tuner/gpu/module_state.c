@@ -58,16 +58,17 @@ static int add(void *user, const char *name, size_t bytes, bool constant, struct
 {
     struct finder *f = user;
     struct module_state *s = f->state;
-    uint64_t address;
-    size_t known;
-    if (constant) return 0; // kernels cannot write it
-    int failed = cuda_module_global(f->cuda, f->module, name, &address, &known, err);
-    if (failed) return failed;
     struct module_variable *grown = memory_try_grow(s->variables, s->count + 1, sizeof *grown, err);
     if (!grown) return -1;
     s->variables = grown;
-    s->variables[s->count++] = (struct module_variable){.address = address, .bytes = known < bytes ? bytes : known};
-    return 0;
+    struct module_variable *v = &grown[s->count];
+    *v = (struct module_variable){memory_try(strlen(name) + 1, 1, err), bytes, constant, 0, 0, 0, 0, false};
+    if (!v->name) return -1;
+    strcpy(v->name, name);
+    s->count++;
+    int failed = constant ? 0 : cuda_module_global(f->cuda, f->module, name, &v->address, &v->bytes, err);
+    if (!constant && v->bytes < bytes) v->bytes = bytes;
+    return failed;
 }
 
 // Each is kept apart: the driver takes no copy that crosses from one variable to the next.
@@ -82,8 +83,10 @@ static void place(struct module_state *s)
 static int read_all(const struct module_state *s, struct cuda *cuda, unsigned char *to, struct error *err)
 {
     int failed = 0;
-    for (size_t i = 0; i < s->count && !failed; i++)
-        failed = cuda_download(cuda, to + s->variables[i].at, s->variables[i].address, s->variables[i].bytes, err);
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        const struct module_variable *v = &s->variables[i];
+        if (!v->constant) failed = cuda_download(cuda, to + v->at, v->address, v->bytes, err);
+    }
     return failed ? failed : cuda_sync(cuda, err);
 }
 
@@ -106,16 +109,9 @@ int module_state_open(struct module_state *s, struct cuda *cuda, struct cuda_mod
 void module_state_release(struct module_state *s, struct cuda *cuda)
 {
     cuda_host_free(cuda, s->first);
+    for (size_t i = 0; i < s->count; i++) free(s->variables[i].name);
     free(s->variables);
     *s = (struct module_state){0};
-}
-
-void module_state_leave(struct module_state *s, uint64_t address, size_t bytes)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        struct module_variable *v = &s->variables[i];
-        if (v->address == address && bytes > v->placed) v->placed = bytes < v->bytes ? bytes : v->bytes;
-    }
 }
 
 int module_state_restore(const struct module_state *s, struct cuda *cuda, struct error *err)
@@ -136,7 +132,7 @@ int module_state_inspect(struct module_state *s, struct cuda *cuda, bool *late, 
     for (size_t i = 0; i < s->count && !failed; i++) {
         struct module_variable *v = &s->variables[i];
         size_t at = v->at + v->placed;
-        if (v->changes || !memcmp(s->first + at, s->now + at, v->bytes - v->placed)) continue;
+        if (v->constant || v->changes || !memcmp(s->first + at, s->now + at, v->bytes - v->placed)) continue;
         v->changes = s->changes = *late = true;
     }
     return failed;

@@ -15,6 +15,9 @@
 #include "tuner/libraries/cuda.h"
 
 struct module_variable {
+    char *name;      // of its symbol
+    size_t declared; // bytes
+    bool constant;   // `__constant__`: kernels cannot write it, and nothing below is known
     uint64_t address;
     size_t bytes, at; // at: where its contents are kept
     size_t placed;    // the first bytes, which are a buffer's of the job: written before every launch that counts
@@ -29,14 +32,12 @@ struct module_state {
     bool heap, prints;          // calls malloc or free; calls printf
 };
 
-// Reads the image (the file's `size` bytes) and, where it has variables, their contents. CUDA_REFUSED when the driver
+// Reads the image (the file's `size` bytes) and the contents of its writable variables. CUDA_REFUSED when the driver
 // does not know one of them. The caller releases, also after a failure.
 int module_state_open(struct module_state *, struct cuda *, struct cuda_module *, const void *image, size_t size,
                       struct error *err);
 void module_state_release(struct module_state *, struct cuda *);
 
-// From now on the first `bytes` of the variable at an address are others' concern (symbol_bindings.h).
-void module_state_leave(struct module_state *, uint64_t address, size_t bytes);
 // Enqueues writing back those that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
 // Waits, and sets `changes` if they are not what they were. (Many variables are constants that the compiler has left

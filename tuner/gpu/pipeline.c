@@ -44,7 +44,6 @@ static int open_units(struct pipeline *p, const char *image, size_t bytes, struc
         if (!size && count > 1) continue; // this configuration does not use it
         failed = cuda_module_load(p->cuda, cubin, &p->units[u].module, err);
         if (!failed) failed = module_state_open(&p->units[u].state, p->cuda, p->units[u].module, cubin, size, err);
-        if (!failed) failed = module_symbols_read(&p->units[u].symbols, cubin, size, err);
     }
     return failed;
 }
@@ -230,7 +229,6 @@ void pipeline_release(struct pipeline *p)
     }
     for (size_t u = 0; p->cuda && u < p->unit_count; u++) {
         module_state_release(&p->units[u].state, p->cuda);
-        module_symbols_release(&p->units[u].symbols);
         cuda_module_unload(p->cuda, p->units[u].module);
     }
     free(p->parts);

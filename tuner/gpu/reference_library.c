@@ -106,7 +106,7 @@ static int check_padding(const struct device_buffer *b, const char *now, const c
     size_t size = element_size(b->view.type), used = (size_t)b->view.cols * size, pitch = (size_t)b->view.ld * size;
     for (int64_t r = 0; r < b->view.rows; r++)
         if (memcmp(now + (size_t)r * pitch + used, before + (size_t)r * pitch + used, pitch - used) != 0)
-            return error_set(err, "'%s' wrote behind the %lld columns of row %lld of %s", function,
+            return error_set(err, "'%s' wrote after the %lld columns of row %lld of %s", function,
                              (long long)b->view.cols, (long long)r, b->name);
     return 0;
 }

@@ -9,52 +9,25 @@
 #include "tuner/base/symbol_name.h"
 #include "tuner/base/text.h"
 
-static int add_symbol(void *user, const char *name, size_t bytes, bool constant, struct error *err)
-{
-    struct module_symbols *s = user;
-    struct module_symbol *grown = memory_try_grow(s->list, s->count + 1, sizeof *grown, err);
-    if (!grown) return -1;
-    s->list = grown;
-    char *own = memory_try(strlen(name) + 1, 1, err);
-    if (!own) return -1;
-    memcpy(own, name, strlen(name) + 1);
-    s->list[s->count++] = (struct module_symbol){own, bytes, constant};
-    return 0;
-}
-
-int module_symbols_read(struct module_symbols *s, const void *image, size_t size, struct error *err)
-{
-    bool heap, prints;
-    *s = (struct module_symbols){0};
-    return module_state_scan(image, size, &heap, &prints, add_symbol, s, err);
-}
-
-void module_symbols_release(struct module_symbols *s)
-{
-    for (size_t i = 0; i < s->count; i++) free(s->list[i].name);
-    free(s->list);
-    *s = (struct module_symbols){0};
-}
-
 // CUDA_REFUSED where there is none, or several.
-static int find_symbol(const struct module_symbols *all, const char *name, const struct module_symbol **found,
-                       struct error *err)
+static int find_variable(const struct module_state *all, const char *name, struct module_variable **found,
+                         struct error *err)
 {
     *found = NULL;
     for (size_t i = 0; i < all->count; i++) {
-        if (!symbol_is(all->list[i].name, name)) continue;
+        if (!symbol_is(all->variables[i].name, name)) continue;
         if (*found) {
             error_set(err, "the compiled code has several variables '%s': %s and %s; name one by its symbol", name,
-                      (*found)->name, all->list[i].name);
+                      (*found)->name, all->variables[i].name);
             return CUDA_REFUSED;
         }
-        *found = &all->list[i];
+        *found = &all->variables[i];
     }
     if (*found) return 0;
     // Of all names the nearest, one by one: there may be many, and memory may be short.
     char text[SYMBOL_TEXT_SIZE], best[SYMBOL_TEXT_SIZE] = "";
     for (size_t i = 0; i < all->count; i++) {
-        const char *names[] = {symbol_text(all->list[i].name, text), *best ? best : NULL, NULL};
+        const char *names[] = {symbol_text(all->variables[i].name, text), *best ? best : NULL, NULL};
         const char *nearest = text_nearest(name, names);
         if (nearest == names[0]) snprintf(best, sizeof best, "%s", nearest);
     }
@@ -75,28 +48,28 @@ static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_un
                          struct error *err)
 {
     const struct device_buffer *b = &p->buffers->list[i];
-    const struct module_symbol *symbol;
+    struct module_variable *v;
     uint64_t address;
     size_t bytes;
-    int failed = find_symbol(&unit->symbols, b->name, &symbol, err);
-    *found = symbol != NULL;
-    if (!symbol || failed) return failed;
-    if (b->bytes > symbol->bytes) {
+    int failed = find_variable(&unit->state, b->name, &v, err);
+    *found = v != NULL;
+    if (!v || failed) return failed;
+    if (b->bytes > v->declared) {
         error_set(err, "constant '%s' has %zu bytes, but the variable of the compiled code %zu", b->name, b->bytes,
-                  symbol->bytes);
+                  v->declared);
         return CUDA_REFUSED;
     }
-    if (symbol->constant && b->direction != DIRECTION_IN) {
+    if (v->constant && b->direction != DIRECTION_IN) {
         error_set(err,
                   "constant '%s' is written, but a __constant__ variable cannot be: direction \"in\", or a "
                   "__device__ variable",
                   b->name);
         return CUDA_REFUSED;
     }
-    failed = cuda_module_global(p->cuda, unit->module, symbol->name, &address, &bytes, err);
+    failed = cuda_module_global(p->cuda, unit->module, v->name, &address, &bytes, err);
     if (failed) return failed;
-    module_state_leave(&unit->state, address, b->bytes);
-    add(p, i, address, !symbol->constant && !pointer);
+    if (b->bytes > v->placed) v->placed = b->bytes; // others' concern from now on
+    add(p, i, address, !v->constant && !pointer);
     return 0;
 }
 

@@ -36,23 +36,10 @@ struct symbol_bindings {
 // How one stage sees a buffer.
 enum binding_view { BINDING_POINTER = 1, BINDING_TEXTURE = 2, BINDING_SURFACE = 4 };
 
-// The variables of a module by their symbols, from its image.
-struct module_symbols {
-    size_t count;
-    struct module_symbol {
-        char *name;
-        size_t bytes;
-        bool constant;
-    } * list;
-};
-int module_symbols_read(struct module_symbols *, const void *image, size_t size, struct error *err);
-void module_symbols_release(struct module_symbols *);
-
 // A loaded module of a candidate.
 struct module_unit {
     struct cuda_module *module; // NULL: not used
     struct module_state state;  // its variables, written back before every launch that counts
-    struct module_symbols symbols;
 };
 
 // Inputs are placed in every unit that has the variable. `views`: for each buffer, an OR of the ways in which the

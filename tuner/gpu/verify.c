@@ -18,12 +18,6 @@ void verify_several(struct workload *w)
     w->compare_bits = false;
 }
 
-int verify_begin(struct workload *w, struct error *err)
-{
-    for (size_t k = 0; k < w->problem_count; k++) w->problems[k].ran[0] = w->problems[k].ran[1] = false;
-    return cuda_event_record(w->cuda, w->events[0], err); // where the pass begins, even without the first problem
-}
-
 // Bits are compared in passes and, where the bound lets them differ, in launches that are timed.
 static enum previous_mode previous_mode(const struct workload *w, const struct data_set *set, size_t i, bool timed)
 {
@@ -61,7 +55,8 @@ static struct host_verdict *verdict_at(struct host_verdict *list, size_t i)
     return list ? &list[i] : NULL;
 }
 
-int verify_run(struct workload *w, size_t problem, unsigned copy, const struct work *work, struct error *err)
+// Enqueues one run between the problem's two events.
+static int run(struct workload *w, size_t problem, unsigned copy, const struct work *work, struct error *err)
 {
     struct device_problem *p = &w->problems[problem];
     unsigned set = p->buffers.set[copy];
@@ -82,13 +77,22 @@ int verify_run(struct workload *w, size_t problem, unsigned copy, const struct w
                    verdict_at(w->verdicts, 2 * problem + set), err);
 }
 
-int verify_end(struct workload *w, struct error *err)
+int verify_pass(struct workload *w, const struct work *works, bool both_sets, struct error *err)
 {
-    struct cuda_event *last = w->events[2 * w->problem_count];
-    int failed = cuda_event_record(w->cuda, last, err), ended = cuda_sync(w->cuda, failed ? NULL : err);
-    if (failed || ended) return ended ? ended : failed;
+    struct cuda_event *first = w->events[0], *last = w->events[2 * w->problem_count];
+    int failed = cuda_event_record(w->cuda, first, err); // even without the first problem
+    for (size_t k = 0; k < w->problem_count; k++) w->problems[k].ran[0] = w->problems[k].ran[1] = false;
+    for (size_t k = 0; k < w->problem_count && !failed; k++) {
+        if (!works[k].enqueue) continue;
+        if (both_sets && w->problems[k].buffers.sets == 2) failed = run(w, k, 1, &works[k], err);
+        if (!failed) failed = run(w, k, 0, &works[k], err);
+    }
+    if (!failed) failed = cuda_event_record(w->cuda, last, err);
+    // After a refused launch the context is still good.
+    int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
     double seconds;
-    if (!cuda_event_seconds(w->cuda, w->events[0], last, &seconds, err)) measure_add_busy(w->measure, seconds);
+    if (failed || ended) return ended ? ended : failed;
+    if (!cuda_event_seconds(w->cuda, first, last, &seconds, err)) measure_add_busy(w->measure, seconds);
     return 0;
 }
 

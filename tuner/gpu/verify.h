@@ -29,12 +29,10 @@ struct verify_result {
 void verify_forget(struct workload *);
 // Several candidates in turn: only values are compared until the next verify_forget().
 void verify_several(struct workload *);
-// A pass: forgets the findings of an earlier one.
-int verify_begin(struct workload *, struct error *err);
-// Enqueues one run between the problem's two events. At most one a set of data and pass.
-int verify_run(struct workload *, size_t problem, unsigned copy, const struct work *, struct error *err);
-// Waits. Adds the device's time to the measurement's busy time.
-int verify_end(struct workload *, struct error *err);
+// A pass: one run of each problem whose work has an enqueue(), in front of it one on the second set of data where
+// there is one and it is wanted. Waits, also after a failure, since what was enqueued must end before anything is
+// reused. Adds the device's time to the measurement's busy time.
+int verify_pass(struct workload *, const struct work *works, bool both_sets, struct error *err);
 // The verdict on one problem's runs in this pass; `reason` is for people, and empty for STATUS_OK.
 enum trial_status verify_outputs(const struct workload *, size_t problem, struct verify_result *, struct error *reason);
 // The time between a problem's two events of the last pass.

@@ -5,8 +5,6 @@
 
 #include "tuner/header/header_text.h"
 
-// A section's stage of that name, or NULL.
-const json_t *header_find_stage(const json_t *section, const char *name);
 // The function of a scalar argument, or of a member of a struct (NULL: none), without "_on". malloc'ed.
 char *header_scalar_name(const char *prefix, size_t place, const json_t *member);
 // A stage's scalar arguments in all sections, and the members of its structs, names beginning with `prefix`.

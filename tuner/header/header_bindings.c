@@ -31,74 +31,58 @@ static json_t *describe(const struct buffer *b)
                      direction_text[b->direction]);
 }
 
-static int add_constant(json_t *list, const struct const_eval *f, const struct buffer *b, struct error *err)
+static json_t *describe_constant(struct const_eval *f, const struct buffer *b)
 {
-    json_t *object = describe(b);
-    json_array_append_new(list, object);
-    if (const_eval_set(object, "rows", f, b->rows, "1", err) || const_eval_set(object, "cols", f, b->cols, "1", err))
-        return error_prefix(err, "constant '%s'", b->name);
-    char *bytes = text_format("%zu * (%s) * (%s)", element_size(b->type), json_get_string(object, "rows", "1"),
-                              json_get_string(object, "cols", "1"));
-    json_object_set_new(object, "bytes", json_string(bytes));
-    json_object_del(object, "rows");
-    json_object_del(object, "cols");
+    json_t *object = describe(b), *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1");
+    json_object_set_new(
+        object, "bytes",
+        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols)));
     if (b->optional) json_object_set_new(object, "optional", json_true());
-    free(bytes);
-    return 0;
+    json_decref(rows);
+    json_decref(cols);
+    return object;
 }
 
 static char *texture_text(const struct image_layout *a)
 {
-    char *address = text_copy("");
-    for (int i = a->rank - 1; i >= 0; i--) {
-        char *longer = text_format("%s%s%s", address, *address ? ", " : "", image_address_text[a->address[i]]);
-        free(address);
-        address = longer;
-    }
-    char *text = text_format("memory %s, %d channel%s, filter %s, address %s, %s coordinates, read as %s",
-                             image_memory_text[a->memory], a->channels, a->channels == 1 ? "" : "s",
-                             image_filter_text[a->filter], address, a->normalized ? "normalized" : "texel",
-                             image_read_text[a->read]);
-    free(address);
-    return text;
+    struct text text = {0};
+    text_add(&text, "memory %s, %d channel%s, filter %s, address ", image_memory_text[a->memory], a->channels,
+             a->channels == 1 ? "" : "s", image_filter_text[a->filter]);
+    for (int i = a->rank - 1; i >= 0; i--) text_add(&text, "%s%s", image_address_text[a->address[i]], i ? ", " : "");
+    text_add(&text, ", %s coordinates, read as %s", a->normalized ? "normalized" : "texel", image_read_text[a->read]);
+    return text.text;
 }
 
-static int add_object(json_t *list, const struct const_eval *f, const struct buffer *b, bool surface, struct error *err)
+static json_t *describe_object(struct const_eval *f, const struct buffer *b, bool surface)
 {
-    json_t *object = describe(b), *sizes = json_array(), *one = json_object();
+    json_t *object = describe(b);
     const struct image_layout *a = &b->image->about;
     char *about =
         surface ? text_format("memory array, %d channel%s", a->channels, a->channels == 1 ? "" : "s") : texture_text(a);
-    json_array_append_new(list, object);
     json_object_set_new(object, "kind", json_string(surface ? "surface" : "texture"));
     json_object_set_new(object, "about", json_string(about));
-    json_object_set_new(object, "size", sizes);
+    json_object_set_new(object, "size", const_eval_list(f, b->image->size, (size_t)a->rank));
     free(about);
-    int failed = 0;
-    for (int i = 0; i < a->rank && !failed; i++) {
-        failed = const_eval_set(one, "size", f, b->image->size[i], "1", err);
-        json_array_append(sizes, json_object_get(one, "size"));
-    }
-    json_decref(one);
-    return failed ? error_prefix(err, "image '%s'", b->name) : 0;
+    return object;
 }
 
-int header_bindings_add(json_t *section, const struct const_eval *f, struct error *err)
+int header_bindings_add(json_t *section, struct const_eval *f)
 {
     const struct job *job = f->job;
     json_t *constants = json_array(), *objects = json_array();
-    int failed = 0;
-    for (size_t i = 0; i < job->buffer_count && !failed; i++) {
+    for (size_t i = 0; i < job->buffer_count && !f->failed; i++) {
         const struct buffer *b = &job->buffers[i];
-        if (b->symbol) failed = add_constant(constants, f, b, err);
-        if (!failed && sees(job, i, VIEW_TEXTURE)) failed = add_object(objects, f, b, false, err);
-        if (!failed && sees(job, i, VIEW_SURFACE)) failed = add_object(objects, f, b, true, err);
+        if (b->symbol) json_array_append_new(constants, describe_constant(f, b));
+        if (f->failed) error_prefix(f->err, "constant '%s'", b->name);
+        for (int surface = 0; surface < 2 && !f->failed; surface++) {
+            if (!sees(job, i, surface ? VIEW_SURFACE : VIEW_TEXTURE)) continue;
+            json_array_append_new(objects, describe_object(f, b, surface));
+            if (f->failed) error_prefix(f->err, "image '%s'", b->name);
+        }
     }
-    if (json_array_size(constants)) json_object_set(section, "constants", constants);
-    if (json_array_size(objects)) json_object_set(section, "objects", objects);
-    json_decref(constants);
-    json_decref(objects);
-    return failed;
+    const_eval_set_list(section, "constants", constants);
+    const_eval_set_list(section, "objects", objects);
+    return f->failed ? -1 : 0;
 }
 
 // The names of a cubin lie in it one after the other, each ended by a zero.
@@ -130,32 +114,28 @@ int header_bindings_symbols(json_t *section, const unsigned char *binary, size_t
 
 void header_comment_bindings(struct renderer *r, const json_t *section)
 {
+    static const char no_guards[] = ", verified without guards around it";
     const json_t *one, *size;
     size_t i, k;
-    FILE *f = r->file;
     json_array_foreach(json_object_get(section, "constants"), i, one)
     {
         const char *direction = json_get_string(one, "direction", "in");
-        fputs(i ? "" : " *   variables of the module, to be set before a launch (cudaMemcpyToSymbol):\n", f);
-        fprintf(f, " *         %-4s ", json_get_string(one, "type", "?"));
-        header_put_comment(f, json_get_string(one, "name", "?"));
-        fprintf(f, ", %s, ", direction);
-        header_put_comment(f, json_get_string(one, "bytes", "?"));
-        fprintf(f, " bytes%s\n", strcmp(direction, "in") != 0 ? ", verified without guards around it" : "");
+        if (!i) header_comment(r, "   variables of the module, to be set before a launch (cudaMemcpyToSymbol):");
+        header_comment(r, "         %-4s %s, %s, %s bytes%s", json_get_string(one, "type", "?"),
+                       json_get_string(one, "name", "?"), direction, json_get_string(one, "bytes", "?"),
+                       strcmp(direction, "in") != 0 ? no_guards : "");
     }
     json_array_foreach(json_object_get(section, "objects"), i, one)
     {
-        bool surface = !strcmp(json_get_string(one, "kind", ""), "surface");
-        fputs(i ? "" : " *   objects, which the caller makes:\n", f);
-        fprintf(f, " *         %s ", json_get_string(one, "kind", "?"));
-        header_put_comment(f, json_get_string(one, "name", "?"));
-        fprintf(f, ": %s, ", json_get_string(one, "type", "?"));
+        struct text sizes = {0};
+        const char *kind = json_get_string(one, "kind", "?");
         json_array_foreach(json_object_get(one, "size"), k, size)
-        {
-            fputs(k ? " x " : "", f);
-            header_put_comment(f, json_string_value(size));
-        }
-        fprintf(f, ", %s%s\n", json_get_string(one, "about", ""), surface ? ", verified without guards around it" : "");
+            text_add(&sizes, "%s%s", k ? " x " : "", json_string_value(size));
+        if (!i) header_comment(r, "   objects, which the caller makes:");
+        header_comment(r, "         %s %s: %s, %s, %s%s", kind, json_get_string(one, "name", "?"),
+                       json_get_string(one, "type", "?"), sizes.text ? sizes.text : "",
+                       json_get_string(one, "about", ""), !strcmp(kind, "surface") ? no_guards : "");
+        free(sizes.text);
     }
 }
 

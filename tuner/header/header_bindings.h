@@ -16,8 +16,8 @@
 
 // Whether a buffer of the job is an argument of the launch by its address.
 bool header_has_address(const struct job *, size_t buffer);
-// Adds the members. -1 with a message.
-int header_bindings_add(json_t *section, const struct const_eval *, struct error *);
+// Adds the members. -1 with the message in the const_eval's error.
+int header_bindings_add(json_t *section, struct const_eval *);
 // Finds the constants' symbols in the binary. -1 with a message when it lacks one.
 int header_bindings_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *);
 

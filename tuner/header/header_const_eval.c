@@ -68,27 +68,26 @@ void const_eval_release(struct const_eval *f)
     free((void *)f->values);
 }
 
-int const_eval_set(json_t *object, const char *key, const struct const_eval *f, const struct expr *expression,
-                   const char *absent, struct error *err)
+json_t *const_eval_text(struct const_eval *f, const struct expr *expression, const char *absent)
 {
-    char *text = expression ? to_c(f, expression, err) : text_copy(absent);
-    if (!text) return error_prefix(err, "cannot write '%s' as C", expr_text(expression));
-    json_object_set_new(object, key, json_string(text));
+    if (f->failed || !expression) return json_string(f->failed ? "0" : absent);
+    char *text = to_c(f, expression, f->err);
+    f->failed = !text;
+    if (f->failed) error_prefix(f->err, "cannot write '%s' as C", expr_text(expression));
+    json_t *string = json_string(text ? text : "0");
     free(text);
-    return 0;
+    return string;
 }
 
-json_t *const_eval_three(const struct const_eval *f, struct expr *const *expressions, struct error *err)
+json_t *const_eval_list(struct const_eval *f, struct expr *const *expressions, size_t count)
 {
-    json_t *list = json_array(), *holder = json_object();
-    for (int i = 0; i < 3; i++) {
-        if (const_eval_set(holder, "c", f, expressions[i], "1", err)) {
-            json_decref(list);
-            list = NULL;
-            break;
-        }
-        json_array_append(list, json_object_get(holder, "c"));
-    }
-    json_decref(holder);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) json_array_append_new(list, const_eval_text(f, expressions[i], "1"));
     return list;
+}
+
+void const_eval_set_list(json_t *object, const char *key, json_t *list)
+{
+    if (json_array_size(list)) json_object_set(object, key, list);
+    json_decref(list);
 }

@@ -15,6 +15,8 @@ struct const_eval {
     const int64_t *values; // of the configuration and the first problem
     bool *varies;          // by slot: a size, or derived from one, or a loop's name
     char **text;           // by slot: C text of those
+    struct error *err;     // of the first expression that cannot be written as C
+    bool failed;
 };
 
 // For one configuration; functions begin with `prefix`. -1 with a message. The caller releases, also after a failure.
@@ -22,10 +24,12 @@ int const_eval_init(struct const_eval *, const struct job *, const uint16_t *con
                     struct error *);
 void const_eval_release(struct const_eval *);
 
-// Sets member `key` to the expression's C text (`absent` where there is none). -1 with a message.
-int const_eval_set(json_t *object, const char *key, const struct const_eval *, const struct expr *, const char *absent,
-                   struct error *);
-// The C texts of three expressions, 1 where there is none. NULL with a message. New reference.
-json_t *const_eval_three(const struct const_eval *, struct expr *const *expressions, struct error *);
+// The expression's C text, or `absent` where there is none. Where it cannot be written, *err says so, `failed` is set,
+// and the text is "0". New reference.
+json_t *const_eval_text(struct const_eval *, const struct expr *, const char *absent);
+// The texts of several expressions, 1 where there is none. New reference.
+json_t *const_eval_list(struct const_eval *, struct expr *const *expressions, size_t count);
+// Sets a member to a list, unless it is empty. Takes the list.
+void const_eval_set_list(json_t *object, const char *key, json_t *list);
 
 #endif

@@ -61,22 +61,16 @@ static const char *direction_word(const struct buffer *b)
     return direction_text[b->restore ? DIRECTION_INOUT : b->direction];
 }
 
-static json_t *describe_buffer(const struct const_eval *f, const struct buffer *b, struct error *err)
+static json_t *describe_buffer(struct const_eval *f, const struct buffer *b)
 {
-    json_t *object =
-        json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction", direction_word(b));
-    if (const_eval_set(object, "rows", f, b->rows, "1", err) || const_eval_set(object, "cols", f, b->cols, "1", err) ||
-        const_eval_set(object, "ld", f, b->ld ? b->ld : b->cols, "1", err)) {
-        json_decref(object);
-        return NULL;
-    }
-    char *bytes = text_format("%zu * (%s) * (%s)", element_size(b->type), json_get_string(object, "rows", "1"),
-                              json_get_string(object, "ld", "1"));
-    json_object_set_new(object, "bytes", json_string(bytes));
-    free(bytes);
-    if (b->direction == DIRECTION_SCRATCH && b->fill.kind == FILL_ZERO)
-        json_object_set_new(object, "zero", json_true());
-    return object;
+    json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1"),
+           *ld = const_eval_text(f, b->ld ? b->ld : b->cols, "1");
+    json_t *bytes =
+        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(ld));
+    bool zero = b->direction == DIRECTION_SCRATCH && b->fill.kind == FILL_ZERO;
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o*}", "name", b->name, "type", element_name(b->type),
+                     "direction", direction_word(b), "rows", rows, "cols", cols, "ld", ld, "bytes", bytes, "zero",
+                     zero ? json_true() : NULL);
 }
 
 static void add_text(void *list, const char *text)
@@ -84,8 +78,7 @@ static void add_text(void *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
-int contract_add(json_t *section, const struct const_eval *f, const struct trial *trial, const char *arch,
-                 struct error *err)
+int contract_add(json_t *section, struct const_eval *f, const struct trial *trial, const char *arch)
 {
     const struct job *job = f->job;
     json_t *options = json_array(), *buffers = json_array(), *sizes = supported(job, trial);
@@ -95,43 +88,34 @@ int contract_add(json_t *section, const struct const_eval *f, const struct trial
     json_object_set_new(section, "alignment", json_integer(alignment_of(arch)));
     if (sizes) json_object_set_new(section, "supported", sizes);
     json_object_set_new(section, "buffers", buffers);
-    if (space_parse(job->space, trial->config, config, err)) return -1;
+    if (space_parse(job->space, trial->config, config, f->err)) return -1;
     job_options(job, config, add_text, options);
     for (size_t i = 0; i < job->buffer_count; i++) {
         if (!header_has_address(job, i)) continue;
-        json_t *buffer = describe_buffer(f, &job->buffers[i], err);
-        if (!buffer) return error_prefix(err, "buffer '%s'", job->buffers[i].name);
-        json_array_append_new(buffers, buffer);
+        json_array_append_new(buffers, describe_buffer(f, &job->buffers[i]));
+        if (f->failed) return error_prefix(f->err, "buffer '%s'", job->buffers[i].name);
     }
-    return header_bindings_add(section, f, err);
+    return header_bindings_add(section, f);
 }
 
 // A number: a scalar argument, or a member of one.
-static json_t *describe_scalar(const struct const_eval *f, const char *name, enum element type,
-                               const struct expr *value, double real, struct error *err)
+static json_t *describe_scalar(struct const_eval *f, const char *name, enum element type, const struct expr *value,
+                               double real)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s}", "kind", "scalar", "name", name, "type", element_name(type));
-    if (!value) {
-        json_object_set_new(object, "real", json_real(real));
-        return object;
-    }
-    json_object_set_new(object, "from", json_string(expr_text(value)));
-    if (!const_eval_set(object, "value", f, value, "0", err)) return object;
-    json_decref(object);
-    return NULL;
+    if (!value)
+        return json_pack("{s:s, s:s, s:s, s:f}", "kind", "scalar", "name", name, "type", element_name(type), "real",
+                         real);
+    return json_pack("{s:s, s:s, s:s, s:s, s:o}", "kind", "scalar", "name", name, "type", element_name(type), "from",
+                     expr_text(value), "value", const_eval_text(f, value, "0"));
 }
 
 // A struct or a vector by value. Members have their names without the argument's.
-static json_t *describe_struct(const struct const_eval *f, const struct argument *a, struct error *err)
+static json_t *describe_struct(struct const_eval *f, const struct argument *a)
 {
     json_t *members = json_array();
     for (size_t i = 0; i < a->member_count; i++) {
         const struct value_member *m = &a->members[i];
-        json_t *one = describe_scalar(f, m->name + strlen(a->name) + 1, m->type, m->value, m->real, err);
-        if (!one) {
-            json_decref(members);
-            return NULL;
-        }
+        json_t *one = describe_scalar(f, m->name + strlen(a->name) + 1, m->type, m->value, m->real);
         json_object_set_new(one, "offset", json_integer((json_int_t)m->offset));
         json_array_append_new(members, one);
     }
@@ -139,26 +123,21 @@ static json_t *describe_struct(const struct const_eval *f, const struct argument
                      a->vector ? a->vector : "struct", "bytes", (json_int_t)a->bytes, "members", members);
 }
 
-json_t *contract_arguments(const struct const_eval *f, const struct stage *stage, struct error *err)
+json_t *contract_arguments(struct const_eval *f, const struct stage *stage)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < stage->argument_count; i++) {
+    for (size_t i = 0; i < stage->argument_count && !f->failed; i++) {
         const struct argument *a = &stage->arguments[i];
         const struct buffer *b = a->buffer >= 0 ? &f->job->buffers[a->buffer] : NULL;
         const char *kind = a->map                    ? "map"
                            : a->view == VIEW_TEXTURE ? "texture"
                            : a->view == VIEW_SURFACE ? "surface"
                                                      : "buffer";
-        json_t *one = b                 ? json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "name", b->name, "type",
-                                                    element_name(b->type), "direction", direction_word(b))
-                      : a->member_count ? describe_struct(f, a, err)
-                                        : describe_scalar(f, a->name, a->type, a->value, a->real, err);
-        if (!one) {
-            error_prefix(err, "argument '%s'", a->name);
-            json_decref(list);
-            return NULL;
-        }
-        json_array_append_new(list, one);
+        json_array_append_new(list, b ? json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "name", b->name, "type",
+                                                  element_name(b->type), "direction", direction_word(b))
+                                    : a->member_count ? describe_struct(f, a)
+                                                      : describe_scalar(f, a->name, a->type, a->value, a->real));
+        if (f->failed) error_prefix(f->err, "argument '%s'", a->name);
     }
     return list;
 }

@@ -19,9 +19,9 @@
 #include "tuner/header/header_const_eval.h"
 #include "tuner/trial/trial.h"
 
-// Adds the members that concern the whole candidate. -1 with a message.
-int contract_add(json_t *section, const struct const_eval *, const struct trial *, const char *arch, struct error *);
-// A stage's arguments. NULL with a message. New reference.
-json_t *contract_arguments(const struct const_eval *, const struct stage *, struct error *);
+// Adds the members that concern the whole candidate. -1 with the message in the const_eval's error.
+int contract_add(json_t *section, struct const_eval *, const struct trial *, const char *arch);
+// A stage's arguments. New reference.
+json_t *contract_arguments(struct const_eval *, const struct stage *);
 
 #endif

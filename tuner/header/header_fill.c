@@ -12,11 +12,6 @@
 #include "tuner/header/header_bindings.h"
 #include "tuner/header/header_section.h"
 
-bool header_is_number(const char *text)
-{
-    return *text && !text[strspn(text, "0123456789")];
-}
-
 bool header_is_part(const json_t *stage)
 {
     return strcmp(json_get_string(stage, "when", "1"), "0") != 0;
@@ -85,47 +80,42 @@ size_t header_argument_room(const json_t *stage)
     return bytes;
 }
 
-static size_t place_of(const json_t *list, const json_t *argument)
+// The number of the object that an argument is.
+static size_t object_of(const struct renderer *r, const json_t *argument)
 {
     size_t i;
-    const json_t *each, *kind = json_object_get(argument, "kind");
-    const char *name = json_get_string(argument, "name", "");
-    json_array_foreach(list, i, each)
+    const json_t *each;
+    json_array_foreach(header_objects(r), i, each)
     {
-        const json_t *own = json_object_get(each, "kind");
-        if (!strcmp(json_get_string(each, "name", ""), name) && (!own || json_equal(own, kind))) break;
+        if (!strcmp(json_get_string(each, "name", ""), json_get_string(argument, "name", "")) &&
+            json_equal(json_object_get(each, "kind"), json_object_get(argument, "kind")))
+            break;
     }
     return i;
 }
 
-// FP16, BF16 and FP8 are their bits, since C99 has no such types.
-static void put_bits(struct renderer *r, const json_t *a, enum element element)
-{
-    const char *value = json_get_string(a, "value", "0");
-    uint16_t bits = 0; // of little-endian machines: an e4m3 is its first byte
-    if (!json_object_get(a, "real") && !header_is_number(value) && !r->collided) {
-        error_set(r->err, "a launch cannot be embedded: the %s scalar '%s' depends on sizes", element_name(element),
-                  json_get_string(a, "name", "?"));
-        r->collided = true;
-    }
-    element_store(element, json_get_number(a, "real", strtod(value, NULL)), &bits);
-    fprintf(r->file, "%u, %zu, 0);\n", bits, element_size(element));
-}
-
-// Stores a scalar at `at`, an expression for an address.
+// Stores a scalar at `at`, an expression for an address. FP16, BF16 and FP8 are stored as their bits, since C99 has no
+// such types.
 static void put_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *at)
 {
     enum element element = (enum element)element_of(a);
-    bool real = element_is_float(element) && !only_bits((int)element),
-         sign = element == ELEMENT_I8 || element == ELEMENT_I16 || element == ELEMENT_I32 || element == ELEMENT_I64;
-    fprintf(r->file, real ? "        %s_real(%s, " : "        %s_integer(s, %s, ", r->lower, at);
+    const char *value = json_get_string(a, "value", "0");
+    size_t bytes = element_size(element);
+    bool sign = element == ELEMENT_I8 || element == ELEMENT_I16 || element == ELEMENT_I32 || element == ELEMENT_I64;
     if (only_bits((int)element)) {
-        put_bits(r, a, element);
-        return;
+        uint16_t bits = 0; // of little-endian machines: an e4m3 is its first byte
+        if (!json_object_get(a, "real") && !header_is_number(value))
+            header_refuse(r, "a launch cannot be embedded: the %s scalar '%s' depends on sizes", element_name(element),
+                          json_get_string(a, "name", "?"));
+        element_store(element, json_get_number(a, "real", strtod(value, NULL)), &bits);
+        header_put(r, "        name_integer(s, %s, %u, %zu, 0);\n", at, bits, bytes);
+    } else if (element_is_float(element)) {
+        header_put(r, "        name_real(%s, (double)%s_on(%zu name_given_sizes), %zu);\n", at, function, section,
+                   bytes);
+    } else {
+        header_put(r, "        name_integer(s, %s, %s_on(%zu name_given_sizes), %zu, %d);\n", at, function, section,
+                   bytes, sign);
     }
-    fprintf(r->file, "%s%s_on(%zu", real ? "(double)" : "", function, section);
-    header_put_sizes(r, ", ");
-    fprintf(r->file, real ? "), %zu);\n" : "), %zu, %d);\n", element_size(element), sign);
 }
 
 static void put_values(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t place)
@@ -133,16 +123,15 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
     const json_t *members = json_object_get(a, "members"), *member;
     size_t i;
     if (!members) {
-        char *function = header_scalar_name(prefix, place, NULL);
-        size_t bytes = element_size((enum element)element_of(a));
-        char *at = text_format("%s_value(s, %zu, 8)", r->lower, bytes);
+        char *function = header_scalar_name(prefix, place, NULL),
+             *at = text_format("%s_value(s, %zu, 8)", r->lower, element_size((enum element)element_of(a)));
         put_scalar(r, a, section, function, at);
         free(function);
         free(at);
         return;
     }
-    fprintf(r->file, "        {\n        unsigned char *at = %s_value(s, %" PRId64 ", 16);\n", r->lower,
-            json_get_integer(a, "bytes", 1));
+    header_put(r, "        {\n        unsigned char *at = name_value(s, %" PRId64 ", 16);\n",
+               json_get_integer(a, "bytes", 1));
     json_array_foreach(members, i, member)
     {
         char *function = header_scalar_name(prefix, place, member),
@@ -151,57 +140,44 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
         free(function);
         free(at);
     }
-    fputs("        }\n", r->file);
+    header_put(r, "        }\n");
 }
 
 static void put_argument(struct renderer *r, const json_t *section, size_t i, const json_t *a, const char *prefix,
                          size_t place)
 {
-    FILE *f = r->file;
     const char *kind = json_get_string(a, "kind", "");
     int64_t alignment = json_get_integer(section, "alignment", 16);
-    size_t buffer = place_of(header_buffers(r), a);
-    if (!strcmp(kind, "scalar") || !strcmp(kind, "struct")) {
+    size_t buffer = header_index(header_buffers(r), json_get_string(a, "name", ""));
+    if (!strcmp(kind, "scalar") || !strcmp(kind, "struct"))
         put_values(r, a, i, prefix, place);
-    } else if (!strcmp(kind, "map")) {
-        fprintf(f, "        %s_map(s, c->buffer[%zu], %" PRId64 ", %stensor_map_%zu_on(%zu", r->lower, buffer,
-                alignment, prefix, place, i);
-        header_put_sizes(r, ", ");
-        fputs("));\n", f);
-    } else if (!strcmp(kind, "buffer")) {
-        fprintf(f, "        %s_buffer(s, c->buffer[%zu], %" PRId64 ");\n", r->lower, buffer, alignment);
-    } else {
-        fprintf(f, "        %s_object(s, c->object[%zu]);\n", r->lower, place_of(header_objects(r), a));
-    }
+    else if (!strcmp(kind, "map"))
+        header_put(r, "        name_map(s, c->buffer[%zu], %" PRId64 ", %stensor_map_%zu_on(%zu name_given_sizes));\n",
+                   buffer, alignment, prefix, place, i);
+    else if (!strcmp(kind, "buffer"))
+        header_put(r, "        name_buffer(s, c->buffer[%zu], %" PRId64 ");\n", buffer, alignment);
+    else
+        header_put(r, "        name_object(s, c->object[%zu]);\n", object_of(r, a));
 }
 
 static void put_case(struct renderer *r, const json_t *section, size_t i, const json_t *stage, size_t k)
 {
-    const json_t *a;
+    const json_t *a, *library = json_object_get(stage, "library");
     const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
     json_t *loops = header_loops(r->sections, name);
     size_t n;
+    if (loops && library)
+        header_refuse(r, "a launch cannot be embedded: stage '%s' is a library's and runs again and again", name);
     r->repeated = loops ? prefix : NULL;
-    fprintf(r->file, "    case %zu * %s_MOST_STAGES + %zu:\n        %s_begin(s, %sgeometry_on(%zu", i, r->upper, k,
-            r->lower, prefix, i);
-    header_put_sizes(r, ", ");
-    fputs("));\n        if (!s->shape.used || !arguments) break;\n", r->file);
-    if (!json_object_get(stage, "library"))
+    header_put(r,
+               "    case %zu * NAME_MOST_STAGES + %zu:\n"
+               "        name_begin(s, %sgeometry_on(%zu name_given_sizes));\n"
+               "        if (!s->shape.used || !arguments) break;\n",
+               i, k, prefix, i);
+    if (!library)
         json_array_foreach(json_object_get(stage, "arguments"), n, a) put_argument(r, section, i, a, prefix, n);
-    fputs("        break;\n", r->file);
+    header_put(r, "        break;\n");
     r->repeated = NULL;
-    json_decref(loops);
-}
-
-// A library's stage that runs again and again has no place among the launches.
-static void check_library(struct renderer *r, const json_t *stage)
-{
-    json_t *loops = header_loops(r->sections, json_get_string(stage, "name", "?"));
-    if (loops && json_object_get(stage, "library") && !r->collided) {
-        error_set(r->err, "a launch cannot be embedded: stage '%s' is a library's and runs again and again",
-                  json_get_string(stage, "name", "?"));
-        r->collided = true;
-    }
     json_decref(loops);
 }
 
@@ -209,25 +185,17 @@ void header_fill(struct renderer *r)
 {
     const json_t *section, *stage, *size;
     size_t i, k;
-    FILE *f = r->file;
-    fprintf(f,
-            "static inline void %1$s_fill(int section, int stage, const struct %1$s_call *c, long long run, int "
-            "arguments,\n    struct %1$s_step *s)\n{\n",
-            r->lower);
+    header_put(r, "static inline void name_fill(int section, int stage, const struct name_call *c, long long run, int "
+                  "arguments,\n    struct name_step *s)\n{\n");
     json_array_foreach(r->sizes, k, size)
-        fprintf(f, "    const long long size_%s = c->size[%zu];\n", json_string_value(size), k);
-    fputs("    (void)c;\n    (void)run;\n    (void)arguments;\n", f);
-    json_array_foreach(r->sizes, k, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
-    fprintf(f, "    switch (section * %s_MOST_STAGES + stage) {\n", r->upper);
+        header_put(r, "    const long long size_%s = c->size[%zu];\n", json_string_value(size), k);
+    header_put(r, "    (void)c;\n    (void)run;\n    (void)arguments;\nname_unused_sizes"
+                  "    switch (section * NAME_MOST_STAGES + stage) {\n");
     json_array_foreach(r->sections, i, section)
     {
         if (!json_object_get(section, "binary")) continue;
-        json_array_foreach(json_object_get(section, "stages"), k, stage)
-        {
-            if (!header_is_part(stage)) continue;
-            check_library(r, stage);
+        json_array_foreach(json_object_get(section, "stages"), k, stage) if (header_is_part(stage))
             put_case(r, section, i, stage, k);
-        }
     }
-    fputs("    default: s->shape.used = 0; break;\n    }\n}\n\n", f);
+    header_put(r, "    default: s->shape.used = 0; break;\n    }\n}\n\n");
 }

@@ -20,7 +20,5 @@ bool header_calls_library(const struct renderer *);
 const json_t *header_buffers(const struct renderer *);
 // What a buffer's pointer points to in C99: "float", or "void" for what it has no type for.
 const char *header_pointed_type(const json_t *buffer);
-// Whether a text is a number without a sign.
-bool header_is_number(const char *text);
 
 #endif

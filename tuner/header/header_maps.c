@@ -5,10 +5,13 @@
 // stable since CUDA 12.0).
 #include "tuner/header/header_maps.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/embedded.h"
+#include "tuner/base/text.h"
 #include "tuner/header/header_launch.h"
+#include "tuner/header/header_section.h"
 #include "tuner/job/job.h"
 
 static int element_number(const char *type)
@@ -28,7 +31,7 @@ static void put_list(struct renderer *r, const json_t *map, const char *key, con
     const json_t *text;
     size_t i;
     json_array_foreach(json_object_get(map, key), i, text)
-        fprintf(r->file, "        t.%s[%zu] = (%s)(%s);\n", member, i, type, json_string_value(text));
+        header_put(r, "        t.%s[%zu] = (%s)(%s);\n", member, i, type, json_string_value(text));
 }
 
 // 32, 64, 128 bytes as CUDA's numbers: the logarithm over `unit`, where 0 bytes are 0.
@@ -36,72 +39,59 @@ static void put_bytes(struct renderer *r, const json_t *map, const char *key, in
 {
     const char *text = json_get_string(map, key, "0");
     if (!strcmp(text, "0"))
-        fprintf(r->file, "        t.%s = 0;\n", key);
+        header_put(r, "        t.%s = 0;\n", key);
     else
-        fprintf(r->file, "        t.%s = (unsigned)((%s) == 0 ? 0 : %s_fn_log2((%s) / %d) + 1);\n", key, text, r->lower,
-                text, unit);
+        header_put(r, "        t.%s = (unsigned)((%s) == 0 ? 0 : name_fn_log2((%s) / %d) + 1);\n", key, text, text,
+                   unit);
 }
 
 static void put_map(struct renderer *r, const json_t *map)
 {
-    fprintf(r->file, "        t.type = %d;\n        t.rank = %zu;\n", element_number(json_get_string(map, "type", "")),
-            json_array_size(json_object_get(map, "box")));
+    header_put(r, "        t.type = %d;\n        t.rank = %zu;\n", element_number(json_get_string(map, "type", "")),
+               json_array_size(json_object_get(map, "box")));
     put_list(r, map, "sizes", "size", "unsigned long long");
     put_list(r, map, "strides", "stride", "unsigned long long");
     put_list(r, map, "box", "box", "unsigned");
     put_bytes(r, map, "interleave", 16);
     put_bytes(r, map, "swizzle", 32);
     put_bytes(r, map, "promotion", 64);
-    fprintf(r->file, "        t.fill = %d;\n        t.used = 1;\n        break;\n", json_get_bool(map, "nan", false));
+    header_put(r, "        t.fill = %d;\n        t.used = 1;\n        break;\n", json_get_bool(map, "nan", false));
 }
 
 static const json_t *find_map(const json_t *section, const char *stage, size_t argument)
 {
-    const json_t *each, *map;
-    size_t i, k;
-    json_array_foreach(json_object_get(section, "stages"), i, each)
-    {
-        if (strcmp(json_get_string(each, "name", ""), stage) != 0) continue;
-        json_array_foreach(json_object_get(each, "tensor_maps"), k,
-                           map) if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
-    }
+    const json_t *map;
+    size_t k;
+    json_array_foreach(json_object_get(header_find_stage(section, stage), "tensor_maps"), k,
+                       map) if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
     return NULL;
 }
 
 void header_tensor_maps(struct renderer *r, const char *stage, const char *prefix)
 {
-    const json_t *section, *map, *size;
-    size_t i, k, argument;
-    for (argument = 0; argument < JOB_MAX_ARGUMENTS; argument++) {
-        map = NULL;
+    static const char type[] = "struct name_tensor_map";
+    for (size_t argument = 0; argument < JOB_MAX_ARGUMENTS; argument++) {
+        const json_t *section, *map = NULL;
+        size_t i;
         json_array_foreach(r->sections, i, section) if ((map = find_map(section, stage, argument))) break;
         if (!map) continue;
-        fprintf(r->file, "/* Argument %zu, a tensor map of ", argument);
+        char *name = text_format("%stensor_map_%zu", prefix, argument);
+        header_put(r, "/* Argument %zu, a tensor map of ", argument);
         header_put_comment(r->file, json_get_string(map, "buffer", "?"));
-        fputs(". */\n", r->file);
-        fprintf(r->file, "%s_FUNCTION struct %s_tensor_map %stensor_map_%zu_on(", r->upper, r->lower, prefix, argument);
-        header_put_arguments(r, "int section");
-        fprintf(r->file, ")\n{\n    struct %s_tensor_map t;\n    int i;\n", r->lower);
-        header_put_loops(r);
-        json_array_foreach(r->sizes, k, size) fprintf(r->file, "    (void)size_%s;\n", json_string_value(size));
-        fputs("    for (i = 0; i < 5; i++) {\n        t.size[i] = 1;\n        t.stride[i] = 0;\n        t.box[i] = "
-              "1;\n        t.element_stride[i] = 1;\n    }\n"
-              "    t.type = t.rank = t.interleave = t.swizzle = t.promotion = t.fill = 0;\n    t.used = 0;\n    switch "
-              "(section) {\n",
-              r->file);
+        header_put(r, ". */\n");
+        header_begin(r, type, name, "    struct name_tensor_map t;\n    int i;\n",
+                     "    for (i = 0; i < 5; i++) {\n        t.size[i] = 1;\n        t.stride[i] = 0;\n"
+                     "        t.box[i] = 1;\n        t.element_stride[i] = 1;\n    }\n"
+                     "    t.type = t.rank = t.interleave = t.swizzle = t.promotion = t.fill = 0;\n    t.used = 0;\n");
         json_array_foreach(r->sections, i, section)
         {
             const json_t *own = find_map(section, stage, argument);
             if (!own) continue;
-            fprintf(r->file, "    case %zu:\n", i);
+            header_put(r, "    case %zu:\n", i);
             put_map(r, own);
         }
-        fputs("    default:\n        break;\n    }\n    return t;\n}\n", r->file);
-        fprintf(r->file, "%s_FUNCTION struct %s_tensor_map %stensor_map_%zu(", r->upper, r->lower, prefix, argument);
-        header_put_arguments(r, "");
-        fprintf(r->file, ") { return %stensor_map_%zu_on(%s_SECTION", prefix, argument, r->upper);
-        header_put_sizes(r, ", ");
-        fputs("); }\n", r->file);
+        header_end(r, type, name, "\n        break;\n    }\n    return t;\n");
+        free(name);
     }
 }
 
@@ -111,6 +101,5 @@ void header_tensor_map_type(struct renderer *r)
     size_t i, k, count = 0;
     json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
         count += json_array_size(json_object_get(stage, "tensor_maps"));
-    if (!count && !header_embeds(r->sections)) return;
-    header_put_template(r, embedded_header_tensor_map());
+    if (count || header_embeds(r->sections)) header_put_template(r, embedded_header_tensor_map());
 }

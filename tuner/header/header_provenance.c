@@ -34,38 +34,22 @@ static char *date_of(const json_t *section)
     return text_copy(text);
 }
 
-// The note on a section whose times come from a recording.
-static void comment_recording(struct renderer *r, const json_t *section)
-{
-    int64_t rounds = json_get_integer(section, "recorded_rounds", 0);
-    fputs(" *   replayed from a recording: nothing was measured here; the recording has ", r->file);
-    if (rounds)
-        fprintf(r->file, "a final of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
-    else
-        fputs("no final\n", r->file);
-    const char *hash = json_get_string(section, "source_hash", "");
-    if (!*hash)
-        fputs(" *   source not recorded: it is unknown which version of the template was measured\n", r->file);
-    else
-        fprintf(r->file, " *   the measured template has the hash %s\n", hash);
-}
-
 void header_advise(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc");
-    const char *verdict = json_get_string(nvcc, "verdict", "");
+    const char *verdict = json_get_string(nvcc, "verdict", ""), *compiler = json_get_string(nvcc, "compiler", "");
     struct interval ratio = json_get_interval(nvcc, "ratio");
     char text[64];
-    bool slower = !strcmp(verdict, BUILDS_SLOWER);
-    if (!slower && strcmp(verdict, BUILDS_FAILED) != 0) return;
-    fputs(" *   ", r->file);
-    header_put_comment(r->file, json_get_string(nvcc, "compiler", ""));
-    if (slower)
-        fprintf(r->file, " makes a SLOWER kernel of the template: %s times the time below.",
-                show_ratio(&ratio, text, sizeof text));
-    else
-        fputs(" makes a kernel of the template that FAILED (see below).", r->file);
-    fputs(" Launch the binary that was measured, not the template.\n", r->file);
+    if (!strcmp(verdict, BUILDS_SLOWER))
+        header_comment(r,
+                       "   %s makes a SLOWER kernel of the template: %s times the time below. Launch the binary that "
+                       "was measured, not the template.",
+                       compiler, show_ratio(&ratio, text, sizeof text));
+    else if (!strcmp(verdict, BUILDS_FAILED))
+        header_comment(r,
+                       "   %s makes a kernel of the template that FAILED (see below). Launch the binary that was "
+                       "measured, not the template.",
+                       compiler);
 }
 
 // What nvcc makes of the template.
@@ -73,100 +57,93 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc"), *problem;
     const char *nvrtc = json_get_string(section, "compiler", "NVRTC"), *version = json_get_string(nvcc, "compiler", "");
-    char text[96];
+    char text[96], other[96];
     size_t i;
-    FILE *f = r->file;
     if (!nvcc) return;
-    char *words = builds_text(nvcc, nvrtc);
-    fputs(" *   built by ", f);
-    header_put_comment(f, *version ? version : PROTOCOL_NVCC);
-    fprintf(f, " with %s_OPTIONS_NVCC: ", r->upper);
-    header_put_comment(f, words);
-    fputc('\n', f);
-    free(words);
+    char *result = builds_text(nvcc, nvrtc);
+    header_comment(r, "   built by %s with NAME_OPTIONS_NVCC: %s", *version ? version : PROTOCOL_NVCC, result);
+    free(result);
     json_array_foreach(json_object_get(nvcc, "problems"), i, problem)
     {
         struct interval own = json_get_interval(problem, PROTOCOL_NVRTC),
                         theirs = json_get_interval(problem, PROTOCOL_NVCC);
-        fputs(" *     ", f);
-        header_put_comment(f, json_get_string(problem, "problem", "?"));
-        fprintf(f, "  %s by NVRTC,", show_interval(&own, text, sizeof text));
-        fprintf(f, " %s by nvcc\n", show_interval(&theirs, text, sizeof text));
+        header_comment(r, "     %s  %s by NVRTC, %s by nvcc", json_get_string(problem, "problem", "?"),
+                       show_interval(&own, text, sizeof text), show_interval(&theirs, other, sizeof other));
     }
+}
+
+// The device, the configuration, and how it was chosen.
+static void comment_choice(struct renderer *r, const json_t *section)
+{
+    bool fallback = header_is_fallback(section), replayed = json_get_bool(section, "replayed", false);
+    const char *arch = json_get_string(section, "arch", "?"), *driver = json_get_string(section, "driver", ""),
+               *hash = json_get_string(section, "source_hash", "");
+    int64_t kernels = json_get_integer(section, "kernels", 0), rounds = json_get_integer(section, "rounds", 0),
+            recorded = json_get_integer(section, "recorded_rounds", 0);
+    char *date = date_of(section), *kernel = kernels ? text_format("kernel %" PRId64 " of %" PRId64 ": ",
+                                                                   json_get_integer(section, "kernel", 0), kernels)
+                                                     : text_copy("");
+    header_put(r, " *\n");
+    header_comment(r, " %s%s (%s%s%s%s%s%s), %s",
+                   fallback ? "any other device: the job's fallback, not tuned; its results on " : "",
+                   json_get_string(section, fallback ? "verified_on" : "device", "?"), arch,
+                   *arch && *driver ? ", " : "", *driver ? "driver " : "", driver, *arch || *driver ? ", " : "",
+                   json_get_string(section, "compiler", "?"), date);
+    header_comment(r, "   %s%s", kernel, json_get_string(section, "configuration", ""));
+    if (json_get_bool(section, "final", false) && replayed)
+        header_comment(r, "   decided by %" PRId64 " recorded time%s of each candidate", rounds,
+                       rounds == 1 ? "" : "s");
+    else if (json_get_bool(section, "final", false))
+        header_comment(r, "   decided in a final of %" PRId64 " round%s", rounds, rounds == 1 ? "" : "s");
+    else if (!fallback)
+        header_comment(r, "   NOT decided in a final: the best of the search so far, which luck may have chosen");
+    if (replayed) {
+        char *final = recorded ? text_format("a final of %" PRId64 " round%s", recorded, recorded == 1 ? "" : "s")
+                               : text_copy("no final");
+        header_comment(r, "   replayed from a recording: nothing was measured here; the recording has %s", final);
+        free(final);
+        header_comment(r,
+                       *hash ? "   the measured template has the hash %s"
+                             : "   source not recorded: it is unknown which version of the template was measured%s",
+                       hash);
+    }
+    free(date);
+    free(kernel);
 }
 
 static void comment_section(struct renderer *r, const json_t *section)
 {
-    const json_t *item;
+    const json_t *item, *verified = json_object_get(section, "verified");
     size_t i;
-    char text[128], *date = date_of(section);
-    FILE *f = r->file;
-    bool fallback = header_is_fallback(section);
-    const char *arch = json_get_string(section, "arch", "?"), *driver = json_get_string(section, "driver", "");
-    fputs(fallback ? " *\n * any other device: the job's fallback, not tuned; its results on " : " *\n * ", f);
-    header_put_comment(f, json_get_string(section, fallback ? "verified_on" : "device", "?"));
-    fputs(" (", f);
-    header_put_comment(f, arch);
-    fputs(*arch && *driver ? ", driver " : *driver ? "driver " : "", f);
-    header_put_comment(f, driver);
-    fputs(*arch || *driver ? ", " : "", f);
-    header_put_comment(f, json_get_string(section, "compiler", "?"));
-    int64_t kernels = json_get_integer(section, "kernels", 0);
-    fprintf(f, "), %s\n *   ", date);
-    if (kernels) fprintf(f, "kernel %" PRId64 " of %" PRId64 ": ", json_get_integer(section, "kernel", 0), kernels);
-    header_put_comment(f, json_get_string(section, "configuration", ""));
-    int64_t rounds = json_get_integer(section, "rounds", 0);
-    bool replayed = json_get_bool(section, "replayed", false);
-    if (json_get_bool(section, "final", false) && replayed)
-        fprintf(f, "\n *   decided by %" PRId64 " recorded time%s of each candidate\n", rounds, rounds == 1 ? "" : "s");
-    else if (json_get_bool(section, "final", false))
-        fprintf(f, "\n *   decided in a final of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
-    else if (fallback)
-        fputs("\n", f);
-    else
-        fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
-    if (replayed) comment_recording(r, section);
+    char text[128];
+    struct text problems = {0};
+    comment_choice(r, section);
     json_array_foreach(json_object_get(section, "problems"), i, item)
     {
         struct interval time = json_get_interval(item, "time");
-        fputs(" *   ", f);
-        header_put_comment(f, json_get_string(item, "name", "?"));
-        fprintf(f, "  %s\n", show_interval(&time, text, sizeof text));
+        header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), show_interval(&time, text, sizeof text));
     }
     json_array_foreach(json_object_get(section, "ratios"), i, item)
     {
         struct interval ratio = json_get_interval(item, "ratio");
-        fprintf(f, " *   %s times the speed of ", show_ratio(&ratio, text, sizeof text));
-        header_put_comment(f, json_get_string(item, "name", "?"));
-        fputc('\n', f);
+        header_comment(r, "   %s times the speed of %s", show_ratio(&ratio, text, sizeof text),
+                       json_get_string(item, "name", "?"));
     }
     comment_nvcc(r, section);
     json_array_foreach(json_object_get(section, "ties"), i, item)
-    {
-        fputs(" *   tied with ", f);
-        header_put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
-        fputc('\n', f);
-    }
-    const json_t *verified = json_object_get(section, "verified");
-    if (json_array_size(verified))
-        fputs(" *   verified on", f);
-    else
-        fputs(replayed ? " *   not verified here: replayed from a recording" : " *   NOT verified", f);
+        header_comment(r, "   tied with %s", json_is_string(item) ? json_string_value(item) : "?");
     json_array_foreach(verified, i, item)
-    {
-        fputs(i ? "; " : " ", f);
-        header_put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
-    }
+        text_add(&problems, "%s%s", i ? "; " : "verified on ", json_is_string(item) ? json_string_value(item) : "?");
+    if (!problems.text)
+        text_add(&problems, "%s",
+                 json_get_bool(section, "replayed", false) ? "not verified here: replayed from a recording"
+                                                           : "NOT verified");
     double error = json_get_number(section, "error", NAN);
-    if (isfinite(error)) fprintf(f, "; largest error %.2g of what is allowed", error);
-    fputs("\n", f);
+    if (isfinite(error)) text_add(&problems, "; largest error %.2g of what is allowed", error);
+    header_comment(r, "   %s", problems.text);
+    free(problems.text);
     const char *sanitizers = json_get_string(section, "sanitizers", "");
-    if (*sanitizers) {
-        fputs(" *   ", f);
-        header_put_comment(f, sanitizers);
-        fputs("\n", f);
-    }
-    free(date);
+    if (*sanitizers) header_comment(r, "   %s", sanitizers);
 }
 
 static void put_stage_figures(struct renderer *r, const json_t *section)
@@ -181,18 +158,18 @@ static void put_stage_figures(struct renderer *r, const json_t *section)
     size_t i;
     json_array_foreach(json_object_get(section, "stages"), i, stage)
     {
-        bool only = header_stage_count(section) == 1;
-        const char *name = only ? "" : json_get_string(stage, "name", "?"), *joint = only ? "" : "_";
+        char *prefix = header_stage_prefix(section, stage);
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
             int64_t value = json_get_integer(stage, figures[k].key, -1);
-            char *macro = text_format("%s%s%s", name, joint, figures[k].macro);
+            char *macro = text_format("%s%s", prefix, figures[k].macro);
             if (value >= 0) header_define(r, macro, "%" PRId64, value);
             free(macro);
         }
         double occupancy = json_get_number(stage, "occupancy", NAN);
-        char *macro = text_format("%s%soccupancy", name, joint);
+        char *macro = text_format("%soccupancy", prefix);
         if (isfinite(occupancy)) header_define(r, macro, "%.4g", occupancy);
         free(macro);
+        free(prefix);
     }
 }
 
@@ -259,19 +236,16 @@ void header_provenance(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    fprintf(r->file, "/* The evidence.\n");
+    header_put(r, "/* The evidence.\n");
     json_array_foreach(r->sections, i, section) comment_section(r, section);
-    fputs(
-        " *\n * SECONDS: median; for several problems the job's objective. RATIO_x: x's time over ours. NVCC_RATIO: "
-        "the "
-        "time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95% intervals. ERROR: the largest "
-        "error over the\n * bound. */\n",
-        r->file);
+    header_put(r, " *\n * SECONDS: median; for several problems the job's objective. RATIO_x: x's time over ours. "
+                  "NVCC_RATIO: the time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95%% "
+                  "intervals. ERROR: the largest error over the\n * bound. */\n");
     json_array_foreach(r->sections, i, section)
     {
         r->macros = json_array_get(r->all_macros, i);
-        fprintf(r->file, "#%s %s_SECTION == %zu\n", i ? "elif" : "if", r->upper, i);
+        header_put_condition(r, i);
         put_provenance(r, section);
     }
-    fputs("#endif\n\n", r->file);
+    header_put(r, "#endif\n\n");
 }

@@ -14,6 +14,7 @@
 
 #include "tuner/base/text.h"
 #include "tuner/header/header_bindings.h"
+#include "tuner/header/header_fill.h"
 #include "tuner/header/header_functions.h"
 #include "tuner/header/header_launch.h"
 #include "tuner/header/header_provenance.h"
@@ -41,137 +42,110 @@ static void put_section(FILE *file, const json_t *section)
     free(text);
 }
 
-static void comment_fallback(struct renderer *r, const json_t *section)
-{
-    FILE *f = r->file;
-    fputs(" * any other device: ", f);
-    header_put_comment(f, json_get_string(section, "configuration", ""));
-    fputs("\n *   the job's fallback, not tuned; verified on ", f);
-    header_put_comment(f, json_get_string(section, "verified_on", "?"));
-    fprintf(f, ", at most %d bytes of shared memory (%s_DEVICE=FALLBACK)\n", JOB_FALLBACK_SHARED, r->upper);
-}
-
 static void comment_devices(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    FILE *f = r->file;
     json_array_foreach(r->sections, i, section)
     {
         int64_t kernels = json_get_integer(section, "kernels", 0);
+        const char *configuration = json_get_string(section, "configuration", "");
         if (header_is_fallback(section)) {
-            comment_fallback(r, section);
+            header_comment(r, " any other device: %s", configuration);
+            header_comment(r,
+                           "   the job's fallback, not tuned; verified on %s, at most %d bytes of shared memory "
+                           "(NAME_DEVICE=FALLBACK)",
+                           json_get_string(section, "verified_on", "?"), JOB_FALLBACK_SHARED);
             continue;
         }
-        fputs(" * ", f);
-        header_put_comment(f, json_get_string(section, "device", "?"));
-        fputs(" (", f);
-        header_put_comment(f, json_get_string(section, "arch", "?"));
-        if (kernels) fprintf(f, "), kernel %" PRId64 " of %" PRId64, json_get_integer(section, "kernel", 0), kernels);
-        fputs(kernels ? ": " : "): ", f);
-        header_put_comment(f, json_get_string(section, "configuration", ""));
-        fputs("\n", f);
+        char *kernel =
+            kernels ? text_format(", kernel %" PRId64 " of %" PRId64, json_get_integer(section, "kernel", 0), kernels)
+                    : text_copy("");
+        header_comment(r, " %s (%s)%s: %s", json_get_string(section, "device", "?"),
+                       json_get_string(section, "arch", "?"), kernel, configuration);
+        free(kernel);
         if (!json_get_bool(section, "final", false))
-            fputs(" *   NOT decided in a final: the best of the search so far, which may be there by luck\n", f);
+            header_comment(r, "   NOT decided in a final: the best of the search so far, which may be there by luck");
         header_advise(r, section);
     }
     const char *none = json_get_string(json_array_get(r->sections, 0), "no_fallback", "");
-    if (!*none) return;
-    fputs(" * any other device: NONE, the job's fallback is left out: ", f);
-    header_put_comment(f, none);
-    fputs("\n", f);
+    if (*none) header_comment(r, " any other device: NONE, the job's fallback is left out: %s", none);
 }
 
 // Enough for a program that launches the binary.
 static void comment_launching(struct renderer *r)
 {
-    const json_t *buffer;
+    const json_t *each;
     size_t i;
-    FILE *f = r->file;
+    struct text arguments = {0};
     if (!header_embeds(r->sections)) {
-        fputs(
-            " * `sweetspot header JOB --embed` writes a header with the measured binary and functions that launch it. "
-            "Without it, compile the template:\n *\n",
-            f);
+        header_put(r, " * `sweetspot header JOB --embed` writes a header with the measured binary and functions that "
+                      "launch it. Without it, compile the template:\n *\n");
         return;
     }
-    fprintf(f,
-            " * To launch the binary that was measured, compile %1$s_best_binary.c with your program, and\n *\n"
-            " *     #define %2$s_DRIVER_API                  or %2$s_RUNTIME_API\n"
-            " *     #include \"%1$s_best.h\"\n *\n"
-            " *     struct %1$s_kernels kernels;           for the current device\n"
-            " *     status = %1$s_load(&kernels);\n"
-            " *     status = %1$s_launch(&kernels, stream",
-            r->lower, r->upper);
-    json_array_foreach(r->sizes, i, buffer) fprintf(f, ", %s", json_string_value(buffer));
-    json_array_foreach(json_object_get(json_array_get(r->sections, 0), "buffers"), i, buffer)
+    json_array_foreach(r->sizes, i, each) text_add(&arguments, ", %s", json_string_value(each));
+    json_array_foreach(header_buffers(r), i, each) text_add(&arguments, ", %s", json_get_string(each, "name", "?"));
+    json_array_foreach(header_objects(r), i, each)
     {
-        fputs(", ", f);
-        header_put_comment(f, json_get_string(buffer, "name", "?"));
-    }
-    json_array_foreach(header_objects(r), i, buffer)
-    {
-        char *name = header_object_name(buffer);
-        fprintf(f, ", %s", name);
+        char *name = header_object_name(each);
+        text_add(&arguments, ", %s", name);
         free(name);
     }
-    fprintf(
-        f,
-        ");\n *     %1$s_unload(&kernels);\n *\n"
-        " * Scalars have the values below, with which the kernel was verified. A status other than %2$s_OK says what "
-        "is wrong (%1$s_status_text).\n *\n * Or compile the template:\n *\n",
-        r->lower, r->upper);
+    header_put(r, " * To launch the binary that was measured, compile name_best_binary.c with your program, and\n *\n"
+                  " *     #define NAME_DRIVER_API                  or NAME_RUNTIME_API\n"
+                  " *     #include \"name_best.h\"\n *\n"
+                  " *     struct name_kernels kernels;           for the current device\n"
+                  " *     status = name_load(&kernels);\n");
+    header_comment(r, "     status = name_launch(&kernels, stream%s);", arguments.text ? arguments.text : "");
+    header_put(r,
+               " *     name_unload(&kernels);\n *\n"
+               " * Scalars have the values below, with which the kernel was verified. A status other than NAME_OK says "
+               "what is wrong (name_status_text).\n *\n * Or compile the template:\n *\n");
+    free(arguments.text);
 }
 
 static void put_opening(struct renderer *r)
 {
     const json_t *first = json_array_get(r->sections, 0);
     bool stages = header_stage_count(first) > 1;
-    FILE *f = r->file;
-    fputs("/* ", f);
-    header_put_comment(f, json_get_string(first, "job", "?"));
-    fprintf(f, ": the fastest configuration that sweetspot found%s. Written by sweetspot; do not edit.\n *\n",
-            header_devices(r->sections) > 1 ? " for each of these devices" : "");
+    char *device = device_macro(first);
+    header_put(r, "/* ");
+    header_put_comment(r->file, json_get_string(first, "job", "?"));
+    header_put(r, ": the fastest configuration that sweetspot found%s. Written by sweetspot; do not edit.\n *\n",
+               header_devices(r->sections) > 1 ? " for each of these devices" : "");
     comment_devices(r);
-    fputs(" *\n", f);
+    header_put(r, " *\n");
     comment_launching(r);
-    fprintf(f,
-            " *     #define %1$s_DEFINE_PARAMETERS           the parameters under the template's own names too\n"
-            " *     #include \"%2$s_best.h\"\n *     #include \"",
-            r->upper, r->lower);
-    header_put_comment(f, json_get_string(first, "template", "?"));
-    fprintf(f,
-            "\"\n *     #define %1$s_UNDEFINE_PARAMETERS         undefines them, so that another job can follow\n"
-            " *     #include \"%2$s_best.h\"\n *\n"
-            " * with the options %1$s_OPTIONS_NVCC or %1$s_OPTIONS_NVRTC%3$s, and launch %1$s_%4$sENTRY with "
-            "%2$s_%5$sgeometry(sizes).\n"
-            " * A compiled template may differ from the measured kernel in registers and code.\n *\n",
-            r->upper, r->lower, json_get_integer(first, "includes", 0) ? ", the job's include folders" : "",
-            stages ? "<STAGE>_" : "", stages ? "<stage>_" : "");
+    header_put(r, " *     #define NAME_DEFINE_PARAMETERS           the parameters under the template's own names too\n"
+                  " *     #include \"name_best.h\"\n");
+    header_comment(r, "     #include \"%s\"", json_get_string(first, "template", "?"));
+    header_put(r,
+               " *     #define NAME_UNDEFINE_PARAMETERS         undefines them, so that another job can follow\n"
+               " *     #include \"name_best.h\"\n *\n"
+               " * with the options NAME_OPTIONS_NVCC or NAME_OPTIONS_NVRTC%s, and launch %s_%sENTRY with "
+               "%s_%sgeometry(sizes).\n"
+               " * A compiled template may differ from the measured kernel in registers and code.\n *\n",
+               json_get_integer(first, "includes", 0) ? ", the job's include folders" : "", r->upper,
+               stages ? "<STAGE>_" : "", r->lower, stages ? "<stage>_" : "");
     header_comment_arguments(r, first);
     header_comment_bindings(r, first);
-    fprintf(f,
-            " *\n * %2$s_supported(sizes) says whether a problem is within the verified sizes; addresses must be "
-            "multiples of "
-            "%1$s_ALIGNMENT.\n"
-            " * Define %1$s_DEVICE as one of the devices (-D%1$s_DEVICE=",
-            r->upper, r->lower);
-    char *device = device_macro(first);
-    fprintf(f, "%s); the default is the first.\n", device);
-    free(device);
+    header_put(r,
+               " *\n * name_supported(sizes) says whether a problem is within the verified sizes; addresses must be "
+               "multiples of NAME_ALIGNMENT.\n"
+               " * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n",
+               r->upper, device);
     if (header_several_kernels(r->sections))
-        fprintf(
-            f,
-            " * There are several kernels, each for some problems. Define %1$s_KERNEL as 0, 1 ... %1$s_KERNELS - 1 "
-            "and include the template once for\n"
-            " * each, in a separate file, with its entry renamed; %2$s_select(sizes) says which of them to launch (-1: "
-            "none), and\n * ..._geometry_on(%1$s_FIRST_SECTION + kernel, sizes) how.\n",
-            r->upper, r->lower);
-    fprintf(f,
-            " * The build stops when the template has changed since, if the build passes the template's hash:\n"
-            " *   -DSWEETSPOT_SOURCE_HASH=$(sweetspot header JOB --hash)\n"
-            " */\n#ifndef SWEETSPOT_%1$s_BEST_H\n#define SWEETSPOT_%1$s_BEST_H\n\n",
-            r->upper);
+        header_put(
+            r, " * There are several kernels, each for some problems. Define NAME_KERNEL as 0, 1 ... NAME_KERNELS - "
+               "1 and include the template once for\n"
+               " * each, in a separate file, with its entry renamed; name_select(sizes) says which of them to "
+               "launch (-1: none), and\n"
+               " * ..._geometry_on(NAME_FIRST_SECTION + kernel, sizes) how.\n");
+    header_put(r, " * The build stops when the template has changed since, if the build passes the template's hash:\n"
+                  " *   -DSWEETSPOT_SOURCE_HASH=$(sweetspot header JOB --hash)\n"
+                  " */\n");
+    header_put(r, "#ifndef SWEETSPOT_%s_BEST_H\n#define SWEETSPOT_%s_BEST_H\n\n", r->upper, r->upper);
+    free(device);
 }
 
 // NAME_SECTION: of the device that NAME_DEVICE names, or where a device has several kernels, that of NAME_KERNEL. The
@@ -183,49 +157,46 @@ static void put_selection(struct renderer *r)
     size_t i, number = 0;
     bool several = header_several_kernels(r->sections);
     const char *macro = several ? "FIRST_SECTION" : "SECTION";
-    FILE *f = r->file;
-    char *names = text_copy(""), *device = device_macro(json_array_get(r->sections, 0));
-    fprintf(f,
-            "#ifndef %1$s_DEVICE\n#define %1$s_DEVICE %2$s\n#endif\n"
-            "#define %1$s_CHOICE_3(name, number, ...) number\n#define %1$s_CHOICE_2(name) %1$s_CHOICE_3(name, 0, 0)\n"
-            "#define %1$s_CHOICE_1(device) %1$s_CHOICE_2(%1$s_DEVICE_##device)\n"
-            "#define %1$s_CHOICE(device) %1$s_CHOICE_1(device)\n",
-            r->upper, device);
+    char *device = device_macro(json_array_get(r->sections, 0));
+    struct text names = {0};
+    header_put(r,
+               "#ifndef NAME_DEVICE\n#define NAME_DEVICE %s\n#endif\n"
+               "#define NAME_CHOICE_3(name, number, ...) number\n#define NAME_CHOICE_2(name) NAME_CHOICE_3(name, 0, "
+               "0)\n#define NAME_CHOICE_1(device) NAME_CHOICE_2(NAME_DEVICE_##device)\n"
+               "#define NAME_CHOICE(device) NAME_CHOICE_1(device)\n",
+               device);
     free(device);
     json_array_foreach(r->sections, i, section)
     {
         if (header_first_of_device(r->sections, i) != i) continue;
         device = device_macro(section);
-        char *longer = text_format("%s%s%s", names, number ? ", " : "", device);
-        fprintf(f, "#define %s_DEVICE_%s 0, %zu\n", r->upper, device, ++number);
-        free(names);
+        text_add(&names, "%s%s", number ? ", " : "", device);
+        header_put(r, "#define NAME_DEVICE_%s 0, %zu\n", device, ++number);
         free(device);
-        names = longer;
     }
     number = 0;
     json_array_foreach(r->sections, i, section)
     {
         if (header_first_of_device(r->sections, i) != i || header_is_fallback(section)) continue;
-        fprintf(f, "#%1$s %2$s_CHOICE(%2$s_DEVICE) == %3$zu\n#define %2$s_%4$s %5$zu\n", number ? "elif" : "if",
-                r->upper, number + 1, macro, i);
+        header_put(r, "#%s NAME_CHOICE(NAME_DEVICE) == %zu\n#define %s_%s %zu\n", number ? "elif" : "if", number + 1,
+                   r->upper, macro, i);
         number++;
-        if (several) fprintf(f, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
+        if (several) header_put(r, "#define NAME_KERNELS %" PRId64 "\n", json_get_integer(section, "kernels", 1));
     }
-    if (header_fallback_of(r->sections) < 0)
-        fprintf(f, "#else\n#error \"%s_DEVICE must be one of: %s\"\n#endif\n", r->upper, names);
+    if (r->fallback < 0)
+        header_put(r, "#else\n#error \"NAME_DEVICE must be one of: %s\"\n#endif\n", names.text);
     else
-        fprintf(f, "#else /* a device without tuning results */\n#define %1$s_%2$s %3$d\n%4$s%5$s%6$s#endif\n",
-                r->upper, macro, header_fallback_of(r->sections), several ? "#define " : "", several ? r->upper : "",
-                several ? "_KERNELS 1\n" : "");
-    free(names);
+        header_put(r, "#else /* a device without tuning results */\n#define %s_%s name_fallback_section\n", r->upper,
+                   macro);
+    if (r->fallback >= 0 && several) header_put(r, "#define NAME_KERNELS 1\n");
+    if (r->fallback >= 0) header_put(r, "#endif\n");
+    free(names.text);
     if (several)
-        fprintf(
-            f,
-            "#ifndef %1$s_KERNEL\n#define %1$s_KERNEL 0\n#endif\n#if %1$s_KERNEL < 0 || %1$s_KERNEL >= %1$s_KERNELS\n"
-            "#error \"%1$s_KERNEL must be from 0 to %1$s_KERNELS - 1\"\n#endif\n#define %1$s_SECTION "
-            "(%1$s_FIRST_SECTION + %1$s_KERNEL)\n",
-            r->upper);
-    fputc('\n', f);
+        header_put(r, "#ifndef NAME_KERNEL\n#define NAME_KERNEL 0\n#endif\n"
+                      "#if NAME_KERNEL < 0 || NAME_KERNEL >= NAME_KERNELS\n"
+                      "#error \"NAME_KERNEL must be from 0 to NAME_KERNELS - 1\"\n#endif\n"
+                      "#define NAME_SECTION (NAME_FIRST_SECTION + NAME_KERNEL)\n");
+    header_put(r, "\n");
 }
 
 static void put_parameters(struct renderer *r, const json_t *section)
@@ -247,23 +218,18 @@ static void put_parameters(struct renderer *r, const json_t *section)
     }
 }
 
-static void forget_macros(struct renderer *r)
-{
-    r->macros = json_object();
-    json_array_append_new(r->all_macros, r->macros);
-}
-
 static void put_macros(struct renderer *r)
 {
     const json_t *section;
     size_t i;
     char number[32];
-    fputs("/* A text parameter is a string here, and bare words under its own name. */\n", r->file);
+    header_put(r, "/* A text parameter is a string here, and bare words under its own name. */\n");
     json_array_foreach(r->sections, i, section)
     {
         const char *hash = json_get_string(section, "source_hash", "");
-        forget_macros(r);
-        fprintf(r->file, "#%s %s_SECTION == %zu\n", i ? "elif" : "if", r->upper, i);
+        r->macros = json_object();
+        json_array_append_new(r->all_macros, r->macros);
+        header_put_condition(r, i);
         put_parameters(r, section);
         header_define_text(r, "device_name", json_get_string(section, "device", ""));
         header_define_text(r, "arch", json_get_string(section, "arch", ""));
@@ -274,13 +240,12 @@ static void put_macros(struct renderer *r)
         header_define_text(r, "source_hash_text", hash);
         header_define(r, "source_hash", "%sULL", header_hash_number(hash, number));
     }
-    fprintf(r->file,
-            "#endif\n\n"
-            "#ifdef SWEETSPOT_SOURCE_HASH\n#if (SWEETSPOT_SOURCE_HASH) != %1$s_SOURCE_HASH\n"
-            "#error \"the template has changed since %2$s was tuned: tune it again, or check with `sweetspot header "
-            "JOB --check FILE`\"\n"
-            "#endif\n#endif\n\n",
-            r->upper, r->lower);
+    header_put(r,
+               "#endif\n\n"
+               "#ifdef SWEETSPOT_SOURCE_HASH\n#if (SWEETSPOT_SOURCE_HASH) != NAME_SOURCE_HASH\n"
+               "#error \"the template has changed since %s was tuned: tune it again, or check with `sweetspot header "
+               "JOB --check FILE`\"\n#endif\n#endif\n\n",
+               r->lower);
 }
 
 // A parameter that is an option of the compiler, and no macro of the template.
@@ -289,33 +254,28 @@ static bool is_option(const json_t *parameter)
     return !strcmp(json_get_string(parameter, "kind", ""), "option");
 }
 
-static bool is_parameter(const json_t *section, const char *name)
+static void put_definition(struct renderer *r, const json_t *define)
 {
-    const json_t *item;
-    bool found = false;
-    size_t i;
-    json_array_foreach(json_object_get(section, "parameters"), i, item) found |=
-        !strcmp(json_get_string(item, "name", ""), name);
-    return found;
+    header_put(r, "#define %s %s\n", json_get_string(define, "name", "?"), json_get_string(define, "value", ""));
 }
 
 // Those of the stage that the user builds for: NAME_STAGE_<STAGE>.
 static void put_stage_macros(struct renderer *r, const json_t *section)
 {
-    const json_t *stage, *item;
+    const json_t *stage, *item, *parameters = json_object_get(section, "parameters");
     size_t i, k;
     json_array_foreach(json_object_get(section, "stages"), i, stage)
     {
         const json_t *defines = json_object_get(stage, "defines");
         char *name = header_upper(json_get_string(stage, "name", "?"));
-        if (defines) fprintf(r->file, "#ifdef %s_STAGE_%s\n", r->upper, name);
+        if (defines) header_put(r, "#ifdef NAME_STAGE_%s\n", name);
         json_array_foreach(defines, k, item)
         {
             const char *macro = json_get_string(item, "name", "?");
-            if (is_parameter(section, macro)) fprintf(r->file, "#undef %s\n", macro);
-            fprintf(r->file, "#define %s %s\n", macro, json_get_string(item, "value", ""));
+            if (header_find(parameters, macro)) header_put(r, "#undef %s\n", macro);
+            put_definition(r, item);
         }
-        if (defines) fputs("#endif\n", r->file);
+        if (defines) header_put(r, "#endif\n");
         free(name);
     }
 }
@@ -325,66 +285,60 @@ static void put_own_names(struct renderer *r)
 {
     const json_t *section, *item;
     size_t i, k;
-    FILE *f = r->file;
-    fprintf(
-        f,
-        "#if defined(%1$s_DEFINE_PARAMETERS) && !defined(%1$s_PARAMETERS_DEFINED)\n#define %1$s_PARAMETERS_DEFINED\n",
-        r->upper);
+    header_put(r, "#if defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_PARAMETERS_DEFINED)\n"
+                  "#define NAME_PARAMETERS_DEFINED\n");
     json_array_foreach(r->sections, i, section)
     {
-        fprintf(f, "#%s %s_SECTION == %zu\n", i ? "elif" : "if", r->upper, i);
+        header_put_condition(r, i);
         json_array_foreach(json_object_get(section, "parameters"), k, item)
         {
+            const char *name = json_get_string(item, "name", "?");
             const json_t *value = json_object_get(item, "value");
             int64_t number = json_integer_value(value);
             char pragma[JOB_UNROLL_PRAGMA_SIZE];
             if (is_option(item)) continue;
-            fprintf(f, "#define %s", json_get_string(item, "name", "?"));
             if (json_is_string(value))
-                fprintf(f, " %s\n", json_string_value(value));
+                put_definition(r, item);
             else if (!strcmp(json_get_string(item, "kind", ""), "unroll"))
-                fprintf(f, "%s%s\n", number ? " " : "", job_unroll_pragma(number, pragma));
+                header_put(r, "#define %s%s%s\n", name, number ? " " : "", job_unroll_pragma(number, pragma));
             else
-                fprintf(f, " %" PRId64 "\n", number);
+                header_put(r, "#define %s %" PRId64 "\n", name, number);
         }
-        json_array_foreach(json_object_get(section, "defines"), k, item)
-            fprintf(f, "#define %s %s\n", json_get_string(item, "name", "?"), json_get_string(item, "value", ""));
+        json_array_foreach(json_object_get(section, "defines"), k, item) put_definition(r, item);
         put_stage_macros(r, section);
     }
-    fputs("#endif\n#endif\n", f);
+    header_put(r, "#endif\n#endif\n");
+}
+
+static void undefine(struct renderer *r, const json_t *list, json_t *seen)
+{
+    const json_t *item;
+    size_t k;
+    json_array_foreach(list, k, item)
+    {
+        const char *name = json_get_string(item, "name", "?");
+        if (!is_option(item) && !json_object_get(seen, name)) header_put(r, "#undef %s\n", name);
+        json_object_set_new(seen, name, json_true());
+    }
 }
 
 static void put_undefine(struct renderer *r)
 {
-    const json_t *section, *item;
-    size_t i, k;
-    fprintf(
-        r->file,
-        "#if defined(%1$s_UNDEFINE_PARAMETERS) && defined(%1$s_PARAMETERS_DEFINED)\n#undef %1$s_UNDEFINE_PARAMETERS\n"
-        "#undef %1$s_DEFINE_PARAMETERS\n#undef %1$s_PARAMETERS_DEFINED\n",
-        r->upper);
+    const json_t *section, *stage;
+    size_t i, s;
     json_t *seen = json_object();
+    header_put(r, "#if defined(NAME_UNDEFINE_PARAMETERS) && defined(NAME_PARAMETERS_DEFINED)\n"
+                  "#undef NAME_UNDEFINE_PARAMETERS\n#undef NAME_DEFINE_PARAMETERS\n"
+                  "#undef NAME_PARAMETERS_DEFINED\n");
     json_array_foreach(r->sections, i, section)
     {
-        const json_t *stage;
-        size_t s;
         json_array_foreach(json_object_get(section, "stages"), s, stage)
-            json_array_foreach(json_object_get(stage, "defines"), k, item)
-        {
-            const char *name = json_get_string(item, "name", "?");
-            if (!json_object_get(seen, name)) fprintf(r->file, "#undef %s\n", name);
-            json_object_set_new(seen, name, json_true());
-        }
-        static const char *const lists[] = {"parameters", "defines"};
-        for (size_t n = 0; n < 2; n++) json_array_foreach(json_object_get(section, lists[n]), k, item)
-            {
-                const char *name = json_get_string(item, "name", "?");
-                if (!is_option(item) && !json_object_get(seen, name)) fprintf(r->file, "#undef %s\n", name);
-                json_object_set_new(seen, name, json_true());
-            }
+            undefine(r, json_object_get(stage, "defines"), seen);
+        undefine(r, json_object_get(section, "parameters"), seen);
+        undefine(r, json_object_get(section, "defines"), seen);
     }
     json_decref(seen);
-    fputs("#endif\n", r->file);
+    header_put(r, "#endif\n");
 }
 
 int header_render(FILE *file, const json_t *sections, struct error *err)
@@ -407,7 +361,7 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
     header_functions(&r);
     header_provenance(&r);
     header_results(&r);
-    fprintf(file, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);
+    header_put(&r, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);
     put_own_names(&r);
     put_undefine(&r);
     header_architecture(&r);

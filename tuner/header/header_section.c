@@ -10,127 +10,84 @@
 #include "tuner/header/header_contract.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
-static json_t *map_section(const struct const_eval *f, const struct argument *a, size_t place, struct error *err)
+static json_t *map_section(struct const_eval *f, const struct argument *a, size_t number)
 {
     const struct tensor_map *map = a->map;
     const struct buffer *b = &f->job->buffers[a->buffer];
     json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
-    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type",
-                               map->tf32 ? "tf32" : element_name(b->type), "argument", (int)place, "nan", (int)map->nan,
-                               "sizes", sizes, "strides", strides, "box", box);
-    char *dense = text_copy("1");
-    int failed = const_eval_set(object, "swizzle", f, map->swizzle, "0", err) ||
-                 const_eval_set(object, "interleave", f, NULL, "0", err) ||
-                 const_eval_set(object, "promotion", f, map->promotion, "0", err);
-    for (size_t i = 0; i < map->rank && !failed; i++) {
-        json_t *c = json_object();
-        failed = const_eval_set(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
-                 const_eval_set(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
-                 (i && const_eval_set(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
-        if (!failed) {
-            json_array_append(sizes, json_object_get(c, "size"));
-            json_array_append(box, json_object_get(c, "box"));
-            char *longer = text_format("%s * (%s)", dense, json_get_string(c, "size", "1"));
-            free(dense);
-            dense = longer;
-        }
-        if (!failed && i) {
-            char *bytes = text_format("%zu * (%s)", element_size(b->type), json_get_string(c, "stride", ""));
-            json_array_append_new(strides, json_string(bytes));
-            free(bytes);
-        }
-        json_decref(c);
+    struct text dense = {0};
+    text_add(&dense, "1");
+    for (size_t i = 0; i < map->rank; i++) {
+        json_t *stride = i ? const_eval_text(f, tensor_map_stride(b, map, i), dense.text) : NULL;
+        if (i)
+            json_array_append_new(strides,
+                                  json_sprintf("%zu * (%s)", element_size(b->type), json_string_value(stride)));
+        json_decref(stride);
+        json_array_append_new(sizes, const_eval_text(f, tensor_map_size(b, map, i), "1"));
+        json_array_append_new(box, const_eval_text(f, map->box[map->rank - 1 - i], "1"));
+        text_add(&dense, " * (%s)", json_string_value(json_array_get(sizes, i)));
     }
-    free(dense);
-    if (!failed) return object;
-    json_decref(object);
-    return NULL;
-}
-
-static json_t *maps_section(const struct const_eval *f, const struct stage *stage, struct error *err)
-{
-    json_t *maps = json_array();
-    for (size_t i = 0; i < stage->argument_count; i++) {
-        if (!stage->arguments[i].map) continue;
-        json_t *map = map_section(f, &stage->arguments[i], i, err);
-        if (!map) {
-            json_decref(maps);
-            return NULL;
-        }
-        json_array_append_new(maps, map);
-    }
-    return maps;
+    free(dense.text);
+    return json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:s, s:o}", "buffer", b->name, "type",
+                     map->tf32 ? "tf32" : element_name(b->type), "argument", (int)number, "nan", (int)map->nan, "sizes",
+                     sizes, "strides", strides, "box", box, "swizzle", const_eval_text(f, map->swizzle, "0"),
+                     "interleave", "0", "promotion", const_eval_text(f, map->promotion, "0"));
 }
 
 // The loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
-static int set_repeat(json_t *object, const struct const_eval *f, const struct stage_repeat *repeat, struct error *err)
+static void set_repeat(json_t *object, struct const_eval *f, const struct stage_repeat *repeat)
 {
     json_t *loops = json_array(), *swaps = json_array();
-    int failed = 0;
-    for (size_t i = 0; i < repeat->loop_count && !failed; i++) {
+    for (size_t i = 0; i < repeat->loop_count; i++) {
         const struct stage_loop *l = &repeat->loops[i];
-        json_t *loop = json_pack("{s:s}", "name", symbols_name(f->job->symbols, l->slot));
-        json_array_append_new(loops, loop);
-        failed = const_eval_set(loop, "from", f, l->from, "0", err) ||
-                 const_eval_set(loop, "while", f, l->holds, "0", err) ||
-                 const_eval_set(loop, "next", f, l->next, "0", err);
+        json_array_append_new(loops,
+                              json_pack("{s:s, s:o, s:o, s:o}", "name", symbols_name(f->job->symbols, l->slot), "from",
+                                        const_eval_text(f, l->from, "0"), "while", const_eval_text(f, l->holds, "0"),
+                                        "next", const_eval_text(f, l->next, "0")));
     }
     for (size_t i = 0; i < repeat->swap_count; i++)
         json_array_append_new(swaps, json_pack("[s, s]", f->job->buffers[repeat->swaps[i][0]].name,
                                                f->job->buffers[repeat->swaps[i][1]].name));
-    if (repeat->loop_count) json_object_set(object, "repeat", loops);
-    if (repeat->swap_count) json_object_set(object, "swap", swaps);
-    json_decref(loops);
-    json_decref(swaps);
-    return failed ? -1 : 0;
+    const_eval_set_list(object, "repeat", loops);
+    const_eval_set_list(object, "swap", swaps);
 }
 
-static void set_defines(json_t *object, const struct stage *stage)
+static void add_define(void *defines, const char *name, const char *value)
 {
-    json_t *defines = json_array();
-    for (size_t i = 0; i < stage->define_count; i++)
-        json_array_append_new(
-            defines, json_pack("{s:s, s:s}", "name", stage->defines[i].name, "value", stage->defines[i].value));
-    if (stage->define_count) json_object_set(object, "defines", defines);
-    if (stage->unit) json_object_set_new(object, "unit", json_integer((json_int_t)stage->unit));
-    json_decref(defines);
+    json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
 }
 
-static json_t *stage_section(const struct const_eval *f, const struct stage *stage, const struct trial *trial,
-                             struct error *err)
+static json_t *stage_section(struct const_eval *f, const struct stage *stage, const struct trial *trial)
 {
     json_t *object =
         json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
-    set_defines(object, stage);
+    json_t *defines = json_array(), *maps = json_array();
+    for (size_t i = 0; i < stage->define_count; i++)
+        add_define(defines, stage->defines[i].name, stage->defines[i].value);
+    const_eval_set_list(object, "defines", defines);
+    if (stage->unit) json_object_set_new(object, "unit", json_integer((json_int_t)stage->unit));
     if (stage->operation)
         json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
-    json_t *grid = const_eval_three(f, stage->grid, err), *block = grid ? const_eval_three(f, stage->block, err) : NULL,
-           *cluster = block ? const_eval_three(f, stage->cluster, err) : NULL,
-           *maps = cluster ? maps_section(f, stage, err) : NULL;
-    json_t *arguments = maps ? contract_arguments(f, stage, err) : NULL;
-    json_object_set_new(object, "grid", grid);
-    json_object_set_new(object, "block", block);
-    json_object_set_new(object, "cluster", cluster);
-    json_object_set_new(object, "arguments", arguments);
-    if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
-    json_decref(maps);
-    if (!arguments || const_eval_set(object, "shared", f, stage->shared, "0", err) ||
-        const_eval_set(object, "when", f, stage->when, "1", err) ||
-        const_eval_set(object, "overlap", f, stage->overlap, "0", err) || set_repeat(object, f, &stage->repeat, err)) {
-        json_decref(object);
-        return NULL;
-    }
+    for (size_t i = 0; i < stage->argument_count; i++)
+        if (stage->arguments[i].map) json_array_append_new(maps, map_section(f, &stage->arguments[i], i));
+    json_object_set_new(object, "grid", const_eval_list(f, stage->grid, 3));
+    json_object_set_new(object, "block", const_eval_list(f, stage->block, 3));
+    json_object_set_new(object, "cluster", const_eval_list(f, stage->cluster, 3));
+    json_object_set_new(object, "arguments", contract_arguments(f, stage));
+    const_eval_set_list(object, "tensor_maps", maps);
+    json_object_set_new(object, "shared", const_eval_text(f, stage->shared, "0"));
+    json_object_set_new(object, "when", const_eval_text(f, stage->when, "1"));
+    json_object_set_new(object, "overlap", const_eval_text(f, stage->overlap, "0"));
+    set_repeat(object, f, &stage->repeat);
     for (size_t i = 0; i < trial->stage_count; i++) {
         const struct trial_stage *figures = &trial->stages[i];
         if (strcmp(figures->name, stage->name) != 0) continue;
+        bool known = figures->spill_loads >= 0 && figures->spill_stores >= 0;
         json_object_set_new(object, "registers", json_integer(figures->registers));
-        json_object_set_new(object, "spills",
-                            json_integer(figures->spill_loads < 0 || figures->spill_stores < 0
-                                             ? -1
-                                             : figures->spill_loads + figures->spill_stores));
+        json_object_set_new(object, "spills", json_integer(known ? figures->spill_loads + figures->spill_stores : -1));
         json_object_set_new(object, "shared_static", json_integer(figures->shared_static));
         json_object_set_new(object, "code_bytes", json_integer(figures->code_bytes));
-        json_object_set_new(object, "occupancy", json_real_or_null(figures->occupancy));
+        json_object_set_new(object, "occupancy", json_real(figures->occupancy));
         break;
     }
     return object;
@@ -195,25 +152,21 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
         json_array_append_new(verified, json_string(trial->problems[i].name));
         worst = fmax(worst, trial->problems[i].error);
     }
-    json_object_set_new(section, "error", json_real_or_null(worst));
-    if (!several) json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
+    json_object_set_new(section, "error", json_real(worst));
+    if (!several) json_object_set_new(section, "seconds", json_real(job_objective(job, times)));
     if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
     if (several) json_object_set_new(section, "kernels", json_integer((json_int_t) final->kernel_count));
     return 0;
 }
 
 // The work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
-static int set_work(json_t *section, const struct job *job, const struct const_eval *f, struct error *err)
+static void set_work(json_t *section, const struct job *job, struct const_eval *f)
 {
-    char *product = text_copy("1");
-    for (size_t i = 0; i < job->size_count; i++) {
-        char *longer = text_format("%s * (double)size_%s", product, job->size_names[i]);
-        free(product);
-        product = longer;
-    }
-    int failed = const_eval_set(section, "work", f, job->flops ? job->flops : job->bytes, product, err);
-    free(product);
-    return failed;
+    struct text product = {0};
+    text_add(&product, "1");
+    for (size_t i = 0; i < job->size_count; i++) text_add(&product, " * (double)size_%s", job->size_names[i]);
+    json_object_set_new(section, "work", const_eval_text(f, job->flops ? job->flops : job->bytes, product.text));
+    free(product.text);
 }
 
 static void add_final(json_t *section, const struct final *final, const char *const *ties)
@@ -233,11 +186,6 @@ static void add_final(json_t *section, const struct final *final, const char *co
     json_object_set_new(section, "ties", tied);
 }
 
-static void add_define(void *defines, const char *name, const char *value)
-{
-    json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
-}
-
 static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix,
                         struct error *err)
 {
@@ -253,21 +201,17 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
                             (long long)trial->id);
     int result = const_eval_init(&f, job, config, prefix, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
-    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
-    }
     job_shared_defines(job, add_define, defines);
-    if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
-    if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""), err);
-    for (size_t i = 0; i < job->stage_count && !result; i++) {
-        json_t *stage = stage_section(&f, &job->stages[i], trial, err);
-        if (stage)
-            json_array_append_new(stages, stage);
-        else
-            result = error_prefix(err, "stage '%s'", job->stages[i].name);
+    if (!result && json_object_get(section, "times")) set_work(section, job, &f);
+    if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""));
+    for (size_t i = 0; i < job->stage_count && !result && !f.failed; i++) {
+        json_array_append_new(stages, stage_section(&f, &job->stages[i], trial));
+        if (f.failed) error_prefix(err, "stage '%s'", job->stages[i].name);
     }
     const_eval_release(&f);
-    return result;
+    return result || f.failed ? -1 : 0;
 }
 
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
@@ -301,6 +245,28 @@ json_t *header_section(const struct job *job, const struct environment *environm
     return section;
 }
 
+size_t header_index(const json_t *list, const char *name)
+{
+    size_t i = 0;
+    while (i < json_array_size(list) && strcmp(json_get_string(json_array_get(list, i), "name", ""), name) != 0) i++;
+    return i;
+}
+
+const json_t *header_find(const json_t *list, const char *name)
+{
+    return json_array_get(list, header_index(list, name));
+}
+
+const json_t *header_find_stage(const json_t *section, const char *name)
+{
+    return header_find(json_object_get(section, "stages"), name);
+}
+
+char *header_stage_prefix(const json_t *section, const json_t *stage)
+{
+    return header_stage_count(section) == 1 ? text_copy("") : text_format("%s_", json_get_string(stage, "name", "?"));
+}
+
 int header_compute(const json_t *section)
 {
     return text_architecture(json_get_string(section, "arch", ""));
@@ -308,17 +274,14 @@ int header_compute(const json_t *section)
 
 json_t *header_loops(const json_t *sections, const char *name)
 {
-    const json_t *section, *stage, *loop;
+    const json_t *section, *loop;
     json_t *names = NULL;
-    size_t i, s, k;
-    json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "stages"), s, stage)
+    size_t i, k;
+    json_array_foreach(sections, i, section)
+        json_array_foreach(json_object_get(header_find_stage(section, name), "repeat"), k, loop)
     {
-        if (strcmp(json_get_string(stage, "name", ""), name) != 0) continue;
-        json_array_foreach(json_object_get(stage, "repeat"), k, loop)
-        {
-            if (!names) names = json_object();
-            json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
-        }
+        if (!names) names = json_object();
+        json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
     }
     return names;
 }

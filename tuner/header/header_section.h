@@ -44,6 +44,14 @@ enum { HEADER_SECTION_VERSION = 2 };
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
                        size_t kernel, const char *const *ties, const char *prefix, struct error *);
 
+// The object of this name in a list: its index, or the list's length; the object, or NULL.
+size_t header_index(const json_t *list, const char *name);
+const json_t *header_find(const json_t *list, const char *name);
+// A section's stage of that name, or NULL.
+const json_t *header_find_stage(const json_t *section, const char *name);
+// The beginning of a stage's macros: "NAME_"; "" where it is the section's only stage. malloc'ed.
+char *header_stage_prefix(const json_t *section, const json_t *stage);
+
 // Members of a section: 90 for "sm_90a", 0 unknown; its stages.
 int header_compute(const json_t *section);
 size_t header_stage_count(const json_t *section);

@@ -15,26 +15,22 @@ static void put_relative_time(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    FILE *f = r->file;
-    fprintf(f, "/* The section's relative time on these sizes. */\nstatic inline double %s_relative_time(", r->lower);
-    header_put_arguments(r, "int section");
-    fprintf(f, ")\n{\n    double work = 1, blocks = 0, at_once = 1;\n    switch (section) {\n");
+    header_put(r, "/* The section's relative time on these sizes. */\n"
+                  "static inline double name_relative_time(int section name_declared_sizes)\n{\n"
+                  "    double work = 1, blocks = 0, at_once = 1;\n    switch (section) {\n");
     json_array_foreach(r->sections, i, section)
     {
         const char *prefix = json_get_string(r->prefixes, json_get_string(section, "stage", ""), NULL);
-        fprintf(f, "    case %zu: {\n        work = (double)(%s);\n", i, json_get_string(section, "work", "1"));
-        if (prefix) {
-            fprintf(f, "        const struct %s_launch_shape g = %sgeometry_on(section", r->lower, prefix);
-            header_put_sizes(r, ", ");
-            fprintf(f,
-                    ");\n        if (g.used) blocks = (double)g.grid[0] * (double)g.grid[1] * (double)g.grid[2];\n     "
-                    "   at_once "
-                    "= %" PRId64 ";\n",
-                    json_get_integer(section, "at_once", 1));
-        }
-        fputs("        break;\n    }\n", f);
+        header_put(r, "    case %zu: {\n        work = (double)(%s);\n", i, json_get_string(section, "work", "1"));
+        if (prefix)
+            header_put(r,
+                       "        const struct name_launch_shape g = %sgeometry_on(section name_given_sizes);\n"
+                       "        if (g.used) blocks = (double)g.grid[0] * (double)g.grid[1] * (double)g.grid[2];\n"
+                       "        at_once = %" PRId64 ";\n",
+                       prefix, json_get_integer(section, "at_once", 1));
+        header_put(r, "        break;\n    }\n");
     }
-    fprintf(f, "    default: break;\n    }\n    return %s_fn_relative_time(work, blocks, at_once);\n}\n\n", r->lower);
+    header_put(r, "    default: break;\n    }\n    return name_fn_relative_time(work, blocks, at_once);\n}\n\n");
 }
 
 // A number with the fewest digits that read back exactly: the driver compares the same times.
@@ -51,27 +47,23 @@ static void put_times(struct renderer *r)
 {
     const json_t *section, *one, *size;
     size_t i, k, d, sizes = json_array_size(r->sizes), rows = 0;
-    fprintf(
-        r->file,
-        "/* Every kernel's median time on every problem that was not held back. */\nstruct %1$s_time { int section; "
-        "long long size[%2$zu]; double seconds; };\n"
-        "static inline const struct %1$s_time *%1$s_times(int *count)\n{\n    static const struct %1$s_time "
-        "times[] = {\n",
-        r->lower, sizes ? sizes : 1);
-    json_array_foreach(r->sections, i, section)
+    header_put(r,
+               "/* Every kernel's median time on every problem that was not held back. */\n"
+               "struct name_time { int section; long long size[%zu]; double seconds; };\n"
+               "static inline const struct name_time *name_times(int *count)\n{\n"
+               "    static const struct name_time times[] = {\n",
+               sizes ? sizes : 1);
+    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
     {
-        json_array_foreach(json_object_get(section, "times"), k, one)
-        {
-            fprintf(r->file, "        {%zu, {", i);
-            json_array_foreach(json_object_get(one, "sizes"), d, size)
-                fprintf(r->file, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
-            char seconds[32];
-            fprintf(r->file, "%s}, %s},\n", sizes ? "" : "0", exact(json_get_number(one, "time", 0), seconds));
-            rows++;
-        }
+        char seconds[32];
+        header_put(r, "        {%zu, {", i);
+        json_array_foreach(json_object_get(one, "sizes"), d, size)
+            header_put(r, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
+        header_put(r, "%s}, %s},\n", sizes ? "" : "0", exact(json_get_number(one, "time", 0), seconds));
+        rows++;
     }
-    if (!rows) fputs("        {-1, {0}, 0},\n", r->file);
-    fprintf(r->file, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
+    if (!rows) header_put(r, "        {-1, {0}, 0},\n");
+    header_put(r, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
 }
 
 void header_select(struct renderer *r)
@@ -79,28 +71,19 @@ void header_select(struct renderer *r)
     const char *stage;
     json_t *prefix;
     bool any = false;
-    FILE *f = r->file;
-    fputs("#ifndef __CUDACC_RTC__\n", f);
-    header_put_shared(r, embedded_fn_selector());
-    fprintf(f,
-            "/* Whether a section's kernel supports a problem: it has a stage for it. */\nstatic inline int %s_can_on(",
-            r->lower);
-    header_put_arguments(r, "int section");
-    fputs(")\n{\n    return ", f);
+    header_put(r, "#ifndef __CUDACC_RTC__\n");
+    header_put_template(r, embedded_fn_selector());
+    header_put(r, "/* Whether a section's kernel supports a problem: it has a stage for it. */\n"
+                  "static inline int name_can_on(int section name_declared_sizes)\n{\n    return ");
     json_object_foreach(r->prefixes, stage, prefix)
     {
-        fprintf(f, "%s%sgeometry_on(section", any ? " || " : "", json_string_value(prefix));
-        header_put_sizes(r, ", ");
-        fputs(").used", f);
+        header_put(r, "%s%sgeometry_on(section name_given_sizes).used", any ? " || " : "", json_string_value(prefix));
         any = true;
     }
-    fputs(";\n}\n\n", f);
+    header_put(r, ";\n}\n\n");
     put_relative_time(r);
     put_times(r);
     header_put_template(r, embedded_header_select());
-    fprintf(f, "static inline int %s_select(", r->lower);
-    header_put_arguments(r, "");
-    fprintf(f, ") { return %1$s_select_on(%2$s_FIRST_SECTION, %2$s_KERNELS", r->lower, r->upper);
-    header_put_sizes(r, ", ");
-    fputs("); }\n#endif\n\n", f);
+    header_put(r, "static inline int name_select(name_parameters) { return name_select_on(NAME_FIRST_SECTION, "
+                  "NAME_KERNELS name_given_sizes); }\n#endif\n\n");
 }

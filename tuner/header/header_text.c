@@ -24,6 +24,11 @@ const char *header_hash_number(const char *source_hash, char out[32])
     return out;
 }
 
+bool header_is_number(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")];
+}
+
 void header_put_comment(FILE *file, const char *text)
 {
     for (; *text; text++) {
@@ -49,119 +54,157 @@ char *header_literal(const char *text)
     return out;
 }
 
-void header_put_arguments(struct renderer *r, const char *first)
+// The words of a template that stand for something other than the job's name.
+enum { DECLARED, GIVEN, TIMED, PARAMETERS, SIZES, UNUSED, FALLBACK, FUNCTION, INTEGER, WORDS };
+static const char *const words[] = {
+    [DECLARED] = "name_declared_sizes",   [GIVEN] = "name_given_sizes", [TIMED] = "name_timed_sizes",
+    [PARAMETERS] = "name_parameters",     [SIZES] = "name_sizes",       [UNUSED] = "name_unused_sizes",
+    [FALLBACK] = "name_fallback_section", [FUNCTION] = "FN_FUNCTION",   [INTEGER] = "FN_INTEGER",
+};
+
+static void add_sizes(struct text *to, const struct renderer *r, int word)
 {
     const json_t *size;
     size_t i;
-    bool any = *first != 0;
-    fputs(first, r->file);
+    bool bare = word == PARAMETERS || word == SIZES;
+    const char *type = word == DECLARED || word == PARAMETERS ? "long long " : "", *comma = bare ? "" : ", ";
     json_array_foreach(r->sizes, i, size)
     {
-        fprintf(r->file, "%slong long size_%s", any ? ", " : "", json_string_value(size));
-        any = true;
+        const char *name = json_string_value(size);
+        if (word == UNUSED)
+            text_add(to, "    (void)size_%s;\n", name);
+        else if (word == TIMED)
+            text_add(to, ", times[i].size[%zu]", i);
+        else
+            text_add(to, "%s%ssize_%s", comma, type, name);
+        comma = ", ";
     }
-    if (r->repeated) fprintf(r->file, "%slong long run", any ? ", " : "");
-    if (!any && !r->repeated) fputs("void", r->file);
+    if (word == UNUSED || word == TIMED) return;
+    if (r->repeated) text_add(to, "%s%srun", comma, type);
+    if (word == PARAMETERS && !json_array_size(r->sizes) && !r->repeated) text_add(to, "void");
 }
 
-void header_put_sizes(struct renderer *r, const char *first)
+// A template with the job's name and sizes in it. malloc'ed.
+static char *expand(const struct renderer *r, const char *template)
 {
-    const json_t *size;
-    size_t i;
-    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%ssize_%s", i ? ", " : first, json_string_value(size));
-    if (r->repeated) fprintf(r->file, "%srun", json_array_size(r->sizes) ? ", " : first);
-}
-
-void header_put_loops(struct renderer *r)
-{
-    const char *name;
-    json_t *value;
-    if (!r->repeated) return;
-    json_object_foreach((json_t *)r->loops, name, value) fprintf(r->file, "    long long loop_%s = 0;\n", name);
-    fprintf(r->file, "    const int there = %srun_on(section", r->repeated);
-    header_put_sizes(r, ", ");
-    json_object_foreach((json_t *)r->loops, name, value) fprintf(r->file, ", &loop_%s", name);
-    fputs(");\n    (void)there;\n", r->file);
-    json_object_foreach((json_t *)r->loops, name, value) fprintf(r->file, "    (void)loop_%s;\n", name);
-}
-
-void header_put_shared(struct renderer *r, const char *text)
-{
-    const char *first = strstr(text, "\n\n"), *p = first ? first + 2 : text;
-    while (*p) {
-        size_t plain = strcspn(p, "F"); // all placeholders begin with it
-        fwrite(p, 1, plain, r->file);
-        p += plain;
-        if (!strncmp(p, "FN_FUNCTION", 11)) {
-            fprintf(r->file, "%s_FUNCTION", r->upper);
-            p += 11;
-        } else if (!strncmp(p, "FN_INTEGER", 10)) {
-            fputs("long long", r->file);
-            p += 10;
-        } else if (!strncmp(p, "FN(", 3)) {
-            size_t length = strcspn(p + 3, ")");
-            fprintf(r->file, "%s_fn_%.*s", r->lower, (int)length, p + 3);
-            p += 3 + length + (p[3 + length] == ')');
-        } else if (*p) {
-            fputc(*p++, r->file);
-        }
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    struct text t = {0};
+    text_add(&t, "%s", "");
+    for (const char *p = template; *p;) {
+        size_t plain = strcspn(p, letters), length = strspn(p + plain, letters);
+        const char *word = p + plain;
+        int found = 0;
+        while (found < WORDS && (strlen(words[found]) != length || strncmp(word, words[found], length) != 0)) found++;
+        text_add(&t, "%.*s", (int)(plain - (found <= TIMED)), p); // without the space before a comma
+        p = word + length;
+        if (found == FUNCTION)
+            text_add(&t, "%s_FUNCTION", r->upper);
+        else if (found == INTEGER)
+            text_add(&t, "long long");
+        else if (found == FALLBACK)
+            text_add(&t, "%d", r->fallback);
+        else if (found < WORDS)
+            add_sizes(&t, r, found);
+        else if (!strncmp(word, "FN(", 3))
+            text_add(&t, "%s_fn_%.*s", r->lower, (int)strcspn(word + 3, ")"), word + 3), p += strcspn(p, ")") + 1;
+        else if (!strncmp(word, "name_", 5) || !strncmp(word, "NAME_", 5))
+            text_add(&t, "%s%.*s", *word == 'n' ? r->lower : r->upper, (int)length - 4, word + 4);
+        else
+            text_add(&t, "%.*s", (int)length, word);
     }
-    fputc('\n', r->file);
+    return t.text;
 }
 
-// Words of a template that stand for lists, which begin with a comma, and for the fallback's section.
-static const char *const list_words[] = {"declared_sizes", "given_sizes", "timed_sizes", "fallback_section"};
-enum { DECLARED, GIVEN, TIMED, FALLBACK, WORDS };
-
-static void put_list(struct renderer *r, int word)
+static void put_expanded(struct renderer *r, const char *template)
 {
-    const json_t *size;
-    size_t i;
-    if (word == FALLBACK) fprintf(r->file, "%d", r->fallback);
-    json_array_foreach(r->sizes, i, size)
-    {
-        if (word == DECLARED) fprintf(r->file, ", long long size_%s", json_string_value(size));
-        if (word == GIVEN) fprintf(r->file, ", size_%s", json_string_value(size));
-        if (word == TIMED) fprintf(r->file, ", times[i].size[%zu]", i);
-    }
+    char *text = expand(r, template);
+    fputs(text, r->file);
+    free(text);
 }
 
 void header_put_template(struct renderer *r, const char *text)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
     const char *first = strstr(text, "\n\n");
-    for (const char *p = first ? first + 2 : text; *p;) {
-        size_t plain = strcspn(p, letters), length = strspn(p + plain, letters);
-        const char *word = p + plain;
-        bool lower = !strncmp(word, "name_", 5), upper = !strncmp(word, "NAME_", 5);
-        int list = 0;
-        while (list < WORDS &&
-               !(lower && strlen(list_words[list]) == length - 5 && !strncmp(word + 5, list_words[list], length - 5)))
-            list++;
-        fwrite(p, 1, plain - (list < FALLBACK), r->file); // without the space before a comma
-        p = word + length;
-        if (list < WORDS) {
-            put_list(r, list);
-            continue;
-        }
-        if (lower || upper) {
-            fputs(lower ? r->lower : r->upper, r->file);
-            word += 4;
-        }
-        fwrite(word, 1, (size_t)(p - word), r->file);
-    }
+    put_expanded(r, first ? first + 2 : text);
     fputc('\n', r->file);
+}
+
+void header_put(struct renderer *r, const char *format, ...)
+{
+    va_list args;
+    char *expanded = expand(r, format);
+    va_start(args, format);
+    vfprintf(r->file, expanded, args);
+    va_end(args);
+    free(expanded);
+}
+
+void header_comment(struct renderer *r, const char *format, ...)
+{
+    va_list args;
+    char *expanded = expand(r, format);
+    va_start(args, format);
+    char *line = text_format_list(expanded, args);
+    va_end(args);
+    fputs(" *", r->file);
+    header_put_comment(r->file, line);
+    fputc('\n', r->file);
+    free(line);
+    free(expanded);
+}
+
+void header_put_condition(struct renderer *r, size_t section)
+{
+    header_put(r, "#%s NAME_SECTION == %zu\n", section ? "elif" : "if", section);
+}
+
+// In a function of a repeated stage: the values of its loops in this run as variables, and `there`, whether there is
+// such a run.
+static void put_loops(struct renderer *r)
+{
+    const char *name;
+    json_t *value;
+    if (!r->repeated) return;
+    json_object_foreach((json_t *)r->loops, name, value) header_put(r, "    long long loop_%s = 0;\n", name);
+    header_put(r, "    const int there = %srun_on(section name_given_sizes", r->repeated);
+    json_object_foreach((json_t *)r->loops, name, value) header_put(r, ", &loop_%s", name);
+    header_put(r, ");\n    (void)there;\n");
+    json_object_foreach((json_t *)r->loops, name, value) header_put(r, "    (void)loop_%s;\n", name);
+}
+
+void header_begin(struct renderer *r, const char *type, const char *name, const char *variables, const char *statements)
+{
+    put_expanded(r, "NAME_FUNCTION ");
+    put_expanded(r, type);
+    header_put(r, " %s_on(int section name_declared_sizes)\n{\n", name);
+    put_expanded(r, variables);
+    put_loops(r);
+    header_put(r, "name_unused_sizes%s    switch (section) {\n", statements);
+}
+
+void header_end(struct renderer *r, const char *type, const char *name, const char *rest)
+{
+    header_put(r, "    default:%s}\nNAME_FUNCTION ", rest);
+    put_expanded(r, type);
+    header_put(r, " %s(name_parameters) { return %s_on(NAME_SECTION name_given_sizes); }\n", name, name);
+}
+
+void header_refuse(struct renderer *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = text_format_list(format, args);
+    va_end(args);
+    if (!r->collided) error_set(r->err, "%s", text);
+    r->collided = true;
+    free(text);
 }
 
 static void define(struct renderer *r, const char *name, const char *parameters, const char *value)
 {
     char *upper = header_upper(name);
-    if (json_object_get(r->macros, upper)) {
-        if (!r->collided)
-            error_set(r->err, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper,
-                      name);
-        r->collided = true;
-    }
+    if (json_object_get(r->macros, upper))
+        header_refuse(r, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper, name);
     json_object_set_new(r->macros, upper, json_true());
     fprintf(r->file, "#define %s_%s%s%s%s\n", r->upper, upper, parameters, *value ? " " : "", value);
     free(upper);

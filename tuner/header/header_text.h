@@ -23,7 +23,7 @@ struct renderer {
     const json_t *loops;  // the names of its loops: an object
     json_t *macros;       // of the current section: a set, so that none is defined twice
     json_t *all_macros;   // those sets, by section
-    bool collided;        // a macro would be defined twice: `err` says which
+    bool collided;        // no header can be made: `err` says why
     struct error *err;
 };
 
@@ -33,25 +33,37 @@ char *header_prefix(const char *job);
 // into `out`.
 const char *header_hash_number(const char *source_hash, char out[32]);
 
+// Whether a text is a number without a sign.
+bool header_is_number(const char *text);
+
 // Writes text inside a comment: sequences that would end or open one are split.
 void header_put_comment(FILE *, const char *text);
 // The text as a C string literal; malloc'ed.
 char *header_literal(const char *text);
-// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing. A repeated stage's
-// functions have "long long run" behind the sizes.
-void header_put_arguments(struct renderer *, const char *first);
-// "size_M, size_N" after `first`; nothing where there are no sizes. Likewise.
-void header_put_sizes(struct renderer *, const char *first);
-// In a function of a repeated stage: the values of its loops in this run as variables, and `there`, whether there is
-// such a run.
-void header_put_loops(struct renderer *);
-// Writes functions that the driver also has (search/space/fn.h), from their text in the program: all after its first
-// empty line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
-void header_put_shared(struct renderer *, const char *text);
-// Writes a text of tuner/header/*.in, all after its first empty line, with the job's name for name_ and NAME_.
-// name_declared_sizes stands for ", long long size_M ..", name_given_sizes for ", size_M ..", name_timed_sizes for the
-// sizes of times[i], name_fallback_section for that section or -1.
+// Writes a template: the job's name stands for `name` and `NAME` at the beginning of a word. Other words:
+//   name_declared_sizes   ", long long size_M, long long size_N", and in functions of a repeated stage ", long long
+//   run" name_given_sizes      ", size_M, size_N" (", run") name_parameters, name_sizes   these two without the first
+//   comma; without any size "void", and nothing name_unused_sizes     "(void)size_M;" and so on, each on a line
+//   name_timed_sizes      the sizes of times[i]
+//   name_fallback_section its number, or -1
+//   FN(x), FN_FUNCTION, FN_INTEGER   name_fn_x, NAME_FUNCTION, long long (search/space/fn.h)
+// header_put_template writes a text of the program after its first empty line, followed by an empty line. header_put
+// writes a printf format, whose arguments are written as they are.
 void header_put_template(struct renderer *, const char *text);
+__attribute__((format(printf, 2, 3))) void header_put(struct renderer *, const char *format, ...);
+// A line of a comment, " *" and the text. Nothing in it can end the comment.
+__attribute__((format(printf, 2, 3))) void header_comment(struct renderer *, const char *format, ...);
+// The #if or #elif of a section.
+void header_put_condition(struct renderer *, size_t section);
+// Begins a function of a section and the sizes, up to its `switch` by section. `name` is without "_on"; `type` and
+// `variables` are templates. In a repeated stage it has the values of the loops, and `there`, whether there is such a
+// run.
+void header_begin(struct renderer *, const char *type, const char *name, const char *variables, const char *statements);
+// Ends it, with the rest of the text behind "default:", and adds the shorter function for the chosen section.
+void header_end(struct renderer *, const char *type, const char *name, const char *rest);
+
+// Says why no header can be made; the first reason counts.
+__attribute__((format(printf, 2, 3))) void header_refuse(struct renderer *, const char *format, ...);
 
 // One macro of the section, prefixed. `name` may be lower case and have any characters. A second one of that name is a
 // collision.

@@ -5,8 +5,10 @@
 
 #include "tuner/base/shared_library.h"
 
-const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {
-    [FUNCTION] = "function", [FUNCTION_GENERATE] = "generate", [FUNCTION_VERIFY] = "verify", [FUNCTION_INIT] = "init"};
+const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTION_RESULT] = "function",
+                                                                        [FUNCTION_GENERATE] = "generate",
+                                                                        [FUNCTION_VERIFY] = "verify",
+                                                                        [FUNCTION_INIT] = "init"};
 
 void macros_free(struct macro *list, size_t count)
 {

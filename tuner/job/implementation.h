@@ -10,9 +10,15 @@
 
 #define CURRENT_KERNEL "current" // the name of the current kernel among the baselines
 
-// The functions of a library. FUNCTION computes outputs for a reference, and enqueues work for a baseline, whose INIT
-// is called before it, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
-enum implementation_function { FUNCTION, FUNCTION_GENERATE, FUNCTION_VERIFY, FUNCTION_INIT, IMPLEMENTATION_FUNCTIONS };
+// The functions of a library. FUNCTION_RESULT computes outputs for a reference, and enqueues work for a baseline, whose
+// INIT is called before it, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
+enum implementation_function {
+    FUNCTION_RESULT,
+    FUNCTION_GENERATE,
+    FUNCTION_VERIFY,
+    FUNCTION_INIT,
+    IMPLEMENTATION_FUNCTIONS
+};
 extern const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS]; // the settings that name them
 
 struct implementation {

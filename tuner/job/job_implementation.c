@@ -172,12 +172,12 @@ static void read_library(struct implementation_reading *g)
     }
     to->timeout = reader_duration(g->r, g->group, MEMBER("timeout"));
     read_options(g);
-    to->stage.entry = text_copy(to->functions[FUNCTION] ? to->functions[FUNCTION] : "");
+    to->stage.entry = text_copy(to->functions[FUNCTION_RESULT] ? to->functions[FUNCTION_RESULT] : "");
     to->stage.name = text_copy(to->name);
     if (g->use->compared) {
         read_arguments(g);
         check_outputs_given(g);
-    } else if (!to->functions[FUNCTION] && !to->functions[FUNCTION_VERIFY]) {
+    } else if (!to->functions[FUNCTION_RESULT] && !to->functions[FUNCTION_VERIFY]) {
         reader_mistake(g->r, g->group, "'reference' needs the library's 'function', or 'verify' in its place");
     }
 }

@@ -270,11 +270,13 @@ static void load_pipe(struct reader *r, struct job *job, const struct node *work
     if (!name) return;
     job->pipe = pipe_find(name, &nearest);
     if (!job->pipe)
-        reader_mistake(r, node_member(work, "pipe"), "unknown pipe '%s'%s%s%s (sweetspot list pipes shows all)", name,
+        reader_mistake(r, node_member(work, "pipe"),
+                       "unknown execution unit '%s'%s%s%s (sweetspot list units shows all)", name,
                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     else if (!job->pipe->arithmetic && job->pipe != &execution_units[UNIT_READ])
-        reader_mistake(r, node_member(work, "pipe"),
-                       "the pipe '%s' does no arithmetic; use \"memory\" if the work has no arithmetic to count", name);
+        reader_mistake(
+            r, node_member(work, "pipe"),
+            "the execution unit '%s' does no arithmetic; use \"memory\" if the work has no arithmetic to count", name);
 }
 
 static void load_work(struct reader *r, struct job *job, const struct node *g)

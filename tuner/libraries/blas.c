@@ -51,9 +51,10 @@ struct blas_plan {
     cublasLtMatmulAlgo_t algorithm;
 };
 
-static int fail(struct error *err, cublasStatus_t status, const char *what)
+// 0 where a call succeeded, else -1 with cuBLAS's words.
+static int check(struct error *err, cublasStatus_t status, const char *what)
 {
-    return error_set(err, "%s: %s", what, lib.cublasGetStatusString(status));
+    return status ? error_set(err, "%s: %s", what, lib.cublasGetStatusString(status)) : 0;
 }
 
 // The newest installed version of a library. cuBLAS finds cublasLt among the global symbols.
@@ -118,7 +119,7 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
         (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
         (s = lib.cublasSetMathMode(b->handle,
                                    CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))) {
-        fail(err, s, "cannot start cuBLAS");
+        check(err, s, "cannot start cuBLAS");
         goto out;
     }
     *out = b;
@@ -150,28 +151,15 @@ struct kind {
 
 static int data_type(enum element type, cudaDataType_t *out)
 {
-    switch (type) {
-    case ELEMENT_F64:
-        *out = CUDA_R_64F;
-        return 0;
-    case ELEMENT_F32:
-        *out = CUDA_R_32F;
-        return 0;
-    case ELEMENT_F16:
-        *out = CUDA_R_16F;
-        return 0;
-    case ELEMENT_BF16:
-        *out = CUDA_R_16BF;
-        return 0;
-    case ELEMENT_I8:
-        *out = CUDA_R_8I;
-        return 0;
-    case ELEMENT_I32:
-        *out = CUDA_R_32I;
-        return 0;
-    default:
-        return -1;
-    }
+    static const struct {
+        bool known;
+        cudaDataType_t type;
+    } types[ELEMENT_COUNT] = {
+        [ELEMENT_F64] = {true, CUDA_R_64F},   [ELEMENT_F32] = {true, CUDA_R_32F}, [ELEMENT_F16] = {true, CUDA_R_16F},
+        [ELEMENT_BF16] = {true, CUDA_R_16BF}, [ELEMENT_I8] = {true, CUDA_R_8I},   [ELEMENT_I32] = {true, CUDA_R_32I},
+    };
+    *out = types[type].type;
+    return types[type].known ? 0 : -1;
 }
 
 static int describe(const struct device_gemm *g, struct kind *k, struct error *err)
@@ -218,15 +206,14 @@ int blas_gemm(struct blas *b, const struct device_gemm *g, struct error *err)
     const void *y = (const void *)g->b.device, *x = (const void *)g->a.device;
     void *c = (void *)g->c.device;
     cublasStatus_t s;
-    if (g->batch > 1) {
+    if (g->batch > 1)
         s = lib.cublasGemmStridedBatchedEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld,
                                               stride(g, &g->b), x, k.in, g->a.ld, stride(g, &g->a), &k.beta, c, k.out,
                                               g->c.ld, stride(g, &g->c), g->batch, k.compute, CUBLAS_GEMM_DEFAULT);
-        return s ? fail(err, s, "cublasGemmStridedBatchedEx") : 0;
-    }
-    s = lib.cublasGemmEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, x, k.in, g->a.ld,
-                            &k.beta, c, k.out, g->c.ld, k.compute, CUBLAS_GEMM_DEFAULT);
-    return s ? fail(err, s, "cublasGemmEx") : 0;
+    else
+        s = lib.cublasGemmEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, x, k.in,
+                                g->a.ld, &k.beta, c, k.out, g->c.ld, k.compute, CUBLAS_GEMM_DEFAULT);
+    return check(err, s, g->batch > 1 ? "cublasGemmStridedBatchedEx" : "cublasGemmEx");
 }
 
 int blas_gemv(struct blas *b, const struct device_gemm *g, struct error *err)
@@ -244,7 +231,7 @@ int blas_gemv(struct blas *b, const struct device_gemm *g, struct error *err)
         s = lib.cublasSgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f32, a, g->a.ld, x, 1, &k.beta.f32, y, 1);
     else
         return error_set(err, "cuBLAS has no gemv for %s", element_name(g->a.type));
-    return s ? fail(err, s, "cublasSgemv or cublasDgemv") : 0;
+    return check(err, s, "cublasSgemv or cublasDgemv");
 }
 
 static int run(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p,
@@ -254,7 +241,7 @@ static int run(struct blas *b, const struct device_gemm *g, const struct kind *k
         lt.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a, (const void *)g->a.device,
                           p->b, &k->beta, (const void *)g->c.device, p->c, (void *)g->c.device, p->c, algorithm,
                           (void *)b->workspace, WORKSPACE, cuda_stream(b->cuda));
-    return s ? fail(err, s, "cublasLtMatmul") : 0;
+    return check(err, s, "cublasLtMatmul");
 }
 
 // Median of three timed runs after one for warming up; of one run where a run takes longer than 50 ms.
@@ -309,7 +296,7 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
                                                      &reductions, sizeof reductions)) ||
         (s = lt.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates,
                                                found, &count))) {
-        fail(err, s, "cublasLt's heuristics");
+        check(err, s, "cublasLt's heuristics");
         goto out;
     }
     if (cuda_event_create(b->cuda, &event[0], err) || cuda_event_create(b->cuda, &event[1], err)) goto out;
@@ -368,24 +355,20 @@ int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, 
     cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
                       second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasStatus_t s;
+    int failed = -1;
     if ((s = lt.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
         (s = lt.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
         (s = lt.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
         (s = describe_operand(g, &g->b, k.in, &p->a)) || (s = describe_operand(g, &g->a, k.in, &p->b)) ||
-        (s = describe_operand(g, &g->c, k.out, &p->c))) {
-        fail(err, s, "cublasLt");
-        goto out;
-    }
-    int failed = choose(b, g, &k, p, candidates, detail, err);
-    if (!failed) {
+        (s = describe_operand(g, &g->c, k.out, &p->c)))
+        check(err, s, "cublasLt");
+    else
+        failed = choose(b, g, &k, p, candidates, detail, err);
+    if (failed)
+        blas_plan_free(p);
+    else
         *out = p;
-        return 0;
-    }
-    blas_plan_free(b, p);
     return failed;
-out:
-    blas_plan_free(b, p);
-    return -1;
 }
 
 int blas_run_plan(struct blas *b, const struct device_gemm *g, const struct blas_plan *p, struct error *err)
@@ -395,9 +378,8 @@ int blas_run_plan(struct blas *b, const struct device_gemm *g, const struct blas
     return run(b, g, &k, p, &p->algorithm, err);
 }
 
-void blas_plan_free(struct blas *b, struct blas_plan *p)
+void blas_plan_free(struct blas_plan *p)
 {
-    (void)b;
     if (!p) return;
     if (p->a) lt.cublasLtMatrixLayoutDestroy(p->a);
     if (p->b) lt.cublasLtMatrixLayoutDestroy(p->b);
@@ -406,70 +388,52 @@ void blas_plan_free(struct blas *b, struct blas_plan *p)
     free(p);
 }
 
-// What cuBLAS's vector routines take: dense data of a type that they support, and the type that they compute in. The
-// result is written on the device, so that nothing waits.
-static int vector_types(const struct operand *x, const struct operand *result, const char *what,
-                        cudaDataType_t types[3], struct error *err)
+// The vector routines of any type. A result is written on the device, so that nothing waits.
+static const char *const vector_names[] = {[VECTOR_ASUM] = "cublasAsumEx",
+                                           [VECTOR_NRM2] = "cublasNrm2Ex",
+                                           [VECTOR_DOT] = "cublasDotEx",
+                                           [VECTOR_IAMAX] = "cublasI?amax"};
+
+// Whether a routine takes an operand, with its type.
+static int vector_type(const struct operand *x, const struct operand *result, const char *what, cudaDataType_t *type,
+                       struct error *err)
 {
     if (x->ld != x->cols && x->rows > 1) return error_set(err, "%s needs dense data", what);
-    if (!element_is_float(x->type) || data_type(x->type, &types[0]) || data_type(result->type, &types[1]))
+    if (!element_is_float(x->type) || data_type(x->type, type))
         return error_set(err, "%s does not support %s into %s", what, element_name(x->type),
                          element_name(result->type));
-    types[2] = x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F;
     return 0;
 }
 
-static int done(struct blas *b, cublasStatus_t s, const char *what, struct error *err)
+int blas_vector(struct blas *b, enum vector_routine which, const struct operand *x, const struct operand *y,
+                const struct operand *result, struct error *err)
 {
+    const void *from = (const void *)x->device;
+    const char *what = vector_names[which];
+    void *to = (void *)result->device;
+    int64_t n = x->rows * x->cols;
+    cudaDataType_t in, other, out, compute = x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F;
+    if (vector_type(x, result, what, &in, err) || (y && vector_type(y, result, what, &other, err))) return -1;
+    bool fits = which == VECTOR_IAMAX
+                    ? result->type == ELEMENT_I64 && (x->type == ELEMENT_F32 || x->type == ELEMENT_F64)
+                    : !data_type(result->type, &out);
+    if (!fits)
+        return error_set(err, "%s does not support %s into %s", what, element_name(x->type),
+                         element_name(result->type));
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (s) return check(err, s, what);
+    if (which == VECTOR_ASUM)
+        s = lib.cublasAsumEx_64(b->handle, n, from, in, 1, to, out, compute);
+    else if (which == VECTOR_NRM2)
+        s = lib.cublasNrm2Ex_64(b->handle, n, from, in, 1, to, out, compute);
+    else if (which == VECTOR_DOT)
+        s = lib.cublasDotEx_64(b->handle, n, from, in, 1, (const void *)y->device, other, 1, to, out, compute);
+    else if (x->type == ELEMENT_F64)
+        s = lib.cublasIdamax_64(b->handle, n, from, 1, to);
+    else
+        s = lib.cublasIsamax_64(b->handle, n, from, 1, to);
     lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_HOST);
-    return s ? fail(err, s, what) : 0;
-}
-
-int blas_asum(struct blas *b, const struct operand *x, const struct operand *result, struct error *err)
-{
-    cudaDataType_t t[3];
-    if (vector_types(x, result, "cublasAsumEx", t, err)) return -1;
-    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
-    if (!s)
-        s = lib.cublasAsumEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device,
-                                t[1], t[2]);
-    return done(b, s, "cublasAsumEx", err);
-}
-
-int blas_nrm2(struct blas *b, const struct operand *x, const struct operand *result, struct error *err)
-{
-    cudaDataType_t t[3];
-    if (vector_types(x, result, "cublasNrm2Ex", t, err)) return -1;
-    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
-    if (!s)
-        s = lib.cublasNrm2Ex_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device,
-                                t[1], t[2]);
-    return done(b, s, "cublasNrm2Ex", err);
-}
-
-int blas_dot(struct blas *b, const struct operand *x, const struct operand *y, const struct operand *result,
-             struct error *err)
-{
-    cudaDataType_t t[3], other[3];
-    if (vector_types(x, result, "cublasDotEx", t, err) || vector_types(y, result, "cublasDotEx", other, err)) return -1;
-    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
-    if (!s)
-        s = lib.cublasDotEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (const void *)y->device,
-                               other[0], 1, (void *)result->device, t[1], t[2]);
-    return done(b, s, "cublasDotEx", err);
-}
-
-int blas_iamax(struct blas *b, const struct operand *x, const struct operand *index, struct error *err)
-{
-    int64_t n = x->rows * x->cols, *to = (int64_t *)index->device;
-    bool wide = x->type == ELEMENT_F64;
-    if ((x->type != ELEMENT_F32 && !wide) || index->type != ELEMENT_I64 || (x->ld != x->cols && x->rows > 1))
-        return error_set(err, "cublasI?amax needs dense f32 or f64, and an index of type i64");
-    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
-    if (!s)
-        s = wide ? lib.cublasIdamax_64(b->handle, n, (const double *)x->device, 1, to)
-                 : lib.cublasIsamax_64(b->handle, n, (const float *)x->device, 1, to);
-    return done(b, s, wide ? "cublasIdamax" : "cublasIsamax", err);
+    return check(err, s, what);
 }
 
 int blas_transpose(struct blas *b, const struct operand *from, const struct operand *to, struct error *err)
@@ -488,5 +452,5 @@ int blas_transpose(struct blas *b, const struct operand *from, const struct oper
         s = lib.cublasDgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one_wide,
                                (const double *)from->device, from->ld, &zero_wide, (const double *)to->device, to->ld,
                                (double *)to->device, to->ld);
-    return s ? fail(err, s, "cublas?geam") : 0;
+    return check(err, s, "cublas?geam");
 }

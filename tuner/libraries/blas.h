@@ -29,16 +29,11 @@ int blas_plan_gemm(struct blas *, const struct device_gemm *, int candidates, st
                    char detail[OPERATION_DETAIL_MAX], struct error *err);
 // The plan's product on this problem's addresses, which may differ from those planned with.
 int blas_run_plan(struct blas *, const struct device_gemm *, const struct blas_plan *, struct error *err);
-void blas_plan_free(struct blas *, struct blas_plan *); // NULL is fine
+void blas_plan_free(struct blas_plan *); // NULL is fine
 
-// *result = sum of |x|, root of the sum of squares, sum of x*y; *index (i64) = place of the largest |x|, counted from
-// 1, the lowest of several. All dense.
-int blas_asum(struct blas *, const struct operand *x, const struct operand *result, struct error *err);
-int blas_nrm2(struct blas *, const struct operand *x, const struct operand *result, struct error *err);
-int blas_dot(struct blas *, const struct operand *x, const struct operand *y, const struct operand *result,
-             struct error *err);
-int blas_iamax(struct blas *, const struct operand *x, const struct operand *index,
-               struct error *err); // f32 and f64 alone
+// On dense operands; iamax takes f32 and f64 alone.
+int blas_vector(struct blas *, enum vector_routine, const struct operand *x, const struct operand *y,
+                const struct operand *result, struct error *err);
 
 // to = from transposed, f32 and f64, out of place.
 int blas_transpose(struct blas *, const struct operand *from, const struct operand *to, struct error *err);

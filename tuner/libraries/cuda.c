@@ -14,16 +14,6 @@ struct cuda_driver driver;
 // Cubins of a toolkit need a driver of the same major version.
 enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
 
-static const char *result_text(CUresult r)
-{
-    static _Thread_local char words[256];
-    const char *name = NULL, *text = NULL;
-    driver.cuGetErrorName(r, &name);
-    driver.cuGetErrorString(r, &text);
-    snprintf(words, sizeof words, "%s (%s)", text ? text : "unknown error", name ? name : "?");
-    return words;
-}
-
 // The kind of a failed call. What a launch is refused for is listed; what a kernel can do to a context is the rest of
 // 700 to 721 and the hardware's own errors.
 static int result_kind(CUresult r)
@@ -63,9 +53,13 @@ static int result_kind(CUresult r)
     }
 }
 
-int cuda_fail(struct error *err, CUresult r, const char *what)
+int cuda_check(struct error *err, CUresult r, const char *what)
 {
-    error_set(err, "%s: %s", what, result_text(r));
+    const char *name = NULL, *text = NULL;
+    if (!r) return 0;
+    driver.cuGetErrorName(r, &name);
+    driver.cuGetErrorString(r, &text);
+    error_set(err, "%s: %s (%s)", what, text ? text : "unknown error", name ? name : "?");
     return result_kind(r);
 }
 
@@ -101,7 +95,7 @@ static int find_device(struct cuda *c, const char *wanted, struct error *err)
 {
     int count = 0;
     CUresult r = driver.cuDeviceGetCount(&count);
-    if (r) return cuda_fail(err, r, "cannot count the devices");
+    if (r) return cuda_check(err, r, "cannot count the devices");
     if (count == 0) return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
     char *end;
     long ordinal = wanted ? strtol(wanted, &end, 10) : 0;
@@ -158,10 +152,7 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     CUresult r = driver.cuInit(0);
     if (r == CUDA_ERROR_NO_DEVICE)
         return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
-    if (r) {
-        cuda_fail(err, r, "cannot start the CUDA driver");
-        return error_prefix(err, "look at nvidia-smi and dmesg");
-    }
+    if (cuda_check(err, r, "cannot start the CUDA driver")) return error_prefix(err, "look at nvidia-smi and dmesg");
     int version = 0;
     driver.cuDriverGetVersion(&version);
     if (version < OLDEST_DRIVER)
@@ -173,13 +164,9 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     if (find_device(c, device, err)) goto out;
     // Spinning costs a core while a kernel runs and saves tens of microseconds at each of a trial's few waits.
     driver.cuDevicePrimaryCtxSetFlags(c->device, CU_CTX_SCHED_SPIN);
-    r = driver.cuDevicePrimaryCtxRetain(&c->context, c->device);
-    if (r) {
-        cuda_fail(err, r, "cannot create a context");
-        goto out;
-    }
+    if (cuda_check(err, driver.cuDevicePrimaryCtxRetain(&c->context, c->device), "cannot create a context")) goto out;
     if ((r = driver.cuCtxSetCurrent(c->context)) || (r = driver.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING))) {
-        cuda_fail(err, r, "cannot create a stream");
+        cuda_check(err, r, "cannot create a stream");
         goto out;
     }
     describe(c);
@@ -226,7 +213,7 @@ int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *er
                   (double)available / 0x1p30, (double)total / 0x1p30);
         return CUDA_MEMORY;
     }
-    return r ? cuda_fail(err, r, "cannot allocate device memory") : 0;
+    return cuda_check(err, r, "cannot allocate device memory");
 }
 
 void cuda_free(struct cuda *c, uint64_t pointer)
@@ -238,8 +225,7 @@ void cuda_free(struct cuda *c, uint64_t pointer)
 int cuda_host_alloc(struct cuda *c, size_t bytes, void **pointer, struct error *err)
 {
     (void)c;
-    CUresult r = driver.cuMemHostAlloc(pointer, bytes, 0);
-    return r ? cuda_fail(err, r, "cannot allocate page-locked memory") : 0;
+    return cuda_check(err, driver.cuMemHostAlloc(pointer, bytes, 0), "cannot allocate page-locked memory");
 }
 
 void cuda_host_free(struct cuda *c, void *pointer)
@@ -250,40 +236,33 @@ void cuda_host_free(struct cuda *c, void *pointer)
 
 int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
 {
-    CUresult r = driver.cuMemcpyHtoDAsync(to, from, bytes, c->stream);
-    return r ? cuda_fail(err, r, "cannot copy to the device") : 0;
+    return cuda_check(err, driver.cuMemcpyHtoDAsync(to, from, bytes, c->stream), "cannot copy to the device");
 }
 
 int cuda_download(struct cuda *c, void *to, uint64_t from, size_t bytes, struct error *err)
 {
-    CUresult r = driver.cuMemcpyDtoHAsync(to, from, bytes, c->stream);
-    return r ? cuda_fail(err, r, "cannot copy from the device") : 0;
+    return cuda_check(err, driver.cuMemcpyDtoHAsync(to, from, bytes, c->stream), "cannot copy from the device");
 }
 
 int cuda_copy(struct cuda *c, uint64_t to, uint64_t from, size_t bytes, struct error *err)
 {
-    CUresult r = driver.cuMemcpyDtoDAsync(to, from, bytes, c->stream);
-    return r ? cuda_fail(err, r, "cannot copy on the device") : 0;
+    return cuda_check(err, driver.cuMemcpyDtoDAsync(to, from, bytes, c->stream), "cannot copy on the device");
 }
 
 int cuda_fill16(struct cuda *c, uint64_t to, uint16_t pattern, size_t count, struct error *err)
 {
-    CUresult r = driver.cuMemsetD16Async(to, pattern, count, c->stream);
-    return r ? cuda_fail(err, r, "cannot fill memory") : 0;
+    return cuda_check(err, driver.cuMemsetD16Async(to, pattern, count, c->stream), "cannot fill memory");
 }
 
 int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
 {
-    CUresult r = driver.cuMemsetD8Async(to, 0, bytes, c->stream);
-    return r ? cuda_fail(err, r, "cannot fill memory") : 0;
+    return cuda_check(err, driver.cuMemsetD8Async(to, 0, bytes, c->stream), "cannot fill memory");
 }
 
 int cuda_sync(struct cuda *c, struct error *err)
 {
-    CUresult r = driver.cuStreamSynchronize(c->stream);
-    if (!r) return 0;
-    cuda_fail(err, r, "the GPU reports");
-    return CUDA_CRASHED; // an error that arrives here belongs to something that ran
+    // An error that arrives here belongs to something that ran.
+    return cuda_check(err, driver.cuStreamSynchronize(c->stream), "the GPU reports") ? CUDA_CRASHED : 0;
 }
 
 int cuda_link(struct cuda *c, const char *ptx, char **cubin, size_t *size, struct error *err)
@@ -295,7 +274,7 @@ int cuda_link(struct cuda *c, const char *ptx, char **cubin, size_t *size, struc
     if (!r)
         r = driver.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, strlen(ptx) + 1, "PTX", 0, NULL, NULL);
     if (!r) r = driver.cuLinkComplete(link, &made, size);
-    int failed = r ? cuda_fail(err, r, "cannot compile the PTX") : 0;
+    int failed = cuda_check(err, r, "cannot compile the PTX");
     *cubin = failed ? NULL : memory_try(*size, 1, err);
     if (*cubin) memcpy(*cubin, made, *size);
     if (link) driver.cuLinkDestroy(link); // the cubin is its own
@@ -308,7 +287,7 @@ int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out
     CUmodule module = NULL;
     CUresult r = driver.cuModuleLoadData(&module, image);
     *out = (struct cuda_module *)module;
-    return r ? cuda_fail(err, r, "cannot load the module") : 0;
+    return cuda_check(err, r, "cannot load the module");
 }
 
 void cuda_module_unload(struct cuda *c, struct cuda_module *module)
@@ -324,10 +303,9 @@ int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *s
     CUfunction function = NULL;
     CUresult r = driver.cuModuleGetFunction(&function, (CUmodule)module, symbol);
     *out = (struct cuda_kernel *)function;
-    if (!r) return 0;
-    int kind = cuda_fail(err, r, "no such kernel in the module");
-    error_prefix(err, "%s", symbol);
-    return kind;
+    int failed = cuda_check(err, r, "no such kernel in the module");
+    if (failed) error_prefix(err, "%s", symbol);
+    return failed;
 }
 
 int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
@@ -337,8 +315,7 @@ int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *s
     CUdeviceptr pointer = 0;
     CUresult r = driver.cuModuleGetGlobal(&pointer, bytes, (CUmodule)module, symbol);
     *address = pointer;
-    if (!r) return 0;
-    cuda_fail(err, r, "cannot find the variable");
+    if (!cuda_check(err, r, "cannot find the variable")) return 0;
     error_prefix(err, "%s", symbol);
     return CUDA_REFUSED;
 }
@@ -348,12 +325,11 @@ int cuda_kernel_info(struct cuda *c, const struct cuda_kernel *kernel, struct cu
     (void)c;
     CUfunction f = (CUfunction)kernel;
     CUresult r;
-    if ((r = driver.cuFuncGetAttribute(&info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f)) ||
-        (r = driver.cuFuncGetAttribute(&info->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f)) ||
-        (r = driver.cuFuncGetAttribute(&info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f)) ||
-        (r = driver.cuFuncGetAttribute(&info->max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f)))
-        return cuda_fail(err, r, "cannot read the kernel's attributes");
-    return 0;
+    if (!(r = driver.cuFuncGetAttribute(&info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f)) &&
+        !(r = driver.cuFuncGetAttribute(&info->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f)) &&
+        !(r = driver.cuFuncGetAttribute(&info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f)))
+        r = driver.cuFuncGetAttribute(&info->max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f);
+    return cuda_check(err, r, "cannot read the kernel's attributes");
 }
 
 static unsigned volume(const unsigned size[3])
@@ -385,16 +361,17 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
         r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);
     if (!r && volume(g->cluster) > 8)
         r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-    return r ? cuda_fail(err, r, "cannot set the kernel's attributes") : 0;
+    return cuda_check(err, r, "cannot set the kernel's attributes");
 }
 
 int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks,
                           struct error *err)
 {
     (void)c;
-    CUresult r = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel, (int)volume(g->block),
-                                                                    g->shared);
-    return r ? cuda_fail(err, r, "cannot compute the occupancy") : 0;
+    return cuda_check(err,
+                      driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel,
+                                                                         (int)volume(g->block), g->shared),
+                      "cannot compute the occupancy");
 }
 
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
@@ -428,13 +405,12 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
         .attrs = attributes,
         .numAttrs = count,
     };
-    CUresult r = driver.cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL);
-    if (!r) return 0;
-    int kind = cuda_fail(err, r, "cannot launch");
+    int failed = cuda_check(err, driver.cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL), "cannot launch");
+    if (!failed) return 0;
     error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0],
                  g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2], g->cluster[0], g->cluster[1],
                  g->cluster[2], g->shared);
-    return kind;
+    return failed;
 }
 
 static_assert(sizeof(CUtensorMap) == sizeof(struct cuda_tensor_map), "a tensor map is 128 bytes");
@@ -473,21 +449,21 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
         stride, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion,
         t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     memcpy(out, &map, sizeof map);
-    if (!r) return 0;
-    int kind = cuda_fail(err, r, "the driver refuses the tensor map");
+    int failed = cuda_check(err, r, "the driver refuses the tensor map");
+    if (!failed) return 0;
     error_prefix(err,
                  "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, "
                  "address %#llx",
                  t->rank, element_name(t->type), (unsigned long long)t->size[0], t->box[0], t->rank > 1 ? t->box[1] : 1,
                  (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, (unsigned long long)address);
-    return kind;
+    return failed;
 }
 
 int cuda_tensor_map_move(struct cuda *c, struct cuda_tensor_map *map, uint64_t address, struct error *err)
 {
     (void)c;
-    CUresult r = driver.cuTensorMapReplaceAddress((CUtensorMap *)map, (void *)address);
-    return r ? cuda_fail(err, r, "cannot move a tensor map") : 0;
+    return cuda_check(err, driver.cuTensorMapReplaceAddress((CUtensorMap *)map, (void *)address),
+                      "cannot move a tensor map");
 }
 
 int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err)
@@ -496,7 +472,7 @@ int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err
     CUevent event = NULL;
     CUresult r = driver.cuEventCreate(&event, CU_EVENT_DEFAULT);
     *out = (struct cuda_event *)event;
-    return r ? cuda_fail(err, r, "cannot create an event") : 0;
+    return cuda_check(err, r, "cannot create an event");
 }
 
 void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
@@ -507,8 +483,7 @@ void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
 
 int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *err)
 {
-    CUresult r = driver.cuEventRecord((CUevent)event, c->stream);
-    return r ? cuda_fail(err, r, "cannot record an event") : 0;
+    return cuda_check(err, driver.cuEventRecord((CUevent)event, c->stream), "cannot record an event");
 }
 
 int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds,
@@ -518,13 +493,13 @@ int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_even
     float milliseconds = 0;
     CUresult r = driver.cuEventElapsedTime(&milliseconds, (CUevent)from, (CUevent)to);
     *seconds = (double)milliseconds * 1e-3;
-    return r ? cuda_fail(err, r, "cannot read the time between two events") : 0;
+    return cuda_check(err, r, "cannot read the time between two events");
 }
 
 int cuda_capture_begin(struct cuda *c, struct error *err)
 {
-    CUresult r = driver.cuStreamBeginCapture(c->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    return r ? cuda_fail(err, r, "cannot capture a graph") : 0;
+    return cuda_check(err, driver.cuStreamBeginCapture(c->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                      "cannot capture a graph");
 }
 
 int cuda_capture_end(struct cuda *c, struct cuda_graph **out, struct error *err)
@@ -535,13 +510,12 @@ int cuda_capture_end(struct cuda *c, struct cuda_graph **out, struct error *err)
     if (!r) r = driver.cuGraphInstantiate(&executable, graph, 0);
     if (graph) driver.cuGraphDestroy(graph);
     *out = (struct cuda_graph *)executable;
-    return r ? cuda_fail(err, r, "cannot make a graph") : 0;
+    return cuda_check(err, r, "cannot make a graph");
 }
 
 int cuda_graph_launch(struct cuda *c, struct cuda_graph *graph, struct error *err)
 {
-    CUresult r = driver.cuGraphLaunch((CUgraphExec)graph, c->stream);
-    return r ? cuda_fail(err, r, "cannot launch a graph") : 0;
+    return cuda_check(err, driver.cuGraphLaunch((CUgraphExec)graph, c->stream), "cannot launch a graph");
 }
 
 void cuda_graph_free(struct cuda *c, struct cuda_graph *graph)

@@ -37,8 +37,8 @@ struct cuda {
     struct cuda_info info;
 };
 
-// A failed call's words, and its kind as the result.
-int cuda_fail(struct error *err, CUresult, const char *what);
+// 0 where a call succeeded; else its kind of failure, and CUDA's words in the message.
+int cuda_check(struct error *err, CUresult, const char *what);
 int cuda_attribute(const struct cuda *, CUdevice_attribute);
 
 #endif

@@ -49,7 +49,7 @@ int cuda_array_create(struct cuda *c, const struct image_layout *image, enum ele
     (void)c;
     CUresult r = driver.cuArray3DCreate(&array, &about);
     *out = (struct cuda_array *)array;
-    return r ? cuda_fail(err, r, "cannot allocate an array for a texture or a surface") : 0;
+    return cuda_check(err, r, "cannot allocate an array for a texture or a surface");
 }
 
 void cuda_array_destroy(struct cuda *c, struct cuda_array *array)
@@ -79,8 +79,7 @@ static int copy_array(struct cuda *c, struct cuda_array *array, const struct ima
         copy.dstPitch = (size_t)image->pitch;
         copy.dstHeight = copy.Height;
     }
-    CUresult r = driver.cuMemcpy3DAsync(&copy, c->stream);
-    return r ? cuda_fail(err, r, "cannot copy an array") : 0;
+    return cuda_check(err, driver.cuMemcpy3DAsync(&copy, c->stream), "cannot copy an array");
 }
 
 int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
@@ -137,7 +136,7 @@ int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum e
     if (image->normalized) texture.flags |= CU_TRSF_NORMALIZED_COORDINATES;
     CUresult r = driver.cuTexObjectCreate(&made, &resource, &texture, NULL);
     *object = made;
-    return r ? cuda_fail(err, r, "the driver refuses the texture") : 0;
+    return cuda_check(err, r, "the driver refuses the texture");
 }
 
 void cuda_texture_destroy(struct cuda *c, uint64_t object)
@@ -153,7 +152,7 @@ int cuda_surface_create(struct cuda *c, struct cuda_array *array, uint64_t *obje
     (void)c;
     CUresult r = driver.cuSurfObjectCreate(&made, &resource);
     *object = made;
-    return r ? cuda_fail(err, r, "the driver refuses the surface") : 0;
+    return cuda_check(err, r, "the driver refuses the surface");
 }
 
 void cuda_surface_destroy(struct cuda *c, uint64_t object)

@@ -15,6 +15,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/orphans.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -390,6 +391,7 @@ int node_agent(const struct node_agent_options *options)
     a.cache = text_join_path(".", wanted);
     free(wanted);
     watch_signals();
+    orphans_adopt();
     int status = EXIT_ENVIRONMENT;
     a.heard = a.heartbeat_at = a.polled = clock_now();
     if (make_cache(a.cache, &err)) {

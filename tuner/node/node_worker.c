@@ -38,7 +38,7 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const json_t *arg
         const char *word = json_string_value(json_array_get(argv, i));
         words[i] = i ? text_copy(word ? word : "") : path;
     }
-    int failed = child_start(&w->child, words, folder, err);
+    int failed = child_start(&w->child, words, folder, true, err);
     for (size_t i = 0; i < json_array_size(argv); i++) free(words[i]);
     free(words);
     return failed;

@@ -1,11 +1,13 @@
 // See policy.h.
 #include "tuner/policy/policy.h"
+#include "tuner/base/limits.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
 
 static const double slow_kernel = 0.1;      // s that a trial takes on the GPU
@@ -398,10 +400,10 @@ bool policy_lost_with_node(struct policy *p, size_t gpu)
     return retryable;
 }
 
-bool policy_try_again(struct policy *p, struct queued_task *t)
+bool policy_try_again(struct policy *p, struct queued_task *t, bool begun)
 {
-    if (t->again) return false;
-    t->again = true;
+    if (begun ? t->again : t->ended++ == ENDED_MOST) return false;
+    t->again |= begun;
     if (t->state == TASK_COMPILING) {
         p->compiling[t->worker] = NULL;
         task_queue_move(&p->queue, t, TASK_QUEUED);

@@ -163,8 +163,9 @@ struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announce
 bool policy_lost_with_node(struct policy *, size_t gpu);
 
 // The worker that a task was with was ended from outside: the task, which may be innocent, goes back to where it waited
-// for the worker, once. False when it had its second chance already. A task that was with a compiler frees it.
-bool policy_try_again(struct policy *, struct queued_task *);
+// for the worker. Once if it ran there, ENDED_MOST times if a compiler had it or if it had not begun (`begun`). False
+// when that is used up. A task that was with a compiler frees it.
+bool policy_try_again(struct policy *, struct queued_task *, bool begun);
 
 // A compiler was lost with its node: its task waits again, as often as it takes.
 void policy_compiler_gone(struct policy *, struct queued_task *);

@@ -34,7 +34,8 @@ struct queued_task {
     enum task_purpose purpose;
     enum task_known known;
     bool alone;    // to be counted alone: it may have killed a worker
-    bool again;    // its worker was ended from outside, and it had its second chance
+    bool again;    // its GPU worker was ended from outside while it ran, and it had its second chance
+    int ended;     // how often its worker was ended from outside otherwise
     bool retry;    // it crashed in the search, and is measured once more although the search has ended
     int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING

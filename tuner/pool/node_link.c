@@ -39,7 +39,7 @@ static void add(struct node_bytes *b, const char *bytes, size_t size)
 
 int node_link_start(struct node_link *l, char *const argv[], struct error *err)
 {
-    if (child_start(&l->child, argv, NULL, err)) return -1;
+    if (child_start(&l->child, argv, NULL, false, err)) return -1;
     l->state = LINK_GREETING;
     l->started = l->heard = l->heartbeat_at = l->served = clock_now();
     l->refused = false;
@@ -277,6 +277,14 @@ static void take_frame(struct node_link *l, const struct frame *f)
     json_decref(object);
 }
 
+static size_t output_waiting(const struct node_link *l)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < l->channel_count; i++)
+        all += l->channels[i]->held + l->channels[i]->output.size + l->channels[i]->errors.size;
+    return all;
+}
+
 static void keep_time(struct node_link *l, double now)
 {
     const struct node_link_settings *s = l->settings;
@@ -307,6 +315,8 @@ void node_link_io(struct node_link *l)
     if (l->state == LINK_GREETING) read_greeting(l);
     while (l->state > LINK_GREETING && (got = frame_next(&l->in, &f, &err)) > 0) take_frame(l, &f);
     if (got < 0) node_link_stop(l, true, "%s", err.message);
+    if (output_waiting(l) > NODE_OUTPUT_MOST)
+        node_link_stop(l, true, "its workers write more than %d MiB without the end of a line", NODE_OUTPUT_MOST >> 20);
     if (l->state != LINK_DOWN && !open) end(l);
     if (l->state != LINK_DOWN) keep_time(l, now);
     if (l->state != LINK_DOWN && frame_flush(&l->out, l->child.to)) end(l);

@@ -11,7 +11,10 @@
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
 
-enum { NODE_LINK_POLLED = 3 };
+enum {
+    NODE_LINK_POLLED = 3,
+    NODE_OUTPUT_MOST = 256 << 20, // bytes from all workers of a node that wait to be a whole line
+};
 
 // What all links of a run share.
 struct node_link_settings {
@@ -33,6 +36,7 @@ struct node_channel {
     struct node_bytes output, errors; // what has arrived and was not yet taken
     bool ended, killed;               // the process has ended, `status` says how; the agent had to kill it
     bool lost;                        // with the link
+    size_t held;                      // bytes that its worker has taken and that are not a whole line yet
     bool stopped;
     int status;
 };

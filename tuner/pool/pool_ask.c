@@ -6,6 +6,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
 #include "tuner/pool/pool_deadlines.h"
 #include "tuner/pool/pool_nodes.h"
@@ -13,7 +14,8 @@
 // What is to be answered.
 struct question {
     json_t *request;
-    bool sent, again; // again: its compiler was ended from outside once
+    bool sent;
+    int ended; // how often its compiler was ended from outside
 };
 
 // Waits for compilers alone: answers of GPU workers are left for their callers.
@@ -31,7 +33,7 @@ static void wait_for_compilers(struct worker_pool *p, int milliseconds)
 }
 
 // Takes the compilers' answers; given[i] is the number of the request that compiler i has. A request whose compiler was
-// ended from outside is sent once more, one whose node was lost as often as it takes.
+// ended from outside is sent again, ENDED_MOST times, one whose node was lost as often as it takes.
 static int take_answers(struct worker_pool *p, const size_t *given, size_t slots, struct question *questions,
                         json_t **answers, size_t *left, size_t *which, struct error *err)
 {
@@ -43,8 +45,7 @@ static int take_answers(struct worker_pool *p, const size_t *given, size_t slots
         if (event.kind == POOL_COMPILER_ANSWER) {
             answers[given[i]] = event.answer;
             --*left;
-        } else if (event.busy && (event.node || (event.outside && !q->again))) {
-            q->again = !event.node;
+        } else if (event.busy && (event.node || (event.outside && q->ended++ < ENDED_MOST))) {
             q->sent = false;
         } else if (event.busy || event.kind == POOL_FAILED) {
             *which = given[i];

@@ -153,7 +153,7 @@ void pool_node_disable(struct worker_pool *p, size_t node, const char *why)
     n->aside = true;
     n->began = false;
     node_link_stop(&n->link, true, "%s", why);
-    pool_say(p, "node %s is set aside: %s", n->spec.name, why);
+    pool_say(p, "node %s is disabled: %s", n->spec.name, why);
 }
 
 void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *event)
@@ -245,7 +245,8 @@ bool pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
 void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
 {
     struct pool_node *n = p->nodes[node];
-    n->compilers = ++n->greetings < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
+    n->compilers =
+        (n->greetings += pool_start_weight(false)) < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
     if (n->compilers == COMPILERS_REFUSED) pool_say(p, "node %s does not compile: %s", n->spec.name, why);
 }
 
@@ -347,7 +348,7 @@ void pool_gpu_disable(struct worker_pool *p, size_t gpu, const char *why)
     struct gpu_slot *slot = &p->gpus[gpu];
     pool_forget_gpu(slot);
     if (!slot->aside) {
-        pool_say(p, "%s is set aside: %s", slot->name, why);
+        pool_say(p, "%s is disabled: %s", slot->name, why);
         slot->aside_why = text_copy(why);
     }
     slot->aside = true;

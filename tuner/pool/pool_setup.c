@@ -12,6 +12,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/pool/pool_nodes.h"
+#include "tuner/protocol/message.h"
 
 // "0,2": one GPU worker each.
 static int read_device_list(struct worker_pool *p, struct error *err)
@@ -85,14 +86,25 @@ static int read_limits(const json_t *device, struct device_limits *l, struct err
 }
 
 // What the first workers say of themselves. One that dies meanwhile is started again.
+// The greeting of a program of this build; any other is released, and NULL.
+static json_t *same_build(json_t *hello, const char *program, struct error *err)
+{
+    if (!hello || !greeting_check(hello, err)) return hello;
+    error_prefix(err, "%s", program);
+    json_decref(hello);
+    return NULL;
+}
+
 static json_t *greet_compiler(struct worker_pool *p, struct error *err)
 {
     struct worker *w = &p->compilers[p->first_compiler].worker;
     json_t *hello = NULL;
     w->failure = WORKER_DIED;
-    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED; i++) {
+    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
+         i += pool_start_weight(worker_ended_from_outside(w))) {
         if (!worker_running(w) && pool_start_compiler(p, p->first_compiler, err)) return NULL;
-        hello = pool_ask_compiler(p, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err);
+        hello =
+            same_build(pool_ask_compiler(p, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err), p->compile_program, err);
     }
     if (hello && p->settings.nvcc && !json_get_string(hello, "compiler", NULL)) {
         error_set(err, "the job is compiled by nvcc: %s",
@@ -108,9 +120,11 @@ static json_t *greet_gpu(struct worker_pool *p, struct error *err)
     struct worker *w = &p->gpus[p->first_gpu].worker;
     json_t *hello = NULL;
     w->failure = WORKER_DIED;
-    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED; i++) {
+    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
+         i += pool_start_weight(worker_ended_from_outside(w))) {
         if (!worker_running(w) && pool_start_gpu(p, p->first_gpu, err)) return NULL;
-        hello = worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err);
+        hello =
+            same_build(worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err), p->gpu_program, err);
     }
     return hello;
 }
@@ -263,7 +277,7 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
 {
     struct gpu_slot *slot = NULL;
     *answer = NULL;
-    for (int i = 0; i < POOL_FAILED_STARTS && !*answer; i++) {
+    for (int failed = 0; failed < POOL_FAILED_STARTS && !*answer;) {
         if (find_first_gpu(p, err)) return EXIT_ENVIRONMENT;
         slot = &p->gpus[p->first_gpu];
         json_t *hello = worker_running(&slot->worker) ? NULL : greet_gpu(p, err);
@@ -271,20 +285,18 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
         if (hello && !other) pool_set_uuid(slot, json_object_get(hello, "device"));
         json_decref(hello);
-        if (!other && pool_gpu_refuses_job(p, p->first_gpu)) {
-            i--; // it was not tried
-            continue;
-        }
+        if (!other && pool_gpu_refuses_job(p, p->first_gpu)) continue; // it was not tried
+        failed += other || !worker_running(&slot->worker) ? pool_start_weight(false) : 0;
         if (other || !worker_running(&slot->worker)) continue;
         *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
         if (*answer && pool_give_up_baseline(p, *answer)) {
             worker_kill(&slot->worker);
             json_decref(*answer);
             *answer = NULL;
-            i--;
             continue;
         }
         if (!*answer && slot->worker.failure != WORKER_DIED) break;
+        failed += pool_start_weight(worker_ended_from_outside(&slot->worker));
     }
     if (!*answer) return EXIT_ENVIRONMENT;
     if (status_find(json_get_string(*answer, "status", "")) != STATUS_OK) return pool_refusal(*answer, err);

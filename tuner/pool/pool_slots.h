@@ -2,9 +2,16 @@
 #ifndef SWEETSPOT_POOL_SLOTS_H
 #define SWEETSPOT_POOL_SLOTS_H
 
+#include "tuner/base/limits.h"
 #include "tuner/pool/worker_pool.h"
 
-enum { POOL_HELLO_TIMEOUT = 120, POOL_FAILED_STARTS = 3 };
+// A worker may fail three times in a row to become ready. If it was ended from outside, the machine may still be fine:
+// that counts less.
+enum { POOL_HELLO_TIMEOUT = 120, POOL_FAILED_STARTS = 3 * ENDED_MOST };
+static inline int pool_start_weight(bool outside)
+{
+    return outside ? 1 : ENDED_MOST;
+}
 
 // Adds one; takes the texts. `link` is NULL for one that is here.
 void pool_add_gpu(struct worker_pool *, size_t node, struct node_link *link, char *name, char *device);

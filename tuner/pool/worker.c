@@ -29,7 +29,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
     w->input_size = w->input_scanned = w->output_size = 0;
     w->words = (struct child_output){0};
     w->killed = w->lost = false;
-    if (!w->link) return child_start(&w->child, argv, NULL, err);
+    if (!w->link) return child_start(&w->child, argv, NULL, true, err);
     w->channel = node_link_open(w->link, argv, err);
     return w->channel ? 0 : -1;
 }
@@ -152,6 +152,7 @@ static int channel_io(struct worker *w, struct error *err)
     if (c->output.size) memcpy(w->input + w->input_size, c->output.bytes, c->output.size);
     w->input_size += c->output.size;
     c->output.size = 0;
+    c->held = w->input_size;
     bool endless = w->input_size > LONGEST_LINE;
     if (!c->ended && !c->lost && !endless) return 0;
     w->exit_status = c->status;
@@ -224,6 +225,7 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
     }
     memmove(w->input, w->input + used, w->input_size - used);
     w->input_size -= used;
+    if (w->channel) w->channel->held = w->input_size;
     struct error why;
     if (*answer && w->link && node_files_found(w->link, *answer, &why)) { // the node goes, and all its workers with it
         node_link_stop(w->link, true, "%s", why.message);

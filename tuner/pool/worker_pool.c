@@ -12,6 +12,7 @@
 #include "tuner/pool/pool_ask.h"
 #include "tuner/pool/pool_deadlines.h"
 #include "tuner/pool/pool_nodes.h"
+#include "tuner/protocol/message.h"
 
 bool pool_compiler_usable(const struct worker_pool *p, size_t compiler)
 {
@@ -127,6 +128,12 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     struct gpu_slot *slot = &p->gpus[i];
     const json_t *device = json_object_get(answer, "device");
     event->kind = POOL_FAILED;
+    if (slot->state == GPU_HELLO && greeting_check(answer, &event->why)) {
+        error_prefix(&event->why, "%s", slot->name);
+        event->exit_status = EXIT_ENVIRONMENT;
+        if (slot->node != POOL_HERE) pool_gpu_disable(p, i, event->why.message);
+        return slot->node == POOL_HERE;
+    }
     if (slot->state == GPU_HELLO && slot->node != POOL_HERE && (!device || pool_gpu_differs(p, i, answer))) {
         if (!device) pool_gpu_disable(p, i, json_get_string(answer, "reason", "it does not say which device it is"));
         return false;
@@ -191,7 +198,9 @@ static bool lose_gpu(struct worker_pool *p, size_t i, struct pool_event *event)
     event->busy = slot->queued;
     event->announced = slot->ending;
     event->trial = slot->at;
-    bool failed = slot->state != GPU_READY && !event->node && ++slot->failed_starts >= POOL_FAILED_STARTS;
+    event->begun = slot->begun;
+    bool failed = slot->state != GPU_READY && !event->node &&
+                  (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS;
     pool_forget_gpu(slot);
     if (failed && slot->node != POOL_HERE) {
         pool_gpu_disable(p, i, event->why.message);
@@ -285,7 +294,8 @@ static bool lose_compiler(struct worker_pool *p, size_t i, struct pool_event *ev
     event->busy = slot->busy && !slot->greeting;
     worker_kill(&slot->worker);
     if (slot->greeting && !event->node) pool_node_not_greeted(p, slot->node, event->why.message);
-    if (!slot->busy && !event->node && ++slot->failed_starts >= POOL_FAILED_STARTS && slot->node == POOL_HERE) {
+    if (!slot->busy && !event->node && slot->node == POOL_HERE &&
+        (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS) {
         event->kind = POOL_FAILED;
         event->exit_status = EXIT_ENVIRONMENT;
     }

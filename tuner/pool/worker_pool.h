@@ -35,12 +35,12 @@ struct gpu_slot {
     double deadline; // of the set-up or of the head of the queue
     size_t queued;
     struct gpu_request *queue;
-    int failed_starts;
-    bool begun;     // the worker has given a sign of life for the head of the queue
-    int64_t at;     // the trial that its newest sign of life named, which it is working on; 0: none
-    double stopped; // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
-    bool ending;    // it answered that it ends ("crashed", "restart"): that is expected
-    bool dead;      // its pipe is closed: `death` says how
+    int failed_starts; // in a row, weighted (pool_slots.h)
+    bool begun;        // the worker has given a sign of life for the head of the queue
+    int64_t at;        // the trial that its newest sign of life named, which it is working on; 0: none
+    double stopped;    // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
+    bool ending;       // it answered that it ends ("crashed", "restart"): that is expected
+    bool dead;         // its pipe is closed: `death` says how
     struct error death;
 };
 
@@ -53,8 +53,8 @@ struct compile_slot {
     int64_t id;
     json_t *request; // the newest one
     double deadline;
-    double stopped; // as a GPU worker's
-    int failed_starts;
+    double stopped;    // as a GPU worker's
+    int failed_starts; // in a row, weighted (pool_slots.h)
     bool dead;
     struct error death;
 };
@@ -170,6 +170,7 @@ struct pool_event {
     bool late;        // LOST: it missed a deadline
     bool outside;     // LOST: its request may be innocent: somebody else killed or stopped the worker, or it had not
                       // begun with the request
+    bool begun;       // LOST: a GPU worker, while it worked on the head of its queue
     bool node;        // LOST: with its node: whatever it had is innocent
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
     int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown

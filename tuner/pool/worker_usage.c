@@ -6,8 +6,8 @@
 
 const char *usage_state_text(enum usage_state state)
 {
-    static const char *const words[USAGE_STATES] = {"starting", "setting up", "idle",      "measuring", "counting",
-                                                    "final",    "compiling",  "set aside", "lost"};
+    static const char *const words[USAGE_STATES] = {"starting", "setting up", "idle",     "measuring", "counting",
+                                                    "final",    "compiling",  "disabled", "lost"};
     return words[state];
 }
 

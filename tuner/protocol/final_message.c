@@ -43,7 +43,7 @@ static int check_entry(const void *record, struct error *err)
     const struct final_entry_answer *e = record;
     bool seen[JOB_MAX_PROBLEMS] = {false};
     for (size_t i = 0; i < e->problem_count; i++) {
-        if (seen[e->problems[i].problem]) return error_set(err, "problem %d is told twice", e->problems[i].problem);
+        if (seen[e->problems[i].problem]) return error_set(err, "problem %d is reported twice", e->problems[i].problem);
         seen[e->problems[i].problem] = true;
     }
     if (e->trial && e->status == STATUS_OK && !e->problem_count)

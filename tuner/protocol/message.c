@@ -20,3 +20,27 @@ bool answer_is_ok(const struct answer_head *head)
 {
     return status_find(head->status) == STATUS_OK;
 }
+
+struct greeting {
+    struct answer_head head;
+    int protocol;
+};
+static const struct record_field greeting_fields[] = {
+    {"head", RECORD_IN_PLACE(struct greeting, head, answer_head_record)},
+    {"protocol", RECORD_MEMBER(struct greeting, protocol)},
+    {0}};
+static const struct record greeting_record = {"the greeting", sizeof(struct greeting), greeting_fields, NULL};
+
+int greeting_check(const json_t *answer, struct error *err)
+{
+    struct greeting g;
+    struct arena memory = {NULL};
+    int failed = record_read(&greeting_record, answer, &g, &memory, err);
+    if (!failed && (!*g.head.status || answer_is_ok(&g.head)) && g.protocol != PROTOCOL_VERSION)
+        failed = error_set(err,
+                           "the worker speaks version %d of the protocol and this program version %d: install "
+                           "programs of one build",
+                           g.protocol, PROTOCOL_VERSION);
+    arena_release(&memory);
+    return failed;
+}

@@ -20,4 +20,8 @@ json_t *request_write(const char *op, const struct record *, const void *request
 // Whether the answer says "ok".
 bool answer_is_ok(const struct answer_head *);
 
+// Whether a worker that answers "hello" speaks this protocol. 0 for refusals too, which give another reason; else -1
+// with a message.
+int greeting_check(const json_t *answer, struct error *err);
+
 #endif

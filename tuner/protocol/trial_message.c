@@ -43,7 +43,7 @@ int problem_answers_check(const struct problem_answer *problems, size_t count, s
 {
     bool seen[JOB_MAX_PROBLEMS] = {false};
     for (size_t i = 0; i < count; i++) {
-        if (seen[problems[i].problem]) return error_set(err, "problem %d is told twice", problems[i].problem);
+        if (seen[problems[i].problem]) return error_set(err, "problem %d is reported twice", problems[i].problem);
         seen[problems[i].problem] = true;
     }
     return 0;

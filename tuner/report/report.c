@@ -21,16 +21,15 @@ size_t report_points_of(size_t jobs)
 
 // A RESULT ----------------------------------------------------------------------------------------------------------
 
-static void set_counts(json_t *json, const struct result *r)
+static json_t *counts_json(const struct result *r)
 {
     size_t counts[STATUS_COUNT] = {0};
-    json_t *words = json_object();
+    json_t *json = json_object();
     for (size_t i = 0; i < r->table.count; i++) counts[r->table.status[i]]++;
     for (int s = 0; s < STATUS_COUNT; s++)
         if (counts[s])
-            json_object_set_new(words, status_name((enum trial_status)s), json_integer((json_int_t)counts[s]));
-    json_object_set_new(json, "counts", words);
-    json_object_set_new(json, "evaluations", json_integer((json_int_t)r->table.count));
+            json_object_set_new(json, status_name((enum trial_status)s), json_integer((json_int_t)counts[s]));
+    return json;
 }
 
 static json_t *best_json(const struct result *r)
@@ -38,8 +37,8 @@ static json_t *best_json(const struct result *r)
     struct trial trial;
     struct error err;
     if (r->best == SIZE_MAX || store_get(r->store, r->table.ids[r->best], &trial, &err)) return json_null();
-    return json_pack("{s:I, s:o, s:f}", "trial", (json_int_t)trial.id, "config",
-                     json_text(trial.config, strlen(trial.config)), "time", r->table.times[r->best]);
+    return json_pack("{s:I, s:s, s:f}", "trial", (json_int_t)trial.id, "config", trial.config, "time",
+                     r->table.times[r->best]);
 }
 
 // The results of `profile` for the winner, else for the best.
@@ -67,101 +66,61 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
     json_object_set_new(json, "profiled_trial", profiled);
 }
 
-// A word of a command line, quoted where a shell would split it. malloc'ed.
-static char *shell_word(const char *text)
+static void add_command(json_t *list, const char *const *words)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
-    if (*text && !text[strspn(text, plain)]) return text_copy(text);
-    char *quoted = memory_new(4 * strlen(text) + 3, 1);
-    size_t used = 0;
-    quoted[used++] = '\'';
-    for (const char *p = text; *p; p++) {
-        if (*p == '\'') {
-            // NOLINTNEXTLINE(bugprone-not-null-terminated-result): the text goes on
-            memcpy(quoted + used, "'\\''", 4);
-            used += 4;
-        } else {
-            quoted[used++] = *p;
-        }
-    }
-    quoted[used] = '\'';
-    return quoted;
+    char *line = text_command(words);
+    json_array_append_new(list, json_string(line));
+    free(line);
 }
 
 static json_t *reproduce_json(const struct result *r)
 {
-    json_t *list = json_array(), *run = NULL;
-    if (!r->source->job_file) return list;
+    const char *job = r->source->job_file, *store = r->source->store_path;
+    json_t *list = json_array(), *run = NULL, *pool;
+    if (!job) return list;
     for (size_t i = r->runs.count; i-- && !run;) run = r->runs.runs[i].document;
-    char *job = shell_word(r->source->job_file), *store = shell_word(r->source->store_path),
-         *device = shell_word(json_get_string(run, "device", "0"));
-    const char *strategy = json_get_string(run, "strategy", "");
-    char *pools = text_copy("");
-    size_t k;
-    json_t *pool;
-    json_array_foreach(json_object_get(run, "pool"), k, pool)
+    const char *strategy = json_get_string(run, "strategy", ""), *device = json_get_string(run, "device", "0");
+    const json_t *pools = json_object_get(run, "pool");
+    const char **words = memory_new(12 + 2 * json_array_size(pools), sizeof *words);
+    char seed[32];
+    size_t count = 0, i;
+    snprintf(seed, sizeof seed, "%lld", (long long)json_get_integer(run, "seed", 0));
+    const char *const parts[][2] = {{"sweetspot", "tune"},
+                                    {job, NULL},
+                                    {"--store", store},
+                                    {*strategy ? "--strategy" : NULL, strategy},
+                                    {run ? "--seed" : NULL, seed},
+                                    {strcmp(device, "0") ? "--device" : NULL, device}};
+    for (i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (size_t k = 0; k < 2 && parts[i][0] && parts[i][k]; k++) words[count++] = parts[i][k];
+    json_array_foreach(pools, i, pool)
     {
-        char *word = json_is_string(pool) ? shell_word(json_string_value(pool)) : text_copy("''"),
-             *longer = text_format("%s --pool %s", pools, word);
-        free(word);
-        free(pools);
-        pools = longer;
+        words[count++] = "--pool";
+        words[count++] = json_is_string(pool) ? json_string_value(pool) : "";
     }
-    char *seed = run ? text_format(" --seed %lld", (long long)json_get_integer(run, "seed", 0)) : text_copy("");
-    char *lines[] = {
-        text_format("sweetspot tune %s --store %s%s%s%s%s%s%s", job, store, *strategy ? " --strategy " : "", strategy,
-                    seed, strcmp(device, "0") ? " --device " : "", strcmp(device, "0") ? device : "", pools),
-        text_format("sweetspot compare %s --store %s", job, store),
-        text_format("sweetspot header %s --store %s", job, store),
-    };
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        json_array_append_new(list, json_text(lines[i], strlen(lines[i])));
-        free(lines[i]);
-    }
-    free(pools);
-    free(job);
-    free(store);
-    free(device);
-    free(seed);
+    add_command(list, words);
+    add_command(list, (const char *[]){"sweetspot", "compare", job, "--store", store, NULL});
+    add_command(list, (const char *[]){"sweetspot", "header", job, "--store", store, NULL});
+    free(words);
     return list;
 }
 
-static void set_facts(json_t *json, const struct result *r, bool current)
+// The beginning of a RESULT: where it is from.
+static json_t *facts_json(const struct result *r, bool current)
 {
     const struct environment *e = &r->environment;
-    bool replayed = json_get_bool(r->device, "replayed", false);
-    const json_t *recording = json_object_get(r->device, "recording");
-    const struct {
-        const char *key, *value;
-    } texts[] = {{"device", e->device},
-                 {"arch", e->arch},
-                 {"driver", e->driver},
-                 {"compiler", e->compiler},
-                 {"source_hash", replayed ? json_get_string(recording, "source_hash", "") : e->source_hash}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        json_object_set_new(json, texts[i].key, json_text(texts[i].value, strlen(texts[i].value)));
-    json_object_set_new(json, "current", json_boolean(current));
-    json_object_set_new(json, "replayed", json_boolean(replayed));
-    json_object_set_new(json, "recording", replayed && recording ? json_incref((json_t *)recording) : json_null());
-    json_object_set_new(json, "objective",
-                        r->job_fits ? json_string(objective_text[r->source->job->objective]) : json_null());
-    json_object_set_new(json, "problems", result_problems(r));
-    set_counts(json, r);
-    json_object_set_new(json, "space",
-                        current && isfinite(r->source->space) ? json_integer((json_int_t)r->source->space)
-                                                              : json_null());
-}
-
-static void set_times(json_t *json, const struct result *r)
-{
     const struct run_times *runs = &r->runs;
-    double started = runs->count ? runs->runs[0].started : NAN,
-           ended = runs->count ? runs->runs[runs->count - 1].ended : NAN;
-    json_object_set_new(json, "started", json_real_or_null(started));
-    json_object_set_new(json, "ended", json_real_or_null(ended));
-    json_object_set_new(json, "seconds", json_real_or_null(runs->seconds));
-    json_object_set_new(json, "runs", run_times_json(runs));
-    json_object_set_new(json, "gain_last_hour", json_real_or_null(report_gain(r, an_hour)));
+    bool replayed = json_get_bool(r->device, "replayed", false);
+    json_t *recording = replayed ? json_object_get(r->device, "recording") : NULL;
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:O, s:s, s:o, s:o, s:I, s:o, s:f, s:f, s:f, s:o, s:f}", "device",
+        e->device, "arch", e->arch, "driver", e->driver, "compiler", e->compiler, "source_hash",
+        replayed ? json_get_string(recording, "source_hash", "") : e->source_hash, "current", current, "replayed",
+        replayed, "recording", recording, "objective", r->job_fits ? objective_text[r->source->job->objective] : NULL,
+        "problems", result_problems(r), "counts", counts_json(r), "evaluations", (json_int_t)r->table.count, "space",
+        current && isfinite(r->source->space) ? json_integer((json_int_t)r->source->space) : NULL, "started",
+        runs->count ? runs->runs[0].started : NAN, "ended", runs->count ? runs->runs[runs->count - 1].ended : NAN,
+        "seconds", runs->seconds, "runs", run_times_json(runs), "gain_last_hour", report_gain(r, an_hour));
 }
 
 static int set_results(json_t *json, const struct result *r, struct error *err)
@@ -217,9 +176,7 @@ static int add_result(json_t *list, struct result *r, bool current, struct error
         status = run_times_read(&r->runs, r->store, &r->table, err);
         if (!status) status = result_read_problems(r, err);
         if (!status) {
-            json_t *json = json_object();
-            set_facts(json, r, current);
-            set_times(json, r);
+            json_t *json = facts_json(r, current);
             status = set_results(json, r, err);
             json_array_append_new(list, json);
         }
@@ -239,22 +196,9 @@ struct environments {
 static int keep_environment(void *user, const struct environment *e)
 {
     struct environments *all = user;
-    struct arena *memory = &all->memory;
     all->list = memory_grow(all->list, all->count + 1, sizeof *all->list);
-    all->list[all->count++] = (struct environment){.key = arena_copy(memory, e->key),
-                                                   .job = arena_copy(memory, e->job),
-                                                   .source_hash = arena_copy(memory, e->source_hash),
-                                                   .compiler = arena_copy(memory, e->compiler),
-                                                   .device = arena_copy(memory, e->device),
-                                                   .arch = arena_copy(memory, e->arch),
-                                                   .driver = arena_copy(memory, e->driver),
-                                                   .settings = ""};
+    all->list[all->count++] = environment_copy(&all->memory, e);
     return 0;
-}
-
-static json_t *text_or_null(const char *text)
-{
-    return text ? json_text(text, strlen(text)) : json_null();
 }
 
 json_t *report_job(const struct report_source *source, const struct report_options *options)
@@ -272,11 +216,10 @@ json_t *report_job(const struct report_source *source, const struct report_optio
                        : source->job_file ? source->job_file
                                           : source->store_path;
     const char *error = source->error ? source->error : status ? err.message : NULL;
-    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "name", text_or_null(name ? name : "?"), "title",
-                             text_or_null(source->job && source->job->description ? source->job->description : ""),
-                             "job_file", text_or_null(source->job_file), "store", text_or_null(source->store_path),
-                             "error", text_or_null(error), "running", source->store && store_holder(source->store) != 0,
-                             "results", results);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "name", name ? name : "?", "title",
+                             source->job && source->job->description ? source->job->description : "", "job_file",
+                             source->job_file, "store", source->store_path, "error", error, "running",
+                             source->store && store_holder(source->store) != 0, "results", results);
     free(all.list);
     arena_release(&all.memory);
     return json;

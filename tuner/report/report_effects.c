@@ -94,18 +94,16 @@ json_t *report_parameters(const struct result *r)
         for (size_t v = 0; v < parameter->count; v++) {
             const double *own = times + values[v].from;
             size_t n = values[v].timed;
-            json_array_append_new(names, json_text(parameter->values[v], strlen(parameter->values[v])));
-            json_array_append_new(figures,
-                                  json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "n", (json_int_t)values[v].trials, "ok",
-                                            (json_int_t)values[v].ok, "best", json_real_or_null(values[v].best), "q1",
-                                            json_real_or_null(quantile(own, n, 0.25)), "median",
-                                            json_real_or_null(quantile(own, n, 0.5)), "q3",
-                                            json_real_or_null(quantile(own, n, 0.75))));
+            json_array_append_new(names, json_string(parameter->values[v]));
+            json_array_append_new(figures, json_pack("{s:I, s:I, s:f, s:f, s:f, s:f}", "n",
+                                                     (json_int_t)values[v].trials, "ok", (json_int_t)values[v].ok,
+                                                     "best", values[v].best, "q1", quantile(own, n, 0.25), "median",
+                                                     quantile(own, n, 0.5), "q3", quantile(own, n, 0.75)));
         }
         json_array_append_new(
-            list, json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", parameter->name, "values", names, "grouped",
+            list, json_pack("{s:s, s:o, s:o, s:f, s:o}", "name", parameter->name, "values", names, "grouped",
                             parameter->grouped ? json_integer((json_int_t)parameter->grouped) : json_null(),
-                            "importance", json_real_or_null(importance), "by_value", figures));
+                            "importance", importance, "by_value", figures));
         free(values);
     }
     free(times);

@@ -111,10 +111,9 @@ json_t *report_failures(const struct result *r)
         json_t *trials = json_array();
         for (size_t i = 0; i < all[k].count && i < TRIALS_NAMED; i++)
             json_array_append_new(trials, json_integer((json_int_t)t->ids[all[k].trials[i]]));
-        const char *reason = t->words.texts[all[k].reason];
-        json_array_append_new(list, json_pack("{s:s, s:o, s:I, s:o, s:o}", "status",
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:o, s:o}", "status",
                                               status_name((enum trial_status)all[k].status), "reason",
-                                              json_text(reason, strlen(reason)), "count", (json_int_t)all[k].count,
+                                              t->words.texts[all[k].reason], "count", (json_int_t)all[k].count,
                                               "trials", trials, "shares", shares_of(t, &all[k], &values)));
     }
     if (left)

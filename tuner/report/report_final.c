@@ -14,8 +14,7 @@ static const double tie = 0.01;
 
 static json_t *interval_json(const struct interval *i)
 {
-    return json_pack("{s:o, s:o, s:o}", "value", json_real_or_null(i->value), "low", json_real_or_null(i->low), "high",
-                     json_real_or_null(i->high));
+    return json_pack("{s:f, s:f, s:f}", "value", i->value, "low", i->low, "high", i->high);
 }
 
 static const char *verdict_of(const struct interval *ratio)
@@ -52,8 +51,7 @@ static json_t *config_of(const struct result *r, int64_t id)
 {
     struct trial trial;
     struct error err;
-    return id != NO_TRIAL && !store_get(r->store, id, &trial, &err) ? json_text(trial.config, strlen(trial.config))
-                                                                    : json_null();
+    return id != NO_TRIAL && !store_get(r->store, id, &trial, &err) ? json_string(trial.config) : json_null();
 }
 
 static json_t *entry_json(const struct result *r, const struct final *final, const struct final_entry *entry)
@@ -71,11 +69,10 @@ static json_t *entry_json(const struct result *r, const struct final *final, con
     struct trial trial;
     bool winner = entry->trial != NO_TRIAL && entry->trial == final->winner;
     const struct interval one = {1, 1, 1};
-    json_t *json = json_pack(
-        "{s:o, s:I, s:o, s:b, s:o, s:b, s:b, s:o, s:o}", "name", json_text(entry->name, strlen(entry->name)), "trial",
-        (json_int_t)entry->trial, "config", config_of(r, entry->trial), "ok", entry->ok, "reason",
-        json_text(entry->reason, strlen(entry->reason)), "winner", winner, "tied", is_tied(final, entry->trial), "time",
-        interval_json(&time), "ratio", interval_json(winner ? &one : &entry->ratio));
+    json_t *json = json_pack("{s:s, s:I, s:o, s:b, s:s, s:b, s:b, s:o, s:o}", "name", entry->name, "trial",
+                             (json_int_t)entry->trial, "config", config_of(r, entry->trial), "ok", entry->ok, "reason",
+                             entry->reason, "winner", winner, "tied", is_tied(final, entry->trial), "time",
+                             interval_json(&time), "ratio", interval_json(winner ? &one : &entry->ratio));
     bool known = entry->trial != NO_TRIAL && !store_get(r->store, entry->trial, &trial, &err);
     for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
         json_object_set_new(json, resources[i].key,
@@ -112,7 +109,7 @@ static void take_winner(const struct result *r, const struct final *final, struc
     out->verdict = library ? verdict_of(&library->ratio) : "no library";
     if (!library) return;
     out->ratio = interval_json(&library->ratio);
-    json_object_set_new(out->ratio, "against", json_text(library->name, strlen(library->name)));
+    json_object_set_new(out->ratio, "against", json_string(library->name));
 }
 
 // A final without a winner that is newer than any with one.

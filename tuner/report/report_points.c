@@ -107,7 +107,7 @@ static void add_point(struct points *c, const struct trial *trial)
     for (size_t s = 0; s < trial->stage_count; s++)
         put_level(c, FIELD_STAGE, &trial->stages[s], trial->stage_count > 1 ? trial->stages[s].name : NULL);
     for (size_t k = 0; k < trial->counter_count; k++) put_counter(c, trial, &trial->counters[k], tuned);
-    json_t *row = json_pack("[I, o]", (json_int_t)trial->id, json_real_or_null(trial->objective));
+    json_t *row = json_pack("[I, f]", (json_int_t)trial->id, trial->objective);
     for (size_t i = 0; i < c->columns.count && i < COLUMNS_MOST; i++)
         json_array_append_new(row, json_brief_or_null(c->row[i]));
     json_array_append_new(c->rows, row);
@@ -120,7 +120,7 @@ static json_t *columns_json(struct points *c, json_t *values, size_t shown)
     json_t *names = json_pack("[s, s]", "trial", "time"), *units = json_pack("[s, s]", "", "s"), *row,
            *meanings = json_pack("[s, s]", "number of the trial", "the objective, over the problems' times");
     for (i = 0; i < count; i++) {
-        json_array_append_new(names, json_text(c->columns.texts[i], strlen(c->columns.texts[i])));
+        json_array_append_new(names, json_string(c->columns.texts[i]));
         json_array_append_new(units, json_string(c->units[i]));
         json_array_append_new(meanings, json_string(c->meanings[i]));
     }
@@ -195,8 +195,7 @@ int report_machine(const struct result *r, json_t **machine, struct error *err)
         assert(!status);
         for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
         if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
-        json_array_append_new(rows, json_pack("[o, o, o, o]", json_real_or_null(trial.finished),
-                                              json_brief_or_null(trial.temperature),
+        json_array_append_new(rows, json_pack("[f, o, o, o]", trial.finished, json_brief_or_null(trial.temperature),
                                               json_brief_or_null(trial.clock_mhz), json_brief_or_null(power)));
     }
     free(chosen);

@@ -9,8 +9,7 @@ enum { BINS = 60, DISTRIBUTION_MOST = 200 };
 
 static void add_row(json_t *rows, double seconds, size_t evaluations, double time, int64_t trial)
 {
-    json_array_append_new(rows, json_pack("[o, I, o, I]", json_real_or_null(seconds), (json_int_t)evaluations,
-                                          json_real_or_null(time), (json_int_t)trial));
+    json_array_append_new(rows, json_pack("[f, I, f, I]", seconds, (json_int_t)evaluations, time, (json_int_t)trial));
 }
 
 json_t *report_progress(const struct result *r)
@@ -51,7 +50,7 @@ json_t *report_histogram(const struct result *r)
         size_t bins = ratio > 1 ? BINS : 1, used = 0;
         if (bins == 1) high = low * 1.001, low = low / 1.001, ratio = high / low;
         for (size_t b = 0; b <= bins; b++)
-            json_array_append_new(edges, json_real_or_null(low * pow(ratio, (double)b / (double)bins)));
+            json_array_append_new(edges, json_real(low * pow(ratio, (double)b / (double)bins)));
         for (size_t b = 0; b < bins; b++) {
             double edge = low * pow(ratio, (double)(b + 1) / (double)bins);
             size_t from = used;
@@ -69,7 +68,7 @@ json_t *report_distribution(const struct result *r)
     json_t *time = json_array(), *share = json_array();
     size_t exact = DISTRIBUTION_MOST / 10, n = t->timed;
     for (size_t k = 0, rank = 0; k < DISTRIBUTION_MOST && rank < n; k++) {
-        json_array_append_new(time, json_real_or_null(t->times[t->order[rank]]));
+        json_array_append_new(time, json_real(t->times[t->order[rank]]));
         json_array_append_new(share, json_real((double)(rank + 1) / (double)n));
         size_t next = rank + 1;
         if (k + 1 >= exact && n > DISTRIBUTION_MOST) {

@@ -48,7 +48,7 @@ json_t *report_lines(const struct result *r)
         json_t *row = json_pack("[I]", (json_int_t)t->ids[chosen[k]]);
         for (size_t p = 0; p < t->parameter_count; p++)
             json_array_append_new(row, json_integer(trial_value(t, chosen[k], p)));
-        json_array_append_new(row, json_real_or_null(t->times[chosen[k]]));
+        json_array_append_new(row, json_real(t->times[chosen[k]]));
         json_array_append_new(rows, row);
     }
     free(chosen);

@@ -77,9 +77,8 @@ json_t *result_problems(const struct result *r)
     for (size_t p = 0; p < r->problem_count; p++) {
         const struct report_problem *problem = &r->problems[p];
         json_array_append_new(list,
-                              json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", problem->name, "tuned", problem->tuned,
-                                        "weight", json_real_or_null(problem->weight), "flops",
-                                        json_real_or_null(problem->flops), "bytes", json_real_or_null(problem->bytes)));
+                              json_pack("{s:s, s:b, s:f, s:f, s:f}", "name", problem->name, "tuned", problem->tuned,
+                                        "weight", problem->weight, "flops", problem->flops, "bytes", problem->bytes));
     }
     return list;
 }

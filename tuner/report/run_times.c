@@ -120,12 +120,11 @@ json_t *run_times_json(const struct run_times *r)
     for (size_t i = 0; i < r->count; i++) {
         const struct search_run *run = &r->runs[i];
         json_t *strategy = json_object_get(run->document, "strategy"), *seed = json_object_get(run->document, "seed");
-        json_array_append_new(list,
-                              json_pack("{s:o, s:o, s:I, s:O?, s:O?, s:o, s:I}", "started",
-                                        json_real_or_null(run->started), "ended", json_real_or_null(run->ended), "new",
-                                        (json_int_t)json_get_integer(run->document, "new", (int64_t)run->evaluations),
-                                        "strategy", strategy, "seed", seed, "at", json_real_or_null(run->at),
-                                        "evaluations_before", (json_int_t)run->evaluations_before));
+        json_array_append_new(
+            list, json_pack("{s:f, s:f, s:I, s:O?, s:O?, s:f, s:I}", "started", run->started, "ended", run->ended,
+                            "new", (json_int_t)json_get_integer(run->document, "new", (int64_t)run->evaluations),
+                            "strategy", strategy, "seed", seed, "at", run->at, "evaluations_before",
+                            (json_int_t)run->evaluations_before));
     }
     return list;
 }

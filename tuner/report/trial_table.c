@@ -164,7 +164,7 @@ static size_t group_values(const size_t *trials, size_t count, uint16_t *group)
 static char *readable(char *text)
 {
     if (json_takes(text)) return text;
-    json_t *string = json_text(text, strlen(text));
+    json_t *string = json_string(text);
     char *clean = text_copy(json_string_value(string));
     json_decref(string);
     free(text);

@@ -1,16 +1,39 @@
-// Trials that have ended, on their way into the store: see run.h.
+// The results of a run: trials that have ended are committed to the store together, and then told to the strategy.
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/run/run.h"
+#include "tuner/setup/work_check.h"
+
+void run_add_proposal(struct run *r, const uint16_t *config)
+{
+    char *text = space_text(r->job->space, config);
+    enum task_known known = TASK_UNKNOWN;
+    struct trial trial;
+    struct error err;
+    int found = store_find(r->store, text, &trial, &err);
+    if (found < 0)
+        fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+    else if (!found) // measured in an earlier run
+        known = trial.status == STATUS_COMPILE_ERROR || trial.status == STATUS_COMPILE_TIMEOUT ||
+                        trial.status == STATUS_PRUNED
+                    ? TASK_KNOWN_TO_FAIL_BEFORE_GPU
+                    : TASK_KNOWN_FROM_GPU;
+    task_add(&r->policy, r->job->space, config, TASK_TRIAL, known);
+    free(text);
+}
 
 void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason,
                 const struct trial_answer *answer, struct arena *memory)
 {
-    struct finished_trial *f = memory_new(1, sizeof *f);
-    f->task = t;
-    f->measured = answer != NULL;
-    if (f->measured) f->check = run_check_candidate(r, t);
+    struct commit_queue *q = &r->finished;
+    q->list = memory_room(q->list, &q->room, q->count + 1, sizeof *q->list);
+    struct finished_trial *f = &q->list[q->count++];
+    *f = (struct finished_trial){.task = t, .measured = answer != NULL};
+    if (f->measured) f->check = gpu_checks_candidate(&r->checks, t);
     trial_record_make(&f->record,
                       &(struct trial_facts){.job = r->job,
                                             .limits = &r->pool.limits,
@@ -21,10 +44,73 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
                                             .launch_count = t->launch_count,
                                             .answer = answer,
                                             .memory = memory,
-                                            .counts = r->metric_count > 0},
+                                            .counts = r->job_answer.metric_count > 0},
                       status, reason);
-    r->finished = memory_grow(r->finished, r->finished_count + 1, sizeof(struct finished_trial *));
-    r->finished[r->finished_count++] = f;
+}
+
+// Tells a result, and says so where it is the best so far.
+static void take_result(struct run *r, const struct search_result *x, bool stored)
+{
+    const struct incumbent *best = &r->search.incumbent;
+    bool first = !isfinite(best->objective);
+    size_t problem;
+    char shown[32], ratio[64] = "";
+    if (!search_take(&r->search, x, &problem)) return;
+    run_event_best(r, first, stored, problem);
+    if (r->job->objective == OBJECTIVE_EACH) {
+        display_log(&r->display, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
+                    text_show_duration(x->times[problem], shown, sizeof shown), x->trial, x->text);
+        return;
+    }
+    if (isfinite(best->baseline)) snprintf(ratio, sizeof ratio, ", %.3f of ", best->baseline / x->objective);
+    display_log(&r->display, "%s %s%s%s (trial %" PRId64 "): %s",
+                first ? "first result:" : "new best:", text_show_duration(x->objective, shown, sizeof shown), ratio,
+                *ratio ? best->baseline_name : "", x->trial, x->text);
+}
+
+// Once a run.
+static void doubt_work(struct run *r, const double *times)
+{
+    struct error warning;
+    for (size_t p = 0; p < r->job->tuned_count && !r->work_doubted; p++)
+        if (work_is_doubtful(r->job, p, times[p], r->ceilings, &warning)) {
+            display_message(&r->display, "warning: %s", warning.message);
+            r->work_doubted = true;
+        }
+}
+
+static void add_to_statistics(struct run_statistics *s, const struct trial *trial, const struct task *t)
+{
+    s->new_trials += !t->queued.retry;
+    s->compile_seconds += t->compiled.cached ? 0 : t->compiled.seconds;
+    s->cache_hits += t->compiled.cached;
+    if (isfinite(trial->gpu_busy)) s->gpu_busy += trial->gpu_busy;
+    if (isfinite(trial->gpu_seconds)) s->gpu_wall += trial->gpu_seconds;
+    if (isfinite(trial->clock_mhz)) s->clock_mhz = trial->clock_mhz;
+    if (isfinite(trial->temperature)) s->temperature = trial->temperature;
+}
+
+// Its trial is in the store.
+static void take_committed(struct run *r, struct task *t, const struct trial_record *record)
+{
+    const struct trial *trial = &record->trial;
+    enum trial_status status = trial->status;
+    t->trial = trial->id;
+    t->objective = trial->objective;
+    add_to_statistics(&r->statistics, trial, t);
+    take_result(r,
+                &(struct search_result){t->config, t->text, trial->id, status, trial->objective, record->times,
+                                        t->queued.retry},
+                false);
+    if (status == STATUS_OK) doubt_work(r, record->times);
+    bool common = status != STATUS_CRASHED && status != STATUS_TIMEOUT && r->search.counts[status] > 3;
+    if (status != STATUS_OK && status != STATUS_SLOW && !common)
+        display_log(&r->display, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(status), trial->reason,
+                    t->text);
+    if (trial->counted)
+        task_drop(&r->policy, t);
+    else
+        policy_countable(&r->policy, &t->queued);
 }
 
 static int put(struct run *r, struct finished_trial *f, struct error *err)
@@ -37,28 +123,71 @@ static int put(struct run *r, struct finished_trial *f, struct error *err)
 void run_commit_all(struct run *r)
 {
     struct error err;
-    size_t count = r->finished_count;
+    size_t count = r->finished.count;
     if (!count) return;
     struct trial **trials = memory_new(count, sizeof(struct trial *));
     bool apart = count == 1, failed = false;
     for (size_t i = 0; i < count; i++) {
-        trials[i] = &r->finished[i]->record.trial;
-        apart |= r->finished[i]->task->queued.retry;
+        trials[i] = &r->finished.list[i].record.trial;
+        apart |= r->finished.list[i].task->queued.retry;
     }
     bool together = !apart && !store_add_all(r->store, trials, count, &err);
     for (size_t i = 0; i < count; i++) {
-        struct finished_trial *f = r->finished[i];
+        struct finished_trial *f = &r->finished.list[i];
         // Where they cannot be stored together (a full disk), as many as can be are.
         if (!together && !failed && put(r, f, &err)) {
-            run_fail(r, EXIT_ENVIRONMENT, &err);
+            fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
             failed = true;
         }
-        if (!failed) run_tell_committed(r, f->task, &f->record);
+        if (!failed) take_committed(r, f->task, &f->record);
         bool valid = !failed && trials[i]->status == STATUS_OK;
-        if (f->measured) run_check_note(r, &f->check, valid ? trials[i]->id : 0, trials[i]->objective);
+        if (f->measured) gpu_checks_note(&r->checks, &f->check, valid ? trials[i]->id : 0, trials[i]->objective);
         trial_record_release(&f->record);
-        free(f);
     }
     free(trials);
-    r->finished_count = 0;
+    r->finished.count = 0;
+}
+
+void run_commit_counters(struct run *r, struct task *t, const struct counted_trial *answer)
+{
+    size_t count;
+    struct trial_counter *counters =
+        trial_record_counters(answer, r->job_answer.metrics, r->job_answer.metric_count, &count);
+    struct error err;
+    if (store_add_counters(r->store, t->trial, counters, count, &err))
+        fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+    free(counters);
+    task_drop(&r->policy, t);
+}
+
+// The result of a trial that an earlier run has measured.
+static void take_stored(struct run *r, const struct trial *trial)
+{
+    struct search_result x;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double times[JOB_MAX_PROBLEMS];
+    if (search_read(&r->search, trial, &x, config, times)) take_result(r, &x, true);
+}
+
+void run_tell_known(struct run *r, struct task *t)
+{
+    struct trial trial;
+    struct error err;
+    int found = store_find(r->store, t->text, &trial, &err);
+    if (found < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+    if (!found) take_stored(r, &trial);
+    task_drop(&r->policy, t);
+}
+
+static int visit(void *user, const struct trial *trial)
+{
+    struct run *r = user;
+    if (!search_has_told(&r->search, trial->id)) take_stored(r, trial);
+    return 0;
+}
+
+void run_replay_stored(struct run *r)
+{
+    struct error err;
+    if (store_each(r->store, false, 0, visit, r, &err) < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
 }

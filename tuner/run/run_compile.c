@@ -1,22 +1,18 @@
 // Requests to the compilers and their answers: see run.h. A compiler that dies or misses its deadline (its own, by
 // NVRTC's callback, comes first) costs its candidate, which gets the reason, and is started again. One that is ended
 // from outside costs nothing the first time.
-#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
 void run_compile(struct run *r, struct task *t, size_t compiler)
 {
     struct error err;
-    json_t *request = job_setup_compile(&r->setup, &r->pool, t->config, t->text);
+    json_t *request = job_setup_compile(&r->setup, &r->pool, t->config, t->text, t->by_nvcc);
     double deadline = r->job->compile_timeout + COMPILE_GRACE;
-    if (t->by_nvcc) {
-        json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
-        deadline *= 2; // NVRTC goes first
-    }
+    if (t->by_nvcc) deadline *= 2; // NVRTC goes first
     if (!pool_send_compiler(&r->pool, compiler, request, deadline, &err)) return;
     if (pool_compiler_usable(&r->pool, compiler))
-        run_fail(r, EXIT_ENVIRONMENT, &err);
+        fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     else
         policy_compiler_gone(&r->policy, &t->queued);
 }
@@ -29,7 +25,7 @@ static struct task *task_of(const struct run *r, size_t compiler)
 static void drop_build(struct run *r, struct task *t, const char *reason)
 {
     builds_failed(&r->final, t, reason);
-    run_drop_task(r, t);
+    task_drop(&r->policy, t);
 }
 
 static void finish(struct run *r, struct task *t, enum trial_status status, const char *reason)
@@ -41,7 +37,7 @@ static void finish(struct run *r, struct task *t, enum trial_status status, cons
     else if (r->final.builds.decision)
         drop_build(r, t, reason);
     else
-        run_drop_task(r, t);
+        task_drop(&r->policy, t);
 }
 
 static void take_compiled(struct run *r, struct task *t)
@@ -49,7 +45,7 @@ static void take_compiled(struct run *r, struct task *t)
     struct error err;
     // A task that is only counted has run.
     if (builds_over(&r->final)) {
-        run_drop_task(r, t);
+        task_drop(&r->policy, t);
         return;
     }
     if (t->queued.purpose != TASK_COUNT && job_setup_launches(r->job, &r->pool.limits, t->config, &t->compiled,
@@ -68,7 +64,7 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
     const char *reason;
     if (t->by_nvcc) builds_compiled(&r->final, answer);
     enum compile_result result = compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err);
-    run_watch_compiled(r, compiler, result != COMPILE_DONE);
+    run_watch_compiled(&r->watch, compiler, result != COMPILE_DONE);
     if (result != COMPILE_DONE && r->final.builds.decision) { // the final is decided and stays so
         drop_build(r, t, reason);
         return;
@@ -81,13 +77,13 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
         finish(r, t, status, reason);
         break;
     case COMPILE_SOURCE_CHANGED:
-        run_fail(r, EXIT_USAGE, &err);
+        fatal_error_set(&r->failure, EXIT_USAGE, &err);
         break;
     case COMPILE_IMPOSSIBLE:
         if (pool_refuse_compiler(&r->pool, compiler, err.message)) // another node compiles it
             policy_compiler_gone(&r->policy, &t->queued);
         else
-            run_fail(r, EXIT_ENVIRONMENT, &err);
+            fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
         break;
     }
 }
@@ -101,8 +97,8 @@ void run_take_compiler_loss(struct run *r, const struct pool_event *event)
         policy_compiler_gone(&r->policy, &task_of(r, event->worker)->queued);
         return;
     }
-    if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued)) return;
-    run_watch_compiled(r, event->worker, true);
+    if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued, false)) return;
+    run_watch_compiled(&r->watch, event->worker, true);
     char *reason =
         event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);
     finish(r, task_of(r, event->worker), event->late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR, reason);

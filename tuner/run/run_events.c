@@ -25,15 +25,15 @@ static json_t *counts_of(const struct run *r)
 {
     json_t *counts = json_object();
     for (int s = 0; s < STATUS_COUNT; s++)
-        if (r->statistics.counts[s])
-            json_object_set_new(counts, status_name((enum trial_status)s), json_integer(r->statistics.counts[s]));
+        if (r->search.counts[s])
+            json_object_set_new(counts, status_name((enum trial_status)s), json_integer(r->search.counts[s]));
     return counts;
 }
 
 // "best", "ratio" and what they are of; null before there is one.
 static void add_best(const struct run *r, json_t *members)
 {
-    const struct incumbent *b = &r->incumbent;
+    const struct incumbent *b = &r->search.incumbent;
     json_object_set_new(members, "best", json_real_or_null(b->objective));
     json_object_set_new(members, "baseline", text_or_null(b->baseline_name));
     json_object_set_new(members, "ratio",
@@ -58,19 +58,18 @@ void run_event_begin(const struct run *r)
                         EVENTS_FORMAT, "version", EVENTS_VERSION, "path", text_or_null(r->job->path), "store",
                         text_or_null(o->store_path), "log", text_or_null(o->log_path), "device", r->pool.device_name,
                         "driver", r->pool.driver, "compiler", r->pool.compiler, "replayed", (int)r->pool.replay,
-                        "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed, "configurations",
+                        "strategy", r->search.strategy_class->name, "seed", (json_int_t)r->setup.seed, "configurations",
                         (json_int_t)space_size(r->job->space), "time_limit",
                         o->time > 0 ? json_real(o->time) : json_null(), "evaluations_limit",
                         o->evaluations > 0 ? json_integer(o->evaluations) : json_null()));
 }
 
-void run_event_baseline(const struct run *r, const json_t *baseline, double objective)
+void run_event_baseline(const struct run *r, const struct baseline_answer *baseline, double objective)
 {
     if (!r->options->events) return;
     run_event(r, "baseline",
-              json_pack("{s:s, s:o, s:s, s:s}", "name", json_get_string(baseline, "name", "?"), "time",
-                        json_real_or_null(objective), "detail", json_get_string(baseline, "detail", ""), "reason",
-                        json_get_string(baseline, "reason", "")));
+              json_pack("{s:s, s:o, s:s, s:s}", "name", baseline->name, "time", json_real_or_null(objective), "detail",
+                        baseline->detail, "reason", baseline->reason));
 }
 
 void run_event_ceilings(const struct run *r)
@@ -83,7 +82,7 @@ void run_event_ceilings(const struct run *r)
 
 void run_event_best(const struct run *r, bool first, bool stored, size_t problem)
 {
-    const struct incumbent *b = &r->incumbent;
+    const struct incumbent *b = &r->search.incumbent;
     bool each = r->job->objective == OBJECTIVE_EACH;
     if (!r->options->events) return;
     json_t *members = json_pack("{s:I, s:s, s:b, s:o}", "trial", (json_int_t)b->trial, "config", b->config, "stored",
@@ -97,8 +96,8 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
 void run_event_progress(struct run *r)
 {
     double now = clock_now();
-    if (!r->options->events || now < r->watch.next_event) return;
-    r->watch.next_event = now + progress_every;
+    if (!r->options->events || now < r->live.next_event) return;
+    r->live.next_event = now + progress_every;
     json_t *members = run_event_so_far(r);
     const struct run_statistics *s = &r->statistics;
     json_object_set_new(members, "temperature", json_real_or_null(s->temperature > 0 ? s->temperature : (double)NAN));
@@ -117,7 +116,7 @@ void run_event_searched(const struct run *r)
 void run_event_end(const struct run *r, int status)
 {
     if (!r->options->events) return;
-    const char *reason = r->fatal ? r->failure.message : search_end_text(r->policy.end);
+    const char *reason = r->failure.set ? r->failure.why.message : search_end_text(r->policy.end);
     json_t *members = json_pack("{s:o, s:i}", "reason", text_or_null(reason), "exit_status", status);
     add_best(r, members);
     run_event(r, "end", members);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -12,7 +13,7 @@ void run_measure(struct run *r, struct task *t, size_t gpu)
 {
     double best[JOB_MAX_PROBLEMS];
     bool in_full = job_is_fallback(r->job, t->config); // it is not to be cut off as slow
-    for (size_t p = 0; p < r->job->tuned_count; p++) best[p] = in_full ? (double)NAN : r->incumbent.times[p];
+    for (size_t p = 0; p < r->job->tuned_count; p++) best[p] = in_full ? (double)NAN : r->search.incumbent.times[p];
     t->device_id = r->pool.gpus[gpu].uuid;
     const struct trial_request request = {
         .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = t->problems},
@@ -47,7 +48,7 @@ static void take_trial(struct run *r, struct task *t, size_t gpu, const struct t
                        struct arena *memory)
 {
     int status = status_find(answer->head.status);
-    run_watch_measured(r, gpu, status != STATUS_OK && status != STATUS_SLOW, answer);
+    run_watch_measured(&r->watch, gpu, status != STATUS_OK && status != STATUS_SLOW, answer);
     if (status >= 0) {
         run_commit(r, t, (enum trial_status)status, answer->head.reason, answer, memory);
         return;
@@ -82,20 +83,29 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     arena_release(&memory);
 }
 
+// So many valid trials of a GPU that was set aside have become slow.
+static void demote(struct run *r, size_t count)
+{
+    struct error err;
+    r->search.counts[STATUS_OK] -= (int64_t)count;
+    r->search.counts[STATUS_SLOW] += (int64_t)count;
+    if (count && search_find_best(&r->search, &err)) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+}
+
 void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
 {
     struct trial_answer answer; // of others it has the time that it took
     struct arena memory = {NULL};
     record_read(&trial_answer_record, message, &answer, &memory, NULL); // the pool has checked it
-    run_watch_answered(r, gpu, answer.figures.gpu_seconds);
+    run_watch_answered(&r->watch, gpu, answer.figures.gpu_seconds);
     struct policy_request request = policy_gpu_answered(&r->policy, gpu);
-    run_watch_gpu(r, gpu);
+    run_watch_gpu(&r->watch, gpu);
     if (request.kind == REQUEST_TRIAL)
         take_trial(r, (struct task *)request.tasks[0], gpu, &answer, &memory);
     else if (request.kind == REQUEST_COUNT)
         take_counts(r, &request, message);
     else if (request.kind == REQUEST_CHECK)
-        run_take_check(r, gpu, &answer);
+        demote(r, gpu_checks_take(&r->checks, gpu, &answer));
     else
         r->final.answer = json_deep_copy(message);
     free(request.tasks);
@@ -108,12 +118,11 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     bool was_over = r->policy.final_over,
          retryable = event->announced || (event->node && policy_lost_with_node(&r->policy, event->worker));
     struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, retryable);
-    run_watch_gpu(r, event->worker);
+    run_watch_gpu(&r->watch, event->worker);
     r->watch.gpus.list[event->worker].restarts++;
     if (!was_over && r->policy.final_over && event->node) {
         final_move(&r->final);
-    } else if (!was_over && r->policy.final_over && event->outside && !r->final.again) {
-        r->final.again = true;
+    } else if (!was_over && r->policy.final_over && event->outside && r->final.ended++ < ENDED_MOST) {
         policy_continue_final(&r->policy);
     } else if (!was_over && r->policy.final_over) {
         r->final.blamed.trial = event->trial;
@@ -122,16 +131,17 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     }
     for (size_t i = 0; i < blamed.task_count; i++) {
         struct task *t = (struct task *)blamed.tasks[i];
-        if (event->outside && policy_try_again(&r->policy, &t->queued)) {
-            display_log(&r->display, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
+        if (event->outside && policy_try_again(&r->policy, &t->queued, event->begun)) {
+            display_log(&r->display, "that may not be the candidate's fault: it is tried again: %s", t->text);
         } else if (blamed.kind == REQUEST_TRIAL) {
-            run_watch_measured(r, event->worker, true, NULL);
+            run_watch_measured(&r->watch, event->worker, true, NULL);
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
         } else {
             display_log(&r->display, "trial %" PRId64 " has no counters: counting it ended the worker", t->trial);
             run_commit_counters(r, t, NULL);
         }
     }
-    if (blamed.kind == REQUEST_CHECK && !event->outside) run_check_failed(r, event->worker, event->why.message);
+    if (blamed.kind == REQUEST_CHECK && !event->outside)
+        demote(r, gpu_checks_failed(&r->checks, event->worker, event->why.message));
     free(blamed.tasks);
 }

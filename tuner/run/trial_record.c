@@ -91,8 +91,8 @@ void trial_record_release(struct trial_record *record)
     arena_release(&record->memory);
 }
 
-struct trial_counter *trial_record_counters(const struct counted_trial *answer, char *const *keys, size_t key_count,
-                                            size_t *count)
+struct trial_counter *trial_record_counters(const struct counted_trial *answer, const char *const *keys,
+                                            size_t key_count, size_t *count)
 {
     struct trial_counter *counters = NULL;
     *count = 0;

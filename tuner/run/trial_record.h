@@ -37,7 +37,7 @@ void trial_record_release(struct trial_record *);
 
 // The counters in an answer for one trial (NULL: none); `keys` are those that the worker promised, in order. NULL with
 // *count 0 where there is none; the caller frees.
-struct trial_counter *trial_record_counters(const struct counted_trial *answer, char *const *keys, size_t key_count,
-                                            size_t *count);
+struct trial_counter *trial_record_counters(const struct counted_trial *answer, const char *const *keys,
+                                            size_t key_count, size_t *count);
 
 #endif

@@ -86,7 +86,7 @@ static void name_culprit(const struct job *job, const struct implementation *m, 
     else if (m != &job->reference && m != job_current(job))
         error_prefix(err, "baseline '%s'", m->name);
     else
-        error_prefix(err, "%s %s '%s'", m == &job->reference ? "reference" : "present", library ? "library" : "kernel",
+        error_prefix(err, "%s %s '%s'", m == &job->reference ? "reference" : "current", library ? "library" : "kernel",
                      library                            ? m->path
                      : m->kind == IMPLEMENTATION_KERNEL ? m->stage.entry
                                                         : job->stages[0].entry);
@@ -154,10 +154,11 @@ json_t *job_setup_for_gpu(const struct job_setup *s)
 }
 
 json_t *job_setup_compile(const struct job_setup *s, const struct worker_pool *pool, const uint16_t *config,
-                          const char *text)
+                          const char *text, bool by_nvcc)
 {
     json_t *request = request_compile(s->job, config, pool->arch, s->source_hash, s->cache);
     json_object_set_new(request, "config", json_string(text));
+    if (by_nvcc) json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
     return request;
 }
 

@@ -32,10 +32,10 @@ void job_setup_release(struct job_setup *);
 json_t *job_setup_for_gpu(const struct job_setup *);
 
 // The compile request for a configuration whose text it is. The compiler ends by itself at the job's deadline; it is
-// killed COMPILE_GRACE seconds later.
+// killed COMPILE_GRACE seconds later. `by_nvcc`: nvcc builds it, whatever the job says.
 enum { COMPILE_GRACE = 10 };
 json_t *job_setup_compile(const struct job_setup *, const struct worker_pool *, const uint16_t *config,
-                          const char *text);
+                          const char *text, bool by_nvcc);
 
 // What a compiler's answer means for a candidate.
 enum compile_result {

@@ -9,6 +9,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/pool/worker.h"
+#include "tuner/protocol/message.h"
 
 enum { PROBE_TIMEOUT = 120 };
 
@@ -17,10 +18,17 @@ static json_t *ask_new(const char *variable, const char *program, char *device, 
     struct worker w = WORKER_NONE;
     char *path = installation_worker(variable, program), *argv[] = {path, device ? "--device" : NULL, device, NULL};
     json_t *answer = NULL;
+    bool greets = !strcmp(json_get_string(request, "op", ""), "hello");
     if (worker_start(&w, program, argv, err))
         json_decref(request);
     else
         answer = worker_ask(&w, request, PROBE_TIMEOUT, err);
+    if (answer && greets && greeting_check(answer, err)) {
+        error_prefix(err, "%s", path);
+        json_decref(answer);
+        answer = NULL;
+    }
+    json_object_del(answer, "protocol"); // of no use to others
     worker_stop(&w, 2);
     worker_release(&w);
     free(path);

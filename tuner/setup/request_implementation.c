@@ -33,7 +33,7 @@ json_t *request_implementation(const struct job *job, const struct implementatio
 char *implementation_label(const struct job *job, const struct implementation *m)
 {
     if (m == &job->reference) return text_copy("the reference");
-    return m == job_current(job) ? text_copy("the present kernel") : text_format("baseline '%s'", m->name);
+    return m == job_current(job) ? text_copy("the current kernel") : text_format("baseline '%s'", m->name);
 }
 
 static const char *last_part(const char *path)
@@ -88,7 +88,7 @@ static void describe_library(const struct implementation *m, const json_t *answe
     to->path = m->path;
     to->hash = content ? arena_copy(memory, hash) : json_get_string(answer, "hash", "");
     to->built = json_get_string(answer, "library", "");
-    to->function = arena_copy(memory, m->functions[FUNCTION]);
+    to->function = arena_copy(memory, m->functions[FUNCTION_RESULT]);
     to->generate = arena_copy(memory, m->functions[FUNCTION_GENERATE]);
     to->verify = arena_copy(memory, m->functions[FUNCTION_VERIFY]);
     to->timeout = m->timeout;

@@ -243,7 +243,7 @@ static json_t *describe_call(const struct job *job, const struct implementation 
     stage_call_clear(&call);
     int failed = describe_arguments(job, stage, NULL, values, &call, &memory, err);
     call.library = library;
-    call.function = m->functions[FUNCTION];
+    call.function = m->functions[FUNCTION_RESULT];
     if (m->functions[FUNCTION_INIT]) call.init = m->functions[FUNCTION_INIT];
     call.sizes = job->problems[problem].sizes;
     call.size_count = job->size_count;

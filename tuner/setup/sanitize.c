@@ -90,7 +90,7 @@ struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, st
     if (!program) {
         error_set(
             why,
-            "there is no compute-sanitizer on the PATH, in $CUDA_HOME/bin or beside nvcc; install the CUDA toolkit's");
+            "there is no compute-sanitizer on the PATH, in $CUDA_HOME/bin or next to nvcc; install the CUDA toolkit's");
         return NULL;
     }
     if (read_version(program, version)) {

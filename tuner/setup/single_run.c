@@ -167,7 +167,7 @@ int single_run_compile(struct single_run *single, const uint16_t *config, const 
 {
     *c = (struct single_run_candidate){
         .config = space_text(single->job->space, config), .status = STATUS_OK, .reason = text_copy("")};
-    json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config),
+    json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config, false),
            *extra = json_deep_copy(defines);
     if (extra) json_object_update(json_object_get(request, "defines"), extra);
     json_decref(extra);

@@ -11,7 +11,7 @@
 
 #include "search/space/space.h"
 #include "tuner/base/json.h"
-#include "tuner/policy/task_queue.h"
+#include "tuner/policy/policy.h"
 #include "tuner/setup/request.h"
 
 struct task {
@@ -19,13 +19,21 @@ struct task {
     uint16_t config[SPACE_MAX_PARAMETERS];
     char *text;    // canonical
     int64_t trial; // id in the store once committed
-    bool by_nvcc;  // a build of nvcc's, in the race of builds
+    bool by_nvcc;  // a build of nvcc's, in the comparison of builds
     struct compiled compiled;
     json_t *problems; // of the trial request
     struct planned_launch *launches;
     size_t launch_count;
-    double objective;
+    double objective;      // NaN: unknown
     const char *device_id; // uuid of the GPU that measured it; the slot's
 };
+
+// Makes the task of a configuration and hands it to the policy.
+struct task *task_add(struct policy *, const struct space *, const uint16_t *config, enum task_purpose,
+                      enum task_known);
+void task_drop(struct policy *, struct task *); // takes it from the policy and frees it
+void task_free_all(struct policy *);            // frees the tasks that are left, before policy_release
+// Whether a trial of a configuration has no result yet.
+bool task_in_flight(const struct policy *, const struct space *, const uint16_t *config);
 
 #endif

@@ -34,23 +34,20 @@ static double median_of(double *values, size_t count)
     return low == high ? low : (low + high) / 2;
 }
 
-// The expected best of k = 1 .. count uniform random draws without repetition from `total` configurations of which
-// `valid` have the times `sorted` (ascending): result[k-1], given that a valid one is among them. The baseline of the
-// methodology score.
-static void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count)
+// The expected best of k uniform random draws without repetition from `total` configurations of which `valid` have the
+// times `sorted` (ascending), given that a valid one is among them. The baseline of the methodology score.
+static double random_best(const double *sorted, size_t valid, size_t total, size_t k)
 {
-    for (size_t k = 1; k <= count; k++) {
-        // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss
-        // the i best is the product over j < i of (total - k - j) / (total - j).
-        double miss = 1, sum = 0, certain = 0;
-        for (size_t i = 0; i < valid && miss > 1e-12; i++) {
-            double next = k + i >= total ? 0 : miss * (double)(total - k - i) / (double)(total - i);
-            sum += (miss - next) * sorted[i];
-            certain += miss - next;
-            miss = next;
-        }
-        result[k - 1] = sum / certain;
+    // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss
+    // the i best is the product over j < i of (total - k - j) / (total - j).
+    double miss = 1, sum = 0, certain = 0;
+    for (size_t i = 0; i < valid && miss > 1e-12; i++) {
+        double next = k + i >= total ? 0 : miss * (double)(total - k - i) / (double)(total - i);
+        sum += (miss - next) * sorted[i];
+        certain += miss - next;
+        miss = next;
     }
+    return sum / certain;
 }
 
 static double *sorted_times(const struct recorded *r, size_t *count)
@@ -67,22 +64,11 @@ static double *sorted_times(const struct recorded *r, size_t *count)
 static int64_t cutoff_of(const struct recorded *r)
 {
     size_t valid, low = 1, high = r->trial_count;
-    double *times = sorted_times(r, &valid), value;
+    double *times = sorted_times(r, &valid);
     double target = times[valid / 2] - 0.95 * (times[valid / 2] - times[0]);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        // One point of the curve.
-        double miss = 1, sum = 0, certain = 0;
-        for (size_t i = 0; i < valid && miss > 1e-12; i++) {
-            double next = middle + i >= r->trial_count
-                              ? 0
-                              : miss * (double)(r->trial_count - middle - i) / (double)(r->trial_count - i);
-            sum += (miss - next) * times[i];
-            certain += miss - next;
-            miss = next;
-        }
-        value = sum / certain;
-        if (value <= target)
+        if (random_best(times, valid, r->trial_count, middle) <= target)
             high = middle;
         else
             low = middle + 1;
@@ -162,8 +148,7 @@ static double score_of(const struct runs *runs, size_t strategy, size_t file, in
 {
     const struct recorded *r = runs->o->files[file];
     size_t valid;
-    double *times = sorted_times(r, &valid), *baseline = memory_new((size_t)cutoff, sizeof *baseline), sum = 0;
-    bench_random_curve(times, valid, r->trial_count, baseline, (size_t)cutoff);
+    double *times = sorted_times(r, &valid), sum = 0;
     int64_t points = 0;
     for (int64_t t = 0; t < cutoff; t++) {
         double best = 0;
@@ -174,12 +159,12 @@ static double score_of(const struct runs *runs, size_t strategy, size_t file, in
             best += value;
             found++;
         }
-        if (!found || !(baseline[t] > times[0])) continue;
-        sum += (baseline[t] - best / found) / (baseline[t] - times[0]);
+        double baseline = random_best(times, valid, r->trial_count, (size_t)t + 1);
+        if (!found || !(baseline > times[0])) continue;
+        sum += (baseline - best / found) / (baseline - times[0]);
         points++;
     }
     free(times);
-    free(baseline);
     return points ? sum / (double)points : NAN;
 }
 

@@ -11,6 +11,7 @@
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/error.h"
+#include "tuner/base/table.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/simulate/bench_processes.h"
 
@@ -64,6 +65,20 @@ void bench_release(struct bench *);
 // The conditions under which a strategy is created for one run.
 struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed,
                                                int64_t budget);
+
+// A column of a table of figures: a double at `place` in the struct of a strategy's figures on a file.
+struct bench_column {
+    char title[32];           // as in table_new
+    const char *format, *key; // for printf; of JSON
+    size_t place;
+    double scale;   // what the number is multiplied by; 0: 1
+    size_t reached; // the place of the share of the runs that got there, which ">" marks below 1; 0: none
+};
+// A line for each strategy on each file, and with several files one for the mean over them. `cells` are structs of
+// `size` bytes, strategy after strategy. What is infinite is shown as above the last budget.
+struct table *bench_table(const struct bench_options *, const struct bench_column *, size_t count, const void *cells,
+                          const void *overall, size_t size);
+double bench_figure(const struct bench_column *, const void *figures);
 
 void bench_print_table(const struct bench *, FILE *);
 void bench_print_csv(const struct bench *, FILE *);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/json.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/table.h"
 #include "tuner/simulate/bench.h"
 
@@ -13,72 +14,77 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void evaluations_cell(struct table *t, double evaluations, int64_t budget)
+double bench_figure(const struct bench_column *c, const void *figures)
 {
-    if (isfinite(evaluations))
-        table_cell(t, "%.4g", evaluations);
-    else
-        table_cell(t, ">%lld", (long long)budget);
+    return *(const double *)(const void *)((const char *)figures + c->place);
+}
+
+static void add_row(struct table *t, const struct bench_options *o, const char *file, const char *strategy,
+                    const struct bench_column *columns, size_t count, const void *figures)
+{
+    table_texts(t, file, strategy);
+    for (const struct bench_column *c = columns; c < columns + count; c++) {
+        double value = bench_figure(c, figures),
+               reached = c->reached ? *(const double *)(const void *)((const char *)figures + c->reached) : 1;
+        char text[32];
+        snprintf(text, sizeof text, c->format, value * (c->scale > 0 ? c->scale : 1));
+        if (isinf(value)) snprintf(text, sizeof text, ">%lld", (long long)o->budgets[o->budget_count - 1]);
+        table_cell(t, "%s%s", reached > 1 - 1e-9 ? "" : ">", text);
+    }
+}
+
+struct table *bench_table(const struct bench_options *o, const struct bench_column *columns, size_t count,
+                          const void *cells, const void *overall, size_t size)
+{
+    const char **titles = memory_new(count + 3, sizeof *titles);
+    titles[0] = "file";
+    titles[1] = "strategy";
+    for (size_t i = 0; i < count; i++) titles[i + 2] = columns[i].title;
+    struct table *t = table_new(titles);
+    free(titles);
+    for (size_t f = 0; f < o->file_count; f++)
+        for (size_t s = 0; s < o->strategy_count; s++)
+            add_row(t, o, base_name(o->paths[f]), o->strategies[s]->name, columns, count,
+                    (const char *)cells + (s * o->file_count + f) * size);
+    for (size_t s = 0; s < o->strategy_count && o->file_count > 1; s++)
+        add_row(t, o, "mean over files", o->strategies[s]->name, columns, count, (const char *)overall + s * size);
+    return t;
 }
 
 static struct table *make_table(const struct bench *b, bool detailed)
 {
+#define FIGURE(member) offsetof(struct bench_cell, member)
+    static const struct {
+        const char *title, *format;
+        size_t place;
+    } groups[] = {
+        {"mean", "%.4f", FIGURE(mean)}, {"median", "%.4f", FIGURE(median)}, {"1%", "%.3f", FIGURE(within_1_percent)}};
     const struct bench_options *o = &b->options;
-    static const char *const groups[] = {"mean", "median", "1%"};
-    char titles[3 * BENCH_MAX_BUDGETS][32];
-    const char *columns[3 * BENCH_MAX_BUDGETS + 8] = {"file", "strategy"};
-    size_t n = 2;
-    for (int g = 0; g < (detailed ? 3 : 1); g++) {
-        for (size_t i = 0; i < o->budget_count; i++) {
-            snprintf(titles[n], sizeof titles[n], ">%s@%lld", groups[g], (long long)o->budgets[i]);
-            columns[n] = titles[n];
-            n++;
+    struct bench_column columns[3 * BENCH_MAX_BUDGETS + 8] = {0};
+    size_t n = 0, last = o->budget_count - 1;
+    for (int g = 0; g < (detailed ? 3 : 1); g++)
+        for (size_t i = 0; i < o->budget_count; i++, n++) {
+            columns[n] =
+                (struct bench_column){.format = groups[g].format, .place = groups[g].place + i * sizeof(double)};
+            snprintf(columns[n].title, sizeof columns[n].title, ">%s@%lld", groups[g].title, (long long)o->budgets[i]);
         }
-    }
-    char within[32];
     if (!detailed) {
-        snprintf(within, sizeof within, ">1%%@%lld", (long long)o->budgets[o->budget_count - 1]);
-        columns[n++] = within;
+        columns[n] = (struct bench_column){
+            .format = "%.0f%%", .place = FIGURE(within_1_percent) + last * sizeof(double), .scale = 100};
+        snprintf(columns[n].title, sizeof columns[n].title, ">1%%@%lld", (long long)o->budgets[last]);
+        n++;
     }
-    columns[n++] = ">to 95%";
-    columns[n++] = ">to 99%";
-    if (o->score) columns[n++] = ">score";
-    columns[n++] = ">ms/proposal";
-    columns[n] = NULL;
-    return table_new(columns);
-}
-
-static void add_row(struct table *t, const struct bench *b, const char *file, const char *strategy,
-                    const struct bench_cell *c, bool detailed)
-{
-    const struct bench_options *o = &b->options;
-    size_t last = o->budget_count - 1;
-    table_cell(t, "%s", file);
-    table_cell(t, "%s", strategy);
-    for (size_t i = 0; i < o->budget_count; i++) table_cell(t, "%.4f", c->mean[i]);
-    for (size_t i = 0; detailed && i < o->budget_count; i++) table_cell(t, "%.4f", c->median[i]);
-    for (size_t i = 0; detailed && i < o->budget_count; i++) table_cell(t, "%.3f", c->within_1_percent[i]);
-    if (!detailed) table_cell(t, "%.0f%%", 100 * c->within_1_percent[last]);
-    evaluations_cell(t, c->to_95, o->budgets[last]);
-    evaluations_cell(t, c->to_99, o->budgets[last]);
-    if (o->score) table_cell(t, "%.3f", c->score);
-    table_cell(t, "%.3f", 1e3 * c->seconds_per_proposal);
-}
-
-static void fill(struct table *t, const struct bench *b, bool detailed)
-{
-    const struct bench_options *o = &b->options;
-    for (size_t f = 0; f < o->file_count; f++)
-        for (size_t s = 0; s < o->strategy_count; s++)
-            add_row(t, b, base_name(o->paths[f]), o->strategies[s]->name, &b->cells[s * o->file_count + f], detailed);
-    for (size_t s = 0; s < o->strategy_count && o->file_count > 1; s++)
-        add_row(t, b, "mean over files", o->strategies[s]->name, &b->overall[s], detailed);
+    columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
+    columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
+    if (o->score) columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
+    columns[n++] = (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
+    return bench_table(o, columns, n, b->cells, b->overall, sizeof *b->cells);
+#undef FIGURE
 }
 
 void bench_print_table(const struct bench *b, FILE *out)
 {
     struct table *t = make_table(b, false);
-    fill(t, b, false);
     table_print(t, out);
     table_free(t);
     fprintf(
@@ -92,7 +98,6 @@ void bench_print_table(const struct bench *b, FILE *out)
 void bench_print_csv(const struct bench *b, FILE *out)
 {
     struct table *t = make_table(b, true);
-    fill(t, b, true);
     table_print_csv(t, out);
     table_free(t);
 }

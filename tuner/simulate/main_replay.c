@@ -63,10 +63,10 @@ static json_t *hello(const struct recorded *r)
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
     const char *known = json_get_string(r->environment, "compiler", "compiler"), *suffix = " (recorded)";
     char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // a replay was exported
-    json_t *answer = json_pack("{s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "compiler", compiler,
-                               "device", device, "replayed", 1, "recording", provenance(r), "recorded", identity(r),
-                               "libraries", "nvml", 0, "counters", "available", (int)(r->metric_count > 0), "chip",
-                               "recorded", "reason", "none were recorded");
+    json_t *answer = json_pack("{s:i, s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "protocol",
+                               PROTOCOL_VERSION, "compiler", compiler, "device", device, "replayed", 1, "recording",
+                               provenance(r), "recorded", identity(r), "libraries", "nvml", 0, "counters", "available",
+                               (int)(r->metric_count > 0), "chip", "recorded", "reason", "none were recorded");
     free(compiler);
     return answer;
 }

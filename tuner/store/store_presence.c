@@ -66,7 +66,7 @@ static int say_lost(const struct store *store, struct error *err)
         return error_set(err, "the store '%s' was deleted or replaced while it was in use", store->path);
     return error_set(err,
                      "the store '%s' was deleted or replaced while it was in use; all that it held is in '%s': rename "
-                     "that file to go on with it",
+                     "that file to resume with it",
                      store->path, store->rescued);
 }
 

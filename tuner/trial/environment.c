@@ -10,6 +10,13 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
+struct environment environment_copy(struct arena *m, const struct environment *e)
+{
+    return (struct environment){arena_copy(m, e->key),      arena_copy(m, e->job),     arena_copy(m, e->source_hash),
+                                arena_copy(m, e->compiler), arena_copy(m, e->device),  arena_copy(m, e->arch),
+                                arena_copy(m, e->driver),   arena_copy(m, e->settings)};
+}
+
 const struct environment_setting environment_settings[] = {
     {"job", true, "the job's name"},
     {"source", true, "hash of the template and the files that it includes"},
@@ -63,7 +70,7 @@ const struct environment_setting environment_settings[] = {
     {"reference.path", true, "the shared library that computes the reference"},
     {"reference.function", true, "the function in that library"},
     {"reference.generate", true, "the function in that library that makes the inputs"},
-    {"reference.verify", true, "the function in that library that judges outputs"},
+    {"reference.verify", true, "the function in that library that verifies outputs"},
     {"reference.hash", true, "hash of a library or of its source, or of a command and the files that it names"},
     {"reference.command", true, "the command that computes the reference"},
     {"reference.folder", false, "a path: the job file's own folder"},

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tuner/base/arena.h"
 #include "tuner/base/error.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
@@ -30,6 +31,9 @@ struct environment {
     const char *driver;      // "580.159.04"
     const char *settings;    // everything, these included
 };
+
+// A copy whose texts live in the arena.
+struct environment environment_copy(struct arena *, const struct environment *);
 
 struct environment_setting {
     const char *name;    // "problems.#.buffers.#.rows": # is any index, * any name

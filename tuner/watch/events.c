@@ -21,7 +21,7 @@ void event_write(struct event_stream *s, const char *kind, const char *job, json
     json_decref(event);
     if (fprintf(s->file, "%s\n", line) < 0 || fflush(s->file)) {
         s->broken = true;
-        fprintf(stderr, "sweetspot: cannot write events (%s); tuning goes on without them\n", strerror(errno));
+        fprintf(stderr, "sweetspot: cannot write events (%s); tuning continues without them\n", strerror(errno));
     }
     free(line);
 }

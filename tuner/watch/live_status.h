@@ -1,6 +1,6 @@
-// The live file of a run, <store>.status.json: what the run does, for `status` while it lasts. It is written anew every
-// second or so and takes its name by rename, so that it can be read at any time and from any machine that sees the
-// folder. The store itself cannot: SQLite's WAL needs memory that only processes of one machine share.
+// The live file of a run, <store>.status.json: what the run does, for `status` while it lasts. It is written again
+// every second or so and takes its name by rename, so that it can be read at any time and from any machine that sees
+// the folder. The store itself cannot: SQLite's WAL needs memory that only processes of one machine share.
 //
 // The driver removes the file at its end. One that a killed driver left behind is recognised: on the driver's own
 // machine there is no such process any more; on another machine the file falls silent.
@@ -13,13 +13,13 @@
 #include "tuner/base/json.h"
 
 #define LIVE_STATUS_FORMAT "sweetspot-live"
-enum { LIVE_STATUS_VERSION = 1, LIVE_STATUS_SILENCE = 15 }; // s without a new version: silent
+enum { LIVE_STATUS_VERSION = 2, LIVE_STATUS_SILENCE = 15 }; // s without a new version: silent
 
 enum live_state {
     LIVE_NONE,      // no file: no run lasts, or one of an older program
     LIVE_HERE,      // its driver runs on this machine
     LIVE_ELSEWHERE, // on another one, by a fresh file
-    LIVE_SILENT,    // likewise, but nothing has been heard from it: killed, suspended, or its clock differs
+    LIVE_SILENT,    // on another one, but nothing has been heard from it: killed, suspended, or its clock differs
     LIVE_DEAD       // its driver ran on this machine and has ended without removing the file
 };
 const char *live_state_text(enum live_state); // "here"

@@ -115,7 +115,20 @@ function categories(data, {name, label, ...rest} = {}) {
 
 // A tooltip's content, as an element, so that names are never markup.
 function tip(title, entries) {
-    return el('div', {class: 'tip'}, el('strong', {}, title), pairs(entries));
+    return el('div.tip', el('strong', title), pairs(entries));
+}
+
+// The tooltip of a chart whose marks are numbered.
+const hover = content => ({formatter: ({dataIndex}) => content(dataIndex)});
+
+// Bars that lie, one for each name. `label`: of a bar's number, where it has one.
+function bars(names, numbers, {name, colour, content, width, label}) {
+    return {
+        xAxis: axis(numbers, {name, zero: true}),
+        yAxis: categories(names, {inverse: true, label: {interval: 0}}),
+        tooltip: hover(content),
+        series: [{type: 'bar', barMaxWidth: width, itemStyle: {color: colour}, data: numbers, label}],
+    };
 }
 
 // A straight line across a chart, for markLine's data: at = {xAxis: v} or {yAxis: v}.
@@ -175,11 +188,11 @@ const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.targe
 //   ready(instance)  called after the first drawing   again()  after each later one
 // Returns {draw, redraw, box, instance}.
 function figure(parent, spec) {
-    const canvas = el('div', {class: 'chart', role: 'img', 'aria-label': spec.label ?? spec.title});
+    const canvas = el('div.chart', {role: 'img', 'aria-label': spec.label ?? spec.title});
     canvas.style.height = `${spec.height ?? 300}px`;
     if (spec.width) canvas.style.minWidth = `${spec.width}px`;
-    const note = el('p', {class: 'note'}, spec.note ?? '');
-    const numbers = el('details', {class: 'figures'}, el('summary', {}, 'Figures'));
+    const note = el('p.note', spec.note ?? '');
+    const numbers = el('details.figures', el('summary', 'Figures'));
     const fill = () => {
         const {columns, rows} = spec.figures();
         numbers.replaceChildren(numbers.firstChild, table(columns, rows, spec.title));
@@ -188,9 +201,9 @@ function figure(parent, spec) {
     const box = el(
         'figure',
         {'data-chart': spec.id},
-        el('figcaption', {}, spec.title),
+        el('figcaption', spec.title),
         note,
-        spec.controls ? el('div', {class: 'controls'}, spec.controls) : null,
+        spec.controls ? el('div.controls', spec.controls) : null,
         el('div', {class: spec.width ? 'scroll' : null, tabindex: spec.width ? '0' : null}, canvas),
         spec.after ?? null,
         spec.figures ? numbers : null
@@ -261,4 +274,4 @@ function forgetFigures() {
 }
 
 // What takes a chart's place when there is nothing to draw: why, and what to run.
-const absent = (...text) => el('p', {class: 'absent'}, text);
+const absent = (...text) => el('p.absent', text);

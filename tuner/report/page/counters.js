@@ -97,8 +97,7 @@ function showCounters(parent, result, job, key) {
         };
         return {a, b, rows, log, left: both.length - rows.length, across: inUnit(a), up: inUnit(b)};
     };
-    const shown = (column, value) =>
-        unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim();
+    const shown = (column, value) => (unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim());
     const chart = figure(parent, {
         id: 'counters',
         title: 'Counters against time',
@@ -167,10 +166,7 @@ function showCounters(parent, result, job, key) {
                         tip(`Trial ${points.rows[i][columns.indexOf('trial')] ?? UNKNOWN}`, [
                             [columns[a], shown(a, points.rows[i][a])],
                             ...(a === b ? [] : [[columns[b], shown(b, points.rows[i][b])]]),
-                            ...parameters.map((each, k) => [
-                                each.name,
-                                String(each.values[points.values?.[i]?.[k]] ?? UNKNOWN),
-                            ]),
+                            ...namedValues(parameters, k => points.values?.[i]?.[k]),
                         ]),
                 },
                 series,

@@ -13,55 +13,44 @@ function showFailures(parent, result) {
         id: 'failures',
         title: 'Candidates that failed, by status',
         height: 50 + 26 * rows.length,
-        option: () => ({
-            xAxis: axis(
-                rows.map(([, n]) => n),
-                {name: 'candidates', zero: true}
-            ),
-            yAxis: categories(
+        option: () =>
+            bars(
                 rows.map(([status]) => status),
-                {inverse: true, label: {interval: 0}}
-            ),
-            tooltip: {
-                formatter: ({dataIndex}) =>
-                    tip(rows[dataIndex][0], [
-                        ['Candidates', count(rows[dataIndex][1])],
-                        ['Reasons', count(failures.filter(each => each.status === rows[dataIndex][0]).length)],
-                    ]),
-            },
-            series: [
+                rows.map(([, n]) => n),
                 {
-                    type: 'bar',
-                    barMaxWidth: 14,
-                    data: rows.map(([, n]) => n),
-                    itemStyle: {color: palette().bad},
+                    name: 'candidates',
+                    width: 14,
+                    colour: palette().bad,
+                    content: i =>
+                        tip(rows[i][0], [
+                            ['Candidates', count(rows[i][1])],
+                            ['Reasons', count(failures.filter(each => each.status === rows[i][0]).length)],
+                        ]),
                     label: {
                         show: true,
                         position: 'right',
                         formatter: ({value}) => count(value),
                         color: palette().muted,
                     },
-                },
-            ],
-        }),
+                }
+            ),
     });
     const share = ({parameter, value, of_failed, of_all}) =>
         el(
             'li',
-            {},
-            el('code', {}, `${parameter}=${value}`),
+            el('code', `${parameter}=${value}`),
             `: ${percent(of_failed, 2)} of these, ${percent(of_all, 2)} of all`
         );
     parent.append(
-        el('h3', {}, 'Reasons, and the values that their candidates share'),
+        el('h3', 'Reasons, and the values that their candidates share'),
         table(
             ['Status', 'Reason', 'Candidates', 'Trials', 'More often than elsewhere'],
             failures.map(each => [
                 each.status,
                 each.reason || UNKNOWN,
                 count(each.count),
-                el('td', {class: 'number'}, (each.trials ?? []).join(', ')),
-                (each.shares ?? []).length ? el('ul', {class: 'plain'}, each.shares.map(share)) : UNKNOWN,
+                el('td.number', (each.trials ?? []).join(', ')),
+                (each.shares ?? []).length ? el('ul.plain', each.shares.map(share)) : UNKNOWN,
             ]),
             'Failures by status and reason'
         )

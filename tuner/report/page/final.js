@@ -28,7 +28,6 @@ function showFinal(parent, result, job) {
     parent.append(
         el(
             'p',
-            {},
             sentences.filter(Boolean).map(text => `${text}. `)
         )
     );
@@ -56,20 +55,19 @@ function showFinal(parent, result, job) {
                         inverse: true,
                         label: {interval: 0, width: 150, overflow: 'truncate', color: p.ink},
                     }),
-                    tooltip: {
-                        formatter: ({dataIndex: i}) =>
-                            tip(name(sorted[i]), [
-                                [
-                                    'Ratio',
-                                    `${sorted[i].ratio.value.toFixed(4)} (${plain(sorted[i].ratio.low, 5)} to ${plain(
-                                        sorted[i].ratio.high,
-                                        5
-                                    )})`,
-                                ],
-                                ['Time', timeInterval(sorted[i].time)],
-                                ['Configuration', isLibrary(sorted[i]) ? 'library' : configuration(sorted[i].config)],
-                            ]),
-                    },
+                    tooltip: hover(i =>
+                        tip(name(sorted[i]), [
+                            [
+                                'Ratio',
+                                `${sorted[i].ratio.value.toFixed(4)} (${plain(sorted[i].ratio.low, 5)} to ${plain(
+                                    sorted[i].ratio.high,
+                                    5
+                                )})`,
+                            ],
+                            ['Time', timeInterval(sorted[i].time)],
+                            ['Configuration', isLibrary(sorted[i]) ? 'library' : configuration(sorted[i].config)],
+                        ])
+                    ),
                     series: [
                         {
                             type: 'scatter',
@@ -96,7 +94,7 @@ function showFinal(parent, result, job) {
     const bytes = value => (known(value) ? `${count(value)} B` : UNKNOWN);
     const judged = each =>
         !each.ok
-            ? el('td', {class: 'error'}, `out: ${each.reason || 'failed'}`)
+            ? el('td.error', `out: ${each.reason || 'failed'}`)
             : each.winner
               ? 'winner'
               : each.tied
@@ -121,7 +119,7 @@ function showFinal(parent, result, job) {
             [...sorted, ...entries.filter(each => !shown.includes(each))].map(each => [
                 each.name,
                 judged(each),
-                el('td', {class: 'interval'}, timeInterval(each.time)),
+                el('td.interval', timeInterval(each.time)),
                 each.ratio ? (each.ratio.value?.toFixed(4) ?? UNKNOWN) : UNKNOWN,
                 count(each.registers),
                 bytes(each.shared_bytes),
@@ -129,13 +127,12 @@ function showFinal(parent, result, job) {
                 bytes(each.code_bytes),
                 percent(each.occupancy),
                 el(
-                    'td',
-                    {class: 'config'},
+                    'td.config',
                     isLibrary(each) ? UNKNOWN : configuration(each.config, each.winner ? null : winner?.config)
                 ),
             ]),
             'The final: times, ratios and resources'
         ),
-        el('p', {class: 'note'}, 'Of the other candidates’ configurations, what differs from the winner’s.')
+        el('p.note', 'Of the other candidates’ configurations, what differs from the winner’s.')
     );
 }

@@ -29,7 +29,7 @@ const environmentName = result =>
 
 // A figure in large type, and what belongs to it below.
 const large = (value, below, ...beside) =>
-    el('span', {}, value ? el('b', {}, value) : null, ' ', beside, below ? el('small', {}, below) : null);
+    el('span', value ? el('b', value) : null, ' ', beside, below ? el('small', below) : null);
 
 function keyFigures(result) {
     const {ratio, winner, best} = result;
@@ -71,9 +71,8 @@ function about(result, job) {
     const problems = result.problems ?? [],
         counts = Object.entries(result.counts ?? {}).filter(([, n]) => n);
     return el(
-        'details',
-        {class: 'figures'},
-        el('summary', {}, 'About this job'),
+        'details.figures',
+        el('summary', 'About this job'),
         pairs(
             [
                 ['Job file', job.job_file],
@@ -109,22 +108,21 @@ function about(result, job) {
 // A configuration as a list of names and values.
 const configurationList = config =>
     el(
-        'ul',
-        {class: 'configuration'},
-        settings(config).map(([name, value]) => el('li', {}, el('span', {}, name), el('b', {}, value)))
+        'ul.configuration',
+        settings(config).map(([name, value]) => el('li', el('span', name), el('b', value)))
     );
 
 function showJob(main, jobs, at, index) {
     const job = jobs[at],
         results = job.results ?? [],
         result = results[index];
-    if (jobs.length > 1) main.append(el('p', {class: 'back'}, el('a', {href: '#'}, '← All jobs')));
-    main.append(el('h1', {}, job.name, job.running ? el('span', {class: 'badge running'}, 'Running') : null));
-    if (job.title) main.append(el('p', {class: 'lead'}, job.title));
+    if (jobs.length > 1) main.append(el('p.back', el('a', {href: '#'}, '← All jobs')));
+    main.append(el('h1', job.name, job.running ? el('span.badge.running', 'Running') : null));
+    if (job.title) main.append(el('p.lead', job.title));
     if (job.running) {
-        main.append(el('p', {class: 'note'}, 'This job is being tuned. The page reloads itself every minute.'));
+        main.append(el('p.note', 'This job is being tuned. The page reloads itself every minute.'));
     }
-    if (job.error) main.append(el('p', {class: 'error'}, job.error));
+    if (job.error) main.append(el('p.error', job.error));
     if (!result) {
         if (!job.error) main.append(absent(`The store has no trials yet. Run: sweetspot tune ${fileOf(job)}`));
         return;
@@ -140,21 +138,15 @@ function showJob(main, jobs, at, index) {
             },
             results.map((each, i) => el('option', {value: i, selected: i === index}, environmentName(each)))
         );
-        main.append(
-            el(
-                'div',
-                {class: 'controls'},
-                el('label', {class: 'choice'}, el('span', {}, 'Device and environment'), select)
-            )
-        );
-    } else main.append(el('p', {class: 'note'}, environmentName(result)));
+        main.append(el('div.controls', labelled('Device and environment', select)));
+    } else main.append(el('p.note', environmentName(result)));
     if (result.replayed) {
-        main.append(el('p', {class: 'note'}, 'Replayed from a recording: these results were measured earlier.'));
+        main.append(el('p.note', 'Replayed from a recording: these results were measured earlier.'));
     }
     main.append(keyFigures(result));
     const config = result.winner?.config ?? result.best?.config;
     if (config)
-        main.append(el('h3', {}, result.winner ? 'The winner' : 'The best of the search'), configurationList(config));
+        main.append(el('h3', result.winner ? 'The winner' : 'The best of the search'), configurationList(config));
     main.append(
         about(result, job),
         el(
@@ -164,14 +156,14 @@ function showJob(main, jobs, at, index) {
         )
     );
     for (const each of SECTIONS) {
-        const section = el('section', {id: each.id, tabindex: '-1'}, el('h2', {}, each.title));
+        const section = el('section', {id: each.id, tabindex: '-1'}, el('h2', each.title));
         main.append(section);
         try {
             each.show(section, result, job, `${at}/${index}`);
         } catch (error) {
             // a part that cannot be shown must not hide the others
             console.error(error);
-            section.append(el('p', {class: 'error'}, `This part cannot be shown: ${error.message}`));
+            section.append(el('p.error', `This part cannot be shown: ${error.message}`));
         }
     }
 }

@@ -24,7 +24,7 @@ function showLimits(parent, result, job) {
         const {limiter, warnings, ...rest} = limits,
             key = String(limiter ?? '').split(/[^a-z]/)[0];
         parent.append(
-            el('p', {class: 'limiter'}, LIMITERS[key] ?? `Limiter: ${valueText(limiter)}`),
+            el('p.limiter', LIMITERS[key] ?? `Limiter: ${valueText(limiter)}`),
             pairs(
                 Object.entries(rest)
                     .filter(([, value]) => value !== null && typeof value !== 'object')
@@ -34,7 +34,7 @@ function showLimits(parent, result, job) {
                     ]),
                 {class: 'facts'}
             ),
-            ...(warnings ?? []).map(text => el('p', {class: 'note'}, valueText(text)))
+            ...(warnings ?? []).map(text => el('p.note', valueText(text)))
         );
     } else parent.append(absent(`The limit of the winner is unknown. On its GPU: sweetspot profile --limits ${file}`));
     if (!findings) {
@@ -44,7 +44,6 @@ function showLimits(parent, result, job) {
     parent.append(
         el(
             'h3',
-            {},
             known(result.profiled_trial)
                 ? `Findings of the profile of trial ${result.profiled_trial}`
                 : 'Findings of the profile'
@@ -54,19 +53,14 @@ function showLimits(parent, result, job) {
     const fields = ['rule', 'seen', 'why', 'advice', 'gain', 'parameter', 'value'];
     parent.append(
         el(
-            'ol',
-            {class: 'findings'},
+            'ol.findings',
             findings.map(each =>
                 el(
                     'li',
-                    {},
-                    el('strong', {}, each.seen ?? valueText(each.rule)),
-                    known(each.gain)
-                        ? el('span', {class: 'gain'}, ` up to ${percent(each.gain, 2)} of the time`)
-                        : null,
+                    el('strong', each.seen ?? valueText(each.rule)),
+                    known(each.gain) ? el('span.gain', ` up to ${percent(each.gain, 2)} of the time`) : null,
                     el(
                         'p',
-                        {},
                         [each.why, each.advice]
                             .filter(Boolean)
                             .map(text => (/[.!?]$/.test(text) ? text : `${text}.`))
@@ -185,7 +179,7 @@ function showReproduce(parent, result) {
         return;
     }
     const text = lines.join('\n'),
-        code = el('pre', {tabindex: '0'}, el('code', {}, text));
+        code = el('pre', {tabindex: '0'}, el('code', text));
     const said = el('span', {role: 'status', class: 'note'});
     const copy = async () => {
         try {
@@ -196,8 +190,5 @@ function showReproduce(parent, result) {
             said.textContent = 'Selected: copy it with Ctrl-C.';
         }
     };
-    parent.append(
-        code,
-        el('div', {class: 'controls'}, el('button', {type: 'button', id: 'copy', onclick: copy}, 'Copy'), said)
-    );
+    parent.append(code, el('div.controls', el('button', {type: 'button', id: 'copy', onclick: copy}, 'Copy'), said));
 }

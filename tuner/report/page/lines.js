@@ -16,7 +16,7 @@ function showLines(parent, result) {
     const all = rows.map(row => row.at(-1)),
         {unit, factor} = timeUnit(all),
         last = parameters.length;
-    const said = el('p', {class: 'note', role: 'status', id: 'selected'}),
+    const said = el('p.note', {role: 'status', id: 'selected'}),
         found = el('div');
     const stated =
         lines.shown < lines.of
@@ -40,7 +40,7 @@ function showLines(parent, result) {
                 top.map(i => [
                     String(rows[i][0]),
                     time(all[i]),
-                    ...parameters.map((each, k) => String(each.values[rows[i][k + 1]] ?? UNKNOWN)),
+                    ...parameters.map((each, k) => valueOf(each, rows[i][k + 1])),
                 ]),
                 'The five fastest of the selected candidates'
             )
@@ -79,8 +79,8 @@ function showLines(parent, result) {
         height: 380,
         width: Math.max(300, 84 * (last + 1)),
         controls: [
-            el('label', {class: 'choice'}, el('span', {}, 'Select'), which),
-            el('label', {class: 'choice'}, el('span', {}, 'with value'), value),
+            labelled('Select', which),
+            labelled('with value', value),
             el(
                 'button',
                 {
@@ -93,7 +93,7 @@ function showLines(parent, result) {
                 'Select all'
             ),
         ],
-        after: el('div', {}, said, found),
+        after: el('div', said, found),
         option: () => {
             const p = palette();
             const name = (text, i) => (i % 2 ? text : `${text}\n `); // neighbours' names at two heights
@@ -145,16 +145,9 @@ function showLines(parent, result) {
                     })),
                     {...seconds, ...common, dim: last, id: `axis-${last}`, name: name(`time (${unit})`, last)},
                 ],
-                tooltip: {
-                    formatter: ({dataIndex: i}) =>
-                        tip(time(all[i]), [
-                            ['Trial', String(rows[i][0])],
-                            ...parameters.map((each, k) => [
-                                each.name,
-                                String(each.values[rows[i][k + 1]] ?? UNKNOWN),
-                            ]),
-                        ]),
-                },
+                tooltip: hover(i =>
+                    tip(time(all[i]), [['Trial', String(rows[i][0])], ...namedValues(parameters, k => rows[i][k + 1])])
+                ),
                 series: [
                     {
                         type: 'parallel',
@@ -194,7 +187,7 @@ function showLines(parent, result) {
                 .toReversed()
                 .map(row => [
                     String(row[0]),
-                    ...row.slice(1, -1).map((at, k) => String(parameters[k].values[at] ?? UNKNOWN)),
+                    ...row.slice(1, -1).map((at, k) => valueOf(parameters[k], at)),
                     time(row.at(-1)),
                 ]),
         }),

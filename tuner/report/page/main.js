@@ -28,8 +28,7 @@ function show() {
     if (view !== shown) {
         forgetFigures();
         main.replaceChildren();
-        if (report.unreadable)
-            main.append(el('p', {class: 'error'}, `The data of this page cannot be read: ${report.unreadable}`));
+        if (report.unreadable) main.append(el('p.error', `The data of this page cannot be read: ${report.unreadable}`));
         else if (job === undefined) showOverview(main, report.jobs);
         else showJob(main, report.jobs, job, result);
         document.title = job === undefined ? 'sweetspot report' : `${report.jobs[job].name} – sweetspot report`;

@@ -87,30 +87,25 @@ function overviewRow(entry, low, high) {
         'th',
         {scope: 'row'},
         link,
-        job.running ? el('span', {class: 'badge running'}, 'Running') : null,
-        job.title ? el('small', {class: 'title', title: job.title}, job.title) : null
+        job.running ? el('span.badge.running', 'Running') : null,
+        job.title ? el('small.title', {title: job.title}, job.title) : null
     );
     if (!result) {
         const why = job.error ?? `No trials yet. Run: sweetspot tune ${fileOf(job)}`;
-        return el('tr', {}, name, el('td', {colspan: COLUMNS.length - 1, class: job.error ? 'error' : 'muted'}, why));
+        return el('tr', name, el('td', {colspan: COLUMNS.length - 1, class: job.error ? 'error' : 'muted'}, why));
     }
     const {ratio} = result,
         kinds = failureKinds(result.counts);
     const against = ratio?.against ? `The faster library is ${ratio.against}.` : null;
     return el(
         'tr',
-        {},
         name,
         cell('Against the library', {class: 'bar', title: against}, ratioBar(ratio, low, high)),
         cell(
             'Ratio',
             {class: 'interval', title: against},
             ratio
-                ? [
-                      el('b', {}, times(ratio.value)),
-                      ' ',
-                      el('span', {class: 'note'}, `${times(ratio.low)} to ${times(ratio.high)}`),
-                  ]
+                ? [el('b', times(ratio.value)), ' ', el('span.note', `${times(ratio.low)} to ${times(ratio.high)}`)]
                 : UNKNOWN
         ),
         cell('Verdict', {}, badge(result.verdict)),
@@ -125,15 +120,13 @@ function overviewRow(entry, low, high) {
             'Failures',
             {class: 'failures'},
             count(failureCount(result.counts)),
-            kinds.length
-                ? el('span', {class: 'note'}, ` ${kinds.map(([status, n]) => `${status} ${count(n)}`).join(', ')}`)
-                : null
+            kinds.length ? el('span.note', ` ${kinds.map(([status, n]) => `${status} ${count(n)}`).join(', ')}`) : null
         ),
         cell(
             'When',
             {class: 'interval', title: moment(result.ended)},
             shortMoment(result.ended),
-            result.replayed ? el('small', {}, 'replayed') : null
+            result.replayed ? el('small', 'replayed') : null
         ),
         cell('Device', {}, result.device ?? UNKNOWN)
     );
@@ -162,8 +155,8 @@ function showOverview(main, jobs) {
     const low = Math.min(0.9, least(ratios)) / 1.02,
         high = Math.max(1.1, most(ratios)) * 1.02;
     main.append(
-        el('h1', {}, jobs.length === 1 ? '1 job' : `${count(jobs.length)} jobs`),
-        el('p', {class: 'lead'}, entries.length ? `${verdictSummary(entries)}.` : '')
+        el('h1', jobs.length === 1 ? '1 job' : `${count(jobs.length)} jobs`),
+        el('p.lead', entries.length ? `${verdictSummary(entries)}.` : '')
     );
     if (!jobs.length) {
         main.append(
@@ -178,9 +171,9 @@ function showOverview(main, jobs) {
     const devices = new Set(entries.filter(({result}) => result).map(({result}) => result.device));
     const titles = new Set(jobs.map(job => job.title ?? ''));
     const common = [...(devices.size === 1 ? devices : []), ...(titles.size === 1 ? titles : [])].filter(Boolean);
-    if (common.length) main.append(el('p', {class: 'note'}, common.join(' · ')));
+    if (common.length) main.append(el('p.note', common.join(' · ')));
     const body = el('tbody'),
-        shown = el('p', {class: 'note', role: 'status'});
+        shown = el('p.note', {role: 'status'});
     const filter = el('input', {
         type: 'search',
         placeholder: 'Name, title or device',
@@ -227,26 +220,18 @@ function showOverview(main, jobs) {
         shown.textContent = matching.length === entries.length ? '' : `${matching.length} of ${entries.length} rows`;
     }
     main.append(
+        el('div.controls', labelled('Filter', filter), verdict.node, shown),
         el(
-            'div',
-            {class: 'controls'},
-            el('label', {class: 'choice'}, el('span', {}, 'Filter'), filter),
-            verdict.node,
-            shown
-        ),
-        el(
-            'p',
-            {class: 'note'},
+            'p.note',
             'Bars: time of the faster library over the winner’s time. Right of the line at 1 the ' +
                 'tuned kernel is faster. Whiskers are the interval of the final’s paired ratios.'
         ),
         el(
-            'div',
-            {class: 'scroll wide'},
+            'div.scroll.wide',
             el(
                 'table',
                 {class: `overview${devices.size > 1 ? '' : ' one-device'}${titles.size > 1 ? '' : ' one-title'}`},
-                el('thead', {}, el('tr', {}, headers)),
+                el('thead', el('tr', headers)),
                 body
             )
         )

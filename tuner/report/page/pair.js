@@ -48,16 +48,14 @@ function showPair(parent, result, job, key) {
                 xAxis: categories(across.values, {name: across.name}),
                 yAxis: categories(up.values, {name: up.name}),
                 visualMap: {show: false, min: 0, max: 1, inRange: {color: [p.pale, p.accent]}},
-                tooltip: {
-                    formatter: ({dataIndex}) => {
-                        const [i, j, best, n] = cells[dataIndex];
-                        return tip(time(best), [
-                            [across.name, String(across.values[i])],
-                            [up.name, String(up.values[j])],
-                            ['Candidates', count(n)],
-                        ]);
-                    },
-                },
+                tooltip: hover(dataIndex => {
+                    const [i, j, best, n] = cells[dataIndex];
+                    return tip(time(best), [
+                        [across.name, String(across.values[i])],
+                        [up.name, String(up.values[j])],
+                        ['Candidates', count(n)],
+                    ]);
+                }),
                 series: [
                     {
                         type: 'heatmap',

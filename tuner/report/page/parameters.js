@@ -14,28 +14,17 @@ function showParameters(parent, result) {
             title: 'Importance of each parameter',
             height: 50 + 22 * weighed.length,
             note: result.importance_method ? `Method: ${result.importance_method}` : '',
-            option: () => ({
-                xAxis: axis(
-                    weighed.map(each => 100 * each.importance),
-                    {name: 'importance (%)', zero: true}
-                ),
-                yAxis: categories(
+            option: () =>
+                bars(
                     weighed.map(each => each.name),
-                    {inverse: true, label: {interval: 0}}
-                ),
-                tooltip: {
-                    formatter: ({dataIndex}) =>
-                        tip(weighed[dataIndex].name, [['Importance', percent(weighed[dataIndex].importance)]]),
-                },
-                series: [
+                    weighed.map(each => 100 * each.importance),
                     {
-                        type: 'bar',
-                        barMaxWidth: 12,
-                        itemStyle: {color: palette().bar},
-                        data: weighed.map(each => 100 * each.importance),
-                    },
-                ],
-            }),
+                        name: 'importance (%)',
+                        width: 12,
+                        colour: palette().bar,
+                        content: i => tip(weighed[i].name, [['Importance', percent(weighed[i].importance)]]),
+                    }
+                ),
             figures: () => ({
                 columns: ['Parameter', 'Importance'],
                 rows: weighed.map(each => [each.name, percent(each.importance)]),
@@ -46,15 +35,14 @@ function showParameters(parent, result) {
     const all = parameters.flatMap(({by_value}) => (by_value ?? []).flatMap(each => [each.best, each.q1, each.q3]));
     if (!knownOf(all).length) return;
     parent.append(
-        el('h3', {}, 'Times by value'),
+        el('h3', 'Times by value'),
         el(
-            'p',
-            {class: 'note'},
+            'p.note',
             'Dot: the best candidate with this value. ' +
                 'Box: the middle half of the candidates; the line in it is the median. All charts have the same scale.'
         )
     );
-    const grid = el('div', {class: 'multiples'});
+    const grid = el('div.multiples');
     parent.append(grid);
     for (const parameter of order) parameterEffect(grid, parameter, all);
 }
@@ -75,15 +63,14 @@ function parameterEffect(parent, parameter, all) {
                 grid: {...GRID, top: 10},
                 xAxis: categories(parameter.values),
                 yAxis: axis(knownOf(all).map(scaled), {name: `time (${unit})`, wanted: 4}),
-                tooltip: {
-                    formatter: ({dataIndex: i}) =>
-                        tip(`${parameter.name} = ${parameter.values[i]}`, [
-                            ['Best', time(values[i].best)],
-                            ['Median', time(values[i].median)],
-                            ['Middle half', `${time(values[i].q1)} to ${time(values[i].q3)}`],
-                            ['Candidates', `${count(values[i].n)}, with a time ${count(values[i].ok)}`],
-                        ]),
-                },
+                tooltip: hover(i =>
+                    tip(`${parameter.name} = ${parameter.values[i]}`, [
+                        ['Best', time(values[i].best)],
+                        ['Median', time(values[i].median)],
+                        ['Middle half', `${time(values[i].q1)} to ${time(values[i].q3)}`],
+                        ['Candidates', `${count(values[i].n)}, with a time ${count(values[i].ok)}`],
+                    ])
+                ),
                 series: [
                     {
                         type: 'custom',

@@ -140,9 +140,8 @@ function showProgress(parent, result, job) {
     if (runs.length) {
         parent.append(
             el(
-                'details',
-                {class: 'figures'},
-                el('summary', {}, number(runs.length, 'run')),
+                'details.figures',
+                el('summary', number(runs.length, 'run')),
                 table(
                     ['Began', 'Ended', 'New trials', 'Strategy', 'Seed'],
                     runs.map(run => [
@@ -184,7 +183,7 @@ function showTimes(parent, result) {
         parent.append(absent('No candidate has a time, so there is no distribution to show.'));
         return;
     }
-    const pair = el('div', {class: 'pair'});
+    const pair = el('div.pair');
     parent.append(pair);
     const {unit, factor} = timeUnit([...edges, ...distribution.map(([value]) => value)]);
     if (knownOf(counts).some(n => n > 0)) {
@@ -200,13 +199,12 @@ function showTimes(parent, result) {
                         {name: `time (${unit})`, splitLine: {show: false}}
                     ),
                     yAxis: axis(counts, {name: 'candidates', zero: true}),
-                    tooltip: {
-                        formatter: ({dataIndex: i}) =>
-                            tip(number(counts[i], 'candidate'), [
-                                ['From', time(edges[i])],
-                                ['To', time(edges[i + 1])],
-                            ]),
-                    },
+                    tooltip: hover(i =>
+                        tip(number(counts[i], 'candidate'), [
+                            ['From', time(edges[i])],
+                            ['To', time(edges[i + 1])],
+                        ])
+                    ),
                     series: [
                         {
                             type: 'custom',
@@ -252,9 +250,7 @@ function showTimes(parent, result) {
                 tooltip: {
                     trigger: 'axis',
                     formatter: ([{dataIndex}]) =>
-                        tip(percent(distribution[dataIndex][1]), [
-                            ['Take at most', time(distribution[dataIndex][0])],
-                        ]),
+                        tip(percent(distribution[dataIndex][1]), [['Take at most', time(distribution[dataIndex][0])]]),
                 },
                 series: [
                     {

@@ -4,13 +4,17 @@
 
 const UNKNOWN = '–';
 
-// el('td', {class: 'number', onclick: f}, 'text', node, ...). Attributes that are null or false are left out.
-function el(tag, attributes, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes ?? {})) {
+// el('td.number', {onclick: f}, 'text', node, ...). Classes stand behind the tag. Attributes may be missing, and those
+// that are null or false are left out.
+function el(tag, ...children) {
+    const [name, ...classes] = tag.split('.'),
+        node = document.createElement(name);
+    const attributes = Object.getPrototypeOf(children[0] ?? node) === Object.prototype ? children.shift() : {};
+    node.classList.add(...classes);
+    for (const [key, value] of Object.entries(attributes)) {
         if (value === null || value === undefined || value === false) continue;
-        if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
-        else node.setAttribute(name, value === true ? '' : value);
+        if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
+        else node.setAttribute(key, value === true ? '' : value);
     }
     node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
     return node;
@@ -84,27 +88,16 @@ const number = (n, one, many) => `${count(n)} ${n === 1 ? one : (many ?? `${one}
 const percent = (share, digits = 3) => (known(share) ? `${plain(100 * share, digits)}%` : UNKNOWN);
 const times = ratio => (known(ratio) ? `${ratio.toFixed(ratio < 10 ? 3 : 1)}×` : UNKNOWN);
 
-function moment(unix) {
-    if (!known(unix)) return UNKNOWN;
-    return new Date(unix * 1000).toLocaleString('en-GB', {
-        day: 'numeric',
-        month: 'short',
-        year: 'numeric',
-        hour: '2-digit',
-        minute: '2-digit',
-    });
+// Without a year for tables.
+function shortMoment(unix, year) {
+    const form = {day: 'numeric', month: 'short', year, hour: '2-digit', minute: '2-digit'};
+    return known(unix) ? new Date(unix * 1000).toLocaleString('en-GB', form) : UNKNOWN;
 }
+const moment = unix => shortMoment(unix, 'numeric');
 
-// Without the year, for tables.
-const shortMoment = unix =>
-    known(unix)
-        ? new Date(unix * 1000).toLocaleString('en-GB', {
-              day: 'numeric',
-              month: 'short',
-              hour: '2-digit',
-              minute: '2-digit',
-          })
-        : UNKNOWN;
+// The value of a parameter at its place in the list, and the names and values of all: at(k) is that of the k-th.
+const valueOf = (parameter, at) => String(parameter.values[at] ?? UNKNOWN);
+const namedValues = (parameters, at) => parameters.map((each, k) => [each.name, valueOf(each, at(k))]);
 
 // Names and values of a configuration, which is an object or a text, "BLOCK_M=64,BLOCK_N=128".
 function settings(config) {
@@ -138,31 +131,26 @@ function table(columns, rows, caption) {
     const numeric = columns.map((_, i) => (shown.every(row => NUMBER.test(row[i])) ? 'number' : null));
     const cell = (content, i) => (content?.nodeName === 'TD' ? content : el('td', {class: numeric[i]}, content));
     return el(
-        'div',
-        {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
+        'div.scroll',
+        {tabindex: '0', role: 'region', 'aria-label': caption},
         el(
             'table',
-            {},
-            el('caption', {class: 'hidden'}, caption),
+            el('caption.hidden', caption),
             el(
                 'thead',
-                {},
                 el(
                     'tr',
-                    {},
                     columns.map((name, i) => el('th', {scope: 'col', class: numeric[i]}, name))
                 )
             ),
             el(
                 'tbody',
-                {},
-                shown.map(row => el('tr', {}, row.map(cell)))
+                shown.map(row => el('tr', row.map(cell)))
             )
         ),
         left > 0
             ? el(
-                  'p',
-                  {class: 'note'},
+                  'p.note',
                   `The first ${count(TABLE_ROWS)} of ${count(rows.length)} rows. ` +
                       'All of them: sweetspot report --format json.'
               )
@@ -177,7 +165,7 @@ function pairs(entries, attributes) {
         attributes,
         entries
             .filter(([, value]) => value !== null && value !== undefined)
-            .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))
+            .map(([name, value]) => el('div', el('dt', name), el('dd', value)))
     );
 }
 
@@ -203,6 +191,9 @@ const memory = (() => {
     };
 })();
 
+// A control with its label.
+const labelled = (label, control) => el('label.choice', el('span', label), control);
+
 // A select with its label. `options`: [value, text]; the choice is remembered under `key`, and one that is no longer
 // there is forgotten. change(value) is called when another is chosen.
 function choice(label, key, options, otherwise, change) {
@@ -219,5 +210,5 @@ function choice(label, key, options, otherwise, change) {
         },
         options.map(([value, text]) => el('option', {value, selected: String(value) === chosen}, text))
     );
-    return {node: el('label', {class: 'choice'}, el('span', {}, label), select), value: () => select.value, select};
+    return {node: labelled(label, select), value: () => select.value, select};
 }

@@ -16,16 +16,13 @@ function showTrials(parent, result) {
         return;
     }
     const node = el(
-        'table',
-        {class: 'trials'},
-        el('caption', {class: 'hidden'}, 'All trials'),
+        'table.trials',
+        el('caption.hidden', 'All trials'),
         el(
             'thead',
-            {},
             el(
                 'tr',
-                {},
-                ['Trial', 'Time', 'Status', ...parameters.map(each => each.name)].map(name => el('th', {}, name))
+                ['Trial', 'Time', 'Status', ...parameters.map(each => each.name)].map(name => el('th', name))
             )
         )
     );
@@ -41,11 +38,18 @@ function showTrials(parent, result) {
                 ]),
                 columns: [
                     {className: 'number', type: 'num', defaultContent: UNKNOWN},
-                    {className: 'number', type: 'num', render: trialCell(value => time(value), () => '')},
+                    {
+                        className: 'number',
+                        type: 'num',
+                        render: trialCell(
+                            value => time(value),
+                            () => ''
+                        ),
+                    },
                     {type: 'string', render: trialCell(String)},
                     ...parameters.map(({values}) => ({
                         type: 'num', // in the job's order
-                        render: trialCell(at => String(values[at] ?? UNKNOWN)),
+                        render: trialCell(at => valueOf({values}, at)),
                     })),
                 ],
                 order: [[1, 'asc']],
@@ -72,7 +76,7 @@ function showTrials(parent, result) {
         shown < trials.of
             ? `${count(shown)} of ${count(trials.of)} trials, evenly spread. All of them are in the store.`
             : `${number(shown, 'trial')}. Click a column's name to sort by it.`;
-    parent.append(el('p', {class: 'note'}, left), el('div', {class: 'scroll'}, node));
+    parent.append(el('p.note', left), el('div.scroll', node));
     node.figure = self;
     everyFigure.add(self);
     watcher.observe(node);

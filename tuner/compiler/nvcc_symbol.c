@@ -1,6 +1,6 @@
 // See nvcc_symbol.h. The marker of extern "C" plain(int *) is _Z17sweetspot_entry_0IXadL_Z5plainPiEEEvv. Within the
 // marker, substitutions (S_, S0_, ...) count from another start, so names are compared without their numbers.
-#include "tuner/compile/nvcc_symbol.h"
+#include "tuner/compiler/nvcc_symbol.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/compile/cubin.h"
+#include "tuner/compiler/cubin.h"
 
 char *nvcc_symbol_marker(const char *entry, size_t index)
 {

@@ -1,5 +1,5 @@
 // See nvcc.h.
-#include "tuner/compile/nvcc.h"
+#include "tuner/compiler/nvcc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "tuner/base/run_program.h"
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
-#include "tuner/compile/nvcc_symbol.h"
+#include "tuner/compiler/nvcc_symbol.h"
 
 static const double version_deadline = 20; // s
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "tuner/compile/compilation.h"
+#include "tuner/compiler/compilation.h"
 
 // "nvrtc 13.0", or -1 when the library does not answer.
 int nvrtc_version(char *out, size_t size, struct error *);

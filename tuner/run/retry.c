@@ -12,9 +12,9 @@
 
 #include "search/model/prior.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/recorded/transfer.h"
-#include "tuner/run/run.h"
+#include "tuner/run/search.h"
+#include "tuner/setup/task.h"
 
 static const double allowance = 0.1; // e-folds
 
@@ -25,7 +25,7 @@ struct crashed {
 };
 
 struct results {
-    struct run *r;
+    const struct space *space;
     struct transfer transfer;
     size_t crashed_count, location_count, places;
     struct crashed *crashed;
@@ -47,8 +47,7 @@ static int visit(void *user, const struct trial *trial)
 {
     struct results *s = user;
     struct crashed c = {.trial = trial->id};
-    const struct space *space = s->r->job->space;
-    if (space_parse(space, trial->config, c.config, NULL) || space_index(space, c.config) < 0) return 0;
+    if (space_parse(s->space, trial->config, c.config, NULL) || space_index(s->space, c.config) < 0) return 0;
     if (trial->status != STATUS_CRASHED) {
         transfer_add(&s->transfer, trial->config, trial->status, trial->objective);
         if (trial->status == STATUS_OK) take_objective(s, trial->objective);
@@ -66,39 +65,37 @@ static int by_slowdown(const void *a, const void *b)
     return (x->trial > y->trial) - (x->trial < y->trial);
 }
 
-static size_t add_tasks(struct run *r, const struct results *s, double limit, struct error *err)
+static int add_tasks(struct search *search, const struct results *s, double limit, struct display *display,
+                     struct error *err)
 {
-    size_t added = 0;
-    for (size_t i = 0; i < s->crashed_count && s->crashed[i].slowdown <= limit && added < RUN_RETRIES; i++) {
-        int judged = store_decided(r->store, s->crashed[i].trial, err); // a second time, or in a final
-        if (judged < 0) run_fail(r, EXIT_ENVIRONMENT, err);
+    int added = 0;
+    for (size_t i = 0; i < s->crashed_count && s->crashed[i].slowdown <= limit && added < SEARCH_RETRIES; i++) {
+        int judged = store_decided(search->store, s->crashed[i].trial, err); // a second time, or in a final
+        if (judged < 0) return -1;
         if (judged) continue;
-        struct task *t = run_add_task(r, s->crashed[i].config, TASK_TRIAL);
+        struct task *t = task_add(search->policy, s->space, s->crashed[i].config, TASK_TRIAL, TASK_UNKNOWN);
         t->trial = s->crashed[i].trial;
         t->queued.retry = true;
-        display_log(&r->display, "trial %" PRId64 " crashed once and may be among the finalists: it is tried again: %s",
+        display_log(display, "trial %" PRId64 " crashed once and may be among the finalists: it is tried again: %s",
                     t->trial, t->text);
         added++;
     }
     return added;
 }
 
-size_t run_retry_begin(struct run *r)
+int search_retry(struct search *search, size_t places, struct display *display, struct error *err)
 {
-    struct error err;
-    struct results s = {.r = r, .places = final_places(&r->final)};
-    size_t added = 0;
-    if (r->pool.replay) return 0; // it would crash again
-    s.best = memory_new(s.places, sizeof *s.best);
-    transfer_init(&s.transfer, r->job->space);
-    if (store_scan(r->store, visit, &s, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
-    struct prior *model = r->fatal || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &err);
+    struct results s = {.space = search->job->space, .places = places};
+    s.best = memory_new(places, sizeof *s.best);
+    transfer_init(&s.transfer, s.space);
+    int added = store_scan(search->store, visit, &s, err) < 0 ? -1 : 0;
+    struct error ignored; // without a model none is tried again
+    struct prior *model = added < 0 || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &ignored);
     if (model) {
-        double limit =
-            s.location_count < s.places ? INFINITY : slowdown_of(s.best[s.places - 1], s.best[0]) + allowance;
+        double limit = s.location_count < places ? INFINITY : slowdown_of(s.best[places - 1], s.best[0]) + allowance;
         for (size_t i = 0; i < s.crashed_count; i++) s.crashed[i].slowdown = prior_slowdown(model, s.crashed[i].config);
         qsort(s.crashed, s.crashed_count, sizeof *s.crashed, by_slowdown);
-        added = add_tasks(r, &s, limit, &err);
+        added = add_tasks(search, &s, limit, display, err);
     }
     prior_free(model);
     transfer_release(&s.transfer);

@@ -1,6 +1,6 @@
 // See cubin.h. A kernel's code is section ".text.<symbol>", its static shared memory the size of ".nv.shared.<symbol>",
 // and the section ".nv.info" has attributes of symbols: a byte of format, one of kind, two of size, then the values.
-#include "tuner/compile/cubin.h"
+#include "tuner/compiler/cubin.h"
 
 #include <string.h>
 

@@ -12,13 +12,13 @@
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/compile/compile_job.h"
-#include "tuner/compile/compile_units.h"
-#include "tuner/compile/library_build.h"
-#include "tuner/compile/memory_limit.h"
-#include "tuner/compile/nvcc.h"
-#include "tuner/compile/nvcc_symbol.h"
-#include "tuner/compile/nvrtc.h"
+#include "tuner/compiler/compile_job.h"
+#include "tuner/compiler/compile_units.h"
+#include "tuner/compiler/library_build.h"
+#include "tuner/compiler/memory_limit.h"
+#include "tuner/compiler/nvcc.h"
+#include "tuner/compiler/nvcc_symbol.h"
+#include "tuner/compiler/nvrtc.h"
 #include "tuner/source/cache.h"
 #include "tuner/source/source_text.h"
 #include "tuner/trial/trial_field.h"
@@ -292,9 +292,11 @@ static json_t *hello(const struct compile_request *request, const char *version)
 {
     struct error err;
     struct nvcc nvcc = {0};
-    if (strcmp(request->compiler, PROTOCOL_NVCC) != 0) return json_pack("{s:s}", "compiler", version);
-    json_t *answer = nvcc_find(&nvcc, cuda_home(), &err) ? refuse(PROTOCOL_ERROR, err.message)
-                                                         : json_pack("{s:s}", "compiler", nvcc.version);
+    if (strcmp(request->compiler, PROTOCOL_NVCC) != 0)
+        return json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", version);
+    json_t *answer = nvcc_find(&nvcc, cuda_home(), &err)
+                         ? refuse(PROTOCOL_ERROR, err.message)
+                         : json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", nvcc.version);
     nvcc_release(&nvcc);
     return answer;
 }

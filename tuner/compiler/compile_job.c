@@ -1,5 +1,5 @@
 // See compile_job.h.
-#include "tuner/compile/compile_job.h"
+#include "tuner/compiler/compile_job.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "tuner/compile/compilation.h"
+#include "tuner/compiler/compilation.h"
 
 struct nvcc {
     char *program;

@@ -1,5 +1,5 @@
 // See memory_limit.h.
-#include "tuner/compile/memory_limit.h"
+#include "tuner/compiler/memory_limit.h"
 
 #include <errno.h>
 #include <stdio.h>

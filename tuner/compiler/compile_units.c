@@ -1,6 +1,6 @@
 // See compile_units.h. Each unit has a place of its own in the cache; the joined file has the hash of its content for a
 // key, so that the same units are the same file.
-#include "tuner/compile/compile_units.h"
+#include "tuner/compiler/compile_units.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a); of a virtual one
 // (compute_90a) NVRTC makes PTX, which stands in the cubin's place.
-#include "tuner/compile/nvrtc.h"
+#include "tuner/compiler/nvrtc.h"
 
 #include <fcntl.h>
 #include <nvrtc.h>

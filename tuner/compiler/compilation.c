@@ -1,12 +1,12 @@
 // See compilation.h. Spills are read from ptxas's own words in the log (--ptxas-options=-v), the rest from the cubin.
-#include "tuner/compile/compilation.h"
+#include "tuner/compiler/compilation.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/compile/cubin.h"
+#include "tuner/compiler/cubin.h"
 #include "tuner/trial/trial_field.h"
 
 // -1 where it is none, or more than any figure is.

@@ -1,5 +1,5 @@
 // See library_build.h.
-#include "tuner/compile/library_build.h"
+#include "tuner/compiler/library_build.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "tuner/base/shared_library.h"
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
-#include "tuner/compile/compile_job.h"
-#include "tuner/compile/nvcc.h"
+#include "tuner/compiler/compile_job.h"
+#include "tuner/compiler/nvcc.h"
 #include "tuner/source/cache.h"
 
 static const double version_deadline = 20; // s

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/run/run.h"
+#include "tuner/run/search.h"
 
 // The value of a name in "A=1,B=x", and its length; NULL when it is not there.
 static const char *value_of(const char *text, const char *name, size_t *length)
@@ -42,10 +40,10 @@ static int adapt(const struct space *space, const char *text, uint16_t *config)
     return failed;
 }
 
-static void add_start(struct run *r, const char *text)
+static void add_start(struct search *s, const char *text)
 {
-    const struct space *space = r->job->space;
-    struct start_list *starts = &r->starts;
+    const struct space *space = s->job->space;
+    struct start_list *starts = &s->starts;
     size_t bytes = space_parameter_count(space) * sizeof(uint16_t);
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (adapt(space, text, config)) return;
@@ -64,34 +62,20 @@ static int visit(void *user, const char *config, const char *device)
     return 0;
 }
 
-static void add_named(struct run *r, const struct implementation *c)
+static void add_named(struct search *s, const struct implementation *c)
 {
-    size_t bytes = space_parameter_count(r->job->space) * sizeof *c->config;
+    size_t bytes = space_parameter_count(s->job->space) * sizeof *c->config;
     if (!c || c->kind != IMPLEMENTATION_CONFIGURATION) return;
-    if (r->starts.count && !memcmp(r->starts.configs[0], c->config, bytes)) return;
-    memcpy(r->starts.configs[r->starts.count++], c->config, sizeof c->config);
+    if (s->starts.count && !memcmp(s->starts.configs[0], c->config, bytes)) return;
+    memcpy(s->starts.configs[s->starts.count++], c->config, sizeof c->config);
 }
 
-// Those that the job names come first, so that a short run has them too.
-static void add_own(struct run *r)
+int search_collect_starts(struct search *s, const struct tune_options *o, struct error *err)
 {
-    add_named(r, job_current(r->job));
-    add_named(r, &r->job->fallback);
-}
-
-void run_collect_starts(struct run *r)
-{
-    struct error err;
-    add_own(r);
-    size_t before = r->starts.count;
-    for (size_t i = 0; i < r->options->start_count; i++) add_start(r, r->options->starts[i]);
-    if (store_each_elsewhere(r->store, 4 * TUNE_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
-    size_t winners = r->starts.count - before;
-    if (before)
-        display_log(&r->display, "the search begins with the job's %s",
-                    before > 1              ? "present kernel and its fallback"
-                    : r->job->fallback.kind ? "fallback, for its header"
-                                            : "present kernel");
-    if (winners) display_log(&r->display, "the search begins with %zu winners of earlier jobs", winners);
-    if (r->starts.left_out) display_log(&r->display, "%zu more winners were found and left out", r->starts.left_out);
+    // Those that the job names come first, so that a short run has them too.
+    add_named(s, job_current(s->job));
+    add_named(s, &s->job->fallback);
+    s->starts.named = s->starts.count;
+    for (size_t i = 0; i < o->start_count; i++) add_start(s, o->starts[i]);
+    return store_each_elsewhere(s->store, 4 * TUNE_STARTS, visit, s, err) < 0 ? -1 : 0;
 }

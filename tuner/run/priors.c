@@ -13,10 +13,9 @@
 #include <sys/stat.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/prior_file.h"
-#include "tuner/run/run.h"
+#include "tuner/run/search.h"
 
 enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // taken; looked into
 
@@ -27,6 +26,7 @@ struct near {
 
 struct near_list {
     const struct environment *own;
+    struct display *display;
     const char *path; // of the store that is looked into
     bool beside;      // it belongs to another job
     struct near nearest[PRIOR_STORES + 1];
@@ -52,18 +52,18 @@ static int visit(void *user, const struct environment *e)
     return 0;
 }
 
-static void look_into(struct run *r, struct near_list *l, const char *path, bool beside)
+static void look_into(struct near_list *l, const char *path, bool beside)
 {
     struct store *store;
     struct error err;
     l->path = path;
     l->beside = beside;
     if (store_open(&store, path, false, &err)) {
-        display_log(&r->display, "no prior: %s", err.message);
+        display_log(l->display, "no prior: %s", err.message);
         return;
     }
     if (store_each_environment(store, visit, l, &err) < 0)
-        display_log(&r->display, "no prior: %s: %s", path, err.message);
+        display_log(l->display, "no prior: %s: %s", path, err.message);
     store_close(store);
 }
 
@@ -73,15 +73,15 @@ static bool is_same_file(const char *a, const char *b)
     return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-static void look_beside(struct run *r, struct near_list *l)
+static void look_beside(struct near_list *l, const char *own)
 {
-    char *folder = text_directory(r->options->store_path), *pattern = text_format("%s/*.db", folder);
+    char *folder = text_directory(own), *pattern = text_format("%s/*.db", folder);
     glob_t files;
     if (!glob(pattern, 0, NULL, &files)) {
         for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)
-            if (!is_same_file(files.gl_pathv[i], r->options->store_path)) look_into(r, l, files.gl_pathv[i], true);
+            if (!is_same_file(files.gl_pathv[i], own)) look_into(l, files.gl_pathv[i], true);
         if (files.gl_pathc > PRIOR_STORES_SEEN)
-            display_log(&r->display, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
+            display_log(l->display, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
                         PRIOR_STORES_SEEN);
         globfree(&files);
     }
@@ -89,36 +89,30 @@ static void look_beside(struct run *r, struct near_list *l)
     free(folder);
 }
 
-static struct prior *read_prior(struct run *r, const char *path, const char *key, struct error *err)
+static int read_prior(struct search *s, const char *path, const char *key, struct display *display, struct error *err)
 {
-    struct prior *prior = prior_file_read(path, key, r->job->space, err);
-    if (!prior) return NULL;
-    display_log(&r->display, "prior: %s", path);
-    r->priors.list[r->priors.count++] = prior;
-    return prior;
+    struct prior *prior = prior_file_read(path, key, s->job->space, err);
+    if (!prior) return -1;
+    display_log(display, "prior: %s", path);
+    s->priors.list[s->priors.count++] = prior;
+    return 0;
 }
 
-void run_collect_priors(struct run *r, const struct environment *own)
+void search_collect_priors(struct search *s, const struct tune_options *o, const struct environment *own, bool replay,
+                           struct display *display)
 {
-    const struct tune_options *o = r->options;
-    struct near_list l = {.own = own};
+    struct near_list l = {.own = own, .display = display};
     struct error err;
     for (size_t i = 0; i < o->prior_count; i++)
-        if (!read_prior(r, o->priors[i], NULL, &err))
-            display_message(&r->display, "warning: no prior: %s", err.message);
-    if (o->alone || r->pool.replay) return;
-    look_into(r, &l, o->store_path, false);
-    look_beside(r, &l);
+        if (read_prior(s, o->priors[i], NULL, display, &err))
+            display_message(display, "warning: no prior: %s", err.message);
+    if (o->alone || replay) return;
+    look_into(&l, o->store_path, false);
+    look_beside(&l, o->store_path);
     for (size_t i = 0; i < l.count; i++) {
-        bool room = r->priors.count < PRIOR_MOST;
-        if (room && !read_prior(r, l.nearest[i].path, l.nearest[i].key, &err))
-            display_log(&r->display, "no prior: %s", err.message);
+        bool room = s->priors.count < PRIOR_MOST;
+        if (room && read_prior(s, l.nearest[i].path, l.nearest[i].key, display, &err))
+            display_log(display, "no prior: %s", err.message);
         drop(&l.nearest[i]);
     }
-}
-
-void run_release_priors(struct run *r)
-{
-    for (size_t i = 0; i < r->priors.count; i++) prior_free(r->priors.list[i]);
-    r->priors.count = 0;
 }

@@ -1,0 +1,257 @@
+// See gpu_checks.h.
+#include "tuner/run/gpu_checks.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/record.h"
+#include "tuner/base/text.h"
+
+enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
+
+// What is known of a GPU, by its slot.
+struct checked_gpu {
+    char *uuid;               // of the device that all of this is about
+    int64_t *ids;             // of valid trials since it was last seen to be like the others
+    size_t id_count, id_room; // of them
+    size_t before_check;      // so many of them are older than its newest check
+    int failures;             // checks in a row
+    int64_t checks, trials;   // in all; trials with a time
+    double ratio;             // of its newest check to the standard; NaN
+    char *aside;              // why it is set aside; NULL
+};
+
+static void grow(struct gpu_checks *c)
+{
+    size_t count = c->pool->gpu_count;
+    gpu_times_grow(&c->times, count);
+    if (count <= c->gpu_count) return;
+    c->gpus = memory_grow(c->gpus, count, sizeof *c->gpus);
+    for (; c->gpu_count < count; c->gpu_count++) c->gpus[c->gpu_count] = (struct checked_gpu){.ratio = NAN};
+}
+
+static void release(struct check_candidate *candidate)
+{
+    free(candidate->config);
+    free(candidate->cubin);
+    json_decref(candidate->problems);
+}
+
+void gpu_checks_release(struct gpu_checks *c)
+{
+    for (size_t i = 0; i < c->gpu_count; i++) {
+        free(c->gpus[i].uuid);
+        free(c->gpus[i].ids);
+        free(c->gpus[i].aside);
+    }
+    free(c->gpus);
+    gpu_times_release(&c->times);
+    release(&c->reference);
+}
+
+void gpu_checks_ready(struct gpu_checks *c, size_t gpu)
+{
+    const char *uuid = c->pool->gpus[gpu].uuid ? c->pool->gpus[gpu].uuid : "";
+    grow(c);
+    struct checked_gpu *g = &c->gpus[gpu];
+    if (g->uuid && !strcmp(g->uuid, uuid)) return;
+    free(g->uuid);
+    g->uuid = text_copy(uuid);
+    g->id_count = g->before_check = 0;
+    g->failures = 0;
+    g->ratio = NAN;
+    gpu_times_forget(&c->times, gpu);
+    policy_check_device(c->policy, gpu);
+}
+
+struct check_candidate gpu_checks_candidate(const struct gpu_checks *c, const struct task *t)
+{
+    bool wanted = c->seen < REFERENCE_OF;
+    return (struct check_candidate){.config = wanted ? text_copy(t->text) : NULL,
+                                    .cubin = wanted ? text_copy(t->compiled.cubin ? t->compiled.cubin : "") : NULL,
+                                    .problems = wanted ? json_incref(t->problems) : NULL,
+                                    .gpu = t->queued.worker};
+}
+
+static void take_reference(struct gpu_checks *c, struct check_candidate *candidate, int64_t trial, double objective)
+{
+    if (c->seen >= REFERENCE_OF || c->pool->lockstep) return;
+    if (!c->seen || objective < c->objective) {
+        struct check_candidate old = c->reference;
+        c->reference = *candidate;
+        c->objective = objective;
+        c->trial = trial;
+        *candidate = old;
+    }
+    if (++c->seen < REFERENCE_OF) return;
+    if (c->pool->gpu_count > 1)
+        display_log(c->display, "trial %" PRId64 " is measured on every GPU now and then, to compare them: %s",
+                    c->trial, c->reference.config);
+    policy_use_reference(c->policy, true);
+}
+
+void gpu_checks_note(struct gpu_checks *c, struct check_candidate *candidate, int64_t trial, double objective)
+{
+    grow(c);
+    struct checked_gpu *g = &c->gpus[candidate->gpu];
+    if (trial) {
+        g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
+        g->ids[g->id_count++] = trial;
+        g->trials++;
+        take_reference(c, candidate, trial, objective);
+    }
+    release(candidate);
+}
+
+void gpu_checks_send(struct gpu_checks *c, size_t gpu)
+{
+    const struct check_candidate *reference = &c->reference;
+    const struct trial_request request = {
+        // without "best": none is too slow
+        .candidate = {.config = reference->config, .cubin = reference->cubin, .written = reference->problems}};
+    pool_send_gpu(c->pool, gpu, request_write("trial", &trial_request_record, &request), c->job->measure.timeout);
+}
+
+static char *name_of(const struct gpu_checks *c, size_t gpu)
+{
+    const struct gpu_slot *slot = &c->pool->gpus[gpu];
+    char *host = pool_gpu_host(c->pool, gpu);
+    char *name = text_format("%s (%s, %s)", slot->name, slot->uuid && *slot->uuid ? slot->uuid : "no uuid", host);
+    free(host);
+    return name;
+}
+
+// Takes a GPU out of the run; its valid trials since its last good check are not ranked any more. Returns how many.
+static size_t set_aside(struct gpu_checks *c, size_t gpu, const char *how)
+{
+    struct checked_gpu *g = &c->gpus[gpu];
+    char *name = name_of(c, gpu), *reason = text_format("measured on %s, which %s", name, how);
+    size_t count = g->id_count;
+    for (size_t i = 0; i < count; i++) {
+        struct error err;
+        if (store_add_verdict(c->store, g->ids[i], STATUS_SLOW, reason, &err))
+            fatal_error_set(c->failure, EXIT_ENVIRONMENT, &err);
+    }
+    free(g->aside);
+    g->aside = text_format("%s %s; %zu of its %" PRId64 " valid trials do not count, as they came after its last good "
+                           "check",
+                           name, how, count, g->trials);
+    g->id_count = 0;
+    c->times.gpus[gpu].out = true;
+    struct policy_request none = policy_gpu_lost(c->policy, gpu, true);
+    free(none.tasks);
+    pool_gpu_disable(c->pool, gpu, g->aside);
+    free(reason);
+    free(name);
+    return count;
+}
+
+static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
+{
+    struct checked_gpu *g = &c->gpus[gpu];
+    const char *others = compared > 2 ? "the others" : "the first GPU";
+    double ratio, limit;
+    enum gpu_verdict verdict = gpu_times_decide(&c->times, gpu, c->job->measure.tie, &ratio, &limit);
+    if (verdict == GPU_AGAIN) {
+        display_log(c->display,
+                    "%s takes %.4f times as long as %s for trial %" PRId64 " (at most %.4f): measured again",
+                    c->pool->gpus[gpu].name, ratio, others, c->trial, limit);
+        policy_check_again(c->policy, gpu);
+    }
+    if (verdict == GPU_OPEN || verdict == GPU_AGAIN) return 0;
+    g->ratio = ratio;
+    if (verdict == GPU_ALIKE) {
+        g->id_count -= g->before_check;
+        if (g->id_count) memmove(g->ids, g->ids + g->before_check, g->id_count * sizeof *g->ids);
+        g->before_check = 0;
+        return 0;
+    }
+    char *how = text_format("takes %.3f times as long as %s for trial %" PRId64 " (%.3f is the limit)", ratio, others,
+                            c->trial, ratio < 1 ? 1 / limit : limit);
+    size_t unranked = set_aside(c, gpu, how);
+    free(how);
+    return unranked;
+}
+
+// Once every GPU that works has a time.
+static size_t judge_all(struct gpu_checks *c)
+{
+    const struct gpu_times *t = &c->times;
+    size_t compared = 0, unranked = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        bool has = t->gpus[i].count && !t->gpus[i].out;
+        if (!has && !t->gpus[i].out && c->policy->gpus[i].ready) return 0;
+        compared += has;
+    }
+    for (size_t i = 0; i < t->count && !c->failure->set; i++) unranked += judge(c, i, compared);
+    return unranked;
+}
+
+size_t gpu_checks_failed(struct gpu_checks *c, size_t gpu, const char *why)
+{
+    grow(c);
+    size_t others = 0;
+    display_log(c->display, "%s: the reference, trial %" PRId64 ", could not be measured: %s", c->pool->gpus[gpu].name,
+                c->trial, why);
+    if (++c->gpus[gpu].failures < FAILURES_MOST) {
+        policy_check_again(c->policy, gpu);
+        return 0;
+    }
+    for (size_t i = 0; i < c->times.count; i++) others += i != gpu && c->times.gpus[i].count;
+    if (!others) {
+        display_message(c->display,
+                        "the GPUs of this run are not compared: the reference, trial %" PRId64 ", fails: %s", c->trial,
+                        why);
+        policy_use_reference(c->policy, false);
+        return 0;
+    }
+    char *how = text_format("fails at trial %" PRId64 ", which others can measure: %s", c->trial, why);
+    size_t unranked = set_aside(c, gpu, how);
+    free(how);
+    return unranked;
+}
+
+size_t gpu_checks_take(struct gpu_checks *c, size_t gpu, const struct trial_answer *answer)
+{
+    double times[3][JOB_MAX_PROBLEMS], values[3];
+    grow(c);
+    for (size_t p = 0; p < c->job->tuned_count; p++) {
+        const struct problem_answer *problem = trial_answer_problem(answer, (int)p);
+        times[0][p] = problem ? problem->figures.time : NAN;
+        times[1][p] = problem ? problem->figures.low : NAN;
+        times[2][p] = problem ? problem->figures.high : NAN;
+    }
+    for (int k = 0; k < 3; k++) values[k] = job_objective(c->job, times[k]);
+    if (isfinite(answer->figures.gpu_seconds)) c->wall += answer->figures.gpu_seconds;
+    if (!answer_is_ok(&answer->head) || !(values[0] > 0))
+        return gpu_checks_failed(c, gpu, *answer->head.reason ? answer->head.reason : "it has no time");
+    struct checked_gpu *g = &c->gpus[gpu];
+    g->failures = 0;
+    g->checks++;
+    g->before_check = g->id_count;
+    gpu_times_add(&c->times, gpu, (struct interval){values[0], values[1], values[2]});
+    return judge_all(c);
+}
+
+json_t *gpu_checks_document(struct gpu_checks *c)
+{
+    static const struct record_field fields[] = {
+        {"trials", RECORD_MEMBER(struct checked_gpu, trials), .flags = RECORD_ALWAYS},
+        {"checks", RECORD_MEMBER(struct checked_gpu, checks), .flags = RECORD_ALWAYS},
+        {"ratio", RECORD_MEMBER(struct checked_gpu, ratio)},
+        {"aside", RECORD_MEMBER(struct checked_gpu, aside)},
+        {0}};
+    static const struct record record = {"a GPU", sizeof(struct checked_gpu), fields, NULL};
+    json_t *list = json_array();
+    grow(c);
+    for (size_t i = 0; i < c->pool->gpu_count; i++) {
+        json_t *gpu = pool_gpu_identity(c->pool, i);
+        record_write_into(&record, &c->gpus[i], gpu);
+        json_array_append_new(list, gpu);
+    }
+    return list;
+}

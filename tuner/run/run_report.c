@@ -1,0 +1,137 @@
+// What is said of a run: the line of progress, the summary of the search, and the document of kind "run".
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/run/run.h"
+
+#define OUTLOOK_SHARE 0.01            // the gain whose chance is shown where the user has not set one (`until`)
+static const double least_search = 2; // s: a shorter search is nothing but its beginning and its end
+
+static void add_evaluations(const struct run *r, struct progress_line *line, uint64_t valid)
+{
+    if (r->options->evaluations)
+        progress_add(line, IMPORTANT, "%" PRId64 "/%" PRId64, run_evaluations(r), r->options->evaluations);
+    else if (valid < 10000000)
+        progress_add(line, IMPORTANT, "%" PRId64 "/%" PRIu64, run_evaluations(r), valid);
+    else
+        progress_add(line, IMPORTANT, "%" PRId64, run_evaluations(r));
+}
+
+static void add_failures(const struct run *r, struct progress_line *line)
+{
+    int64_t failed = 0;
+    char kinds[PROGRESS_ROOM - 2] = "";
+    for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) {
+        if (!r->search.counts[s]) continue;
+        size_t used = strlen(kinds);
+        snprintf(kinds + used, sizeof kinds - used, "%s%s %" PRId64, failed ? ", " : "",
+                 status_name((enum trial_status)s), r->search.counts[s]);
+        failed += r->search.counts[s];
+    }
+    if (!failed) return;
+    progress_add(line, USEFUL, "failed %" PRId64, failed);
+    progress_add(line, DETAIL, "(%s)", kinds);
+}
+
+static void describe(const struct run *r, struct progress_line *line)
+{
+    char text[32];
+    double elapsed = clock_now() - r->statistics.search_started;
+    uint64_t valid = space_size(r->job->space);
+    *line = (struct progress_line){0};
+    add_evaluations(r, line, valid);
+    if (r->options->time > 0)
+        progress_add(line, IMPORTANT, "%s left",
+                     text_show_duration(fmax(0, r->options->time - elapsed), text, sizeof text));
+    else
+        progress_add(line, IMPORTANT, "%s", text_show_duration(elapsed, text, sizeof text));
+    if (elapsed > 1) progress_add(line, DETAIL, "%.1f/s", (double)r->statistics.new_trials / elapsed);
+    if (isfinite(r->search.incumbent.objective)) {
+        progress_add(line, VITAL, "best %s", text_show_duration(r->search.incumbent.objective, text, sizeof text));
+        if (isfinite(r->search.incumbent.baseline))
+            progress_add(line, IMPORTANT, "= %.3f of %s", r->search.incumbent.baseline / r->search.incumbent.objective,
+                         r->search.incumbent.baseline_name);
+    } else {
+        progress_add(line, VITAL, "no valid result yet");
+    }
+    const struct stop *stop = &r->policy.stop;
+    if (stop->evaluations >= STOP_LEAST && isfinite(stop->best)) {
+        double share = stop->rules.until > 0 ? stop->rules.until : OUTLOOK_SHARE;
+        uint64_t left = valid > stop->evaluations ? valid - stop->evaluations : 0;
+        progress_add(line, DETAIL, "as many again: %.0f%% chance of %.3g%%",
+                     100 * stop_outlook(stop, share, stop->evaluations, left).chance, 100 * share);
+    }
+    add_failures(r, line);
+    if (r->statistics.temperature > 0) progress_add(line, DECORATION, "%.0f C", r->statistics.temperature);
+    if (r->statistics.clock_mhz > 0) progress_add(line, DECORATION, "%.0f MHz", r->statistics.clock_mhz);
+}
+
+void run_progress(struct run *r, bool now)
+{
+    struct progress_line fields;
+    run_event_progress(r);
+    if (!(now ? !r->display.quiet : display_due(&r->display))) return;
+    describe(r, &fields);
+    display_progress(&r->display, &fields, r->job->name);
+}
+
+static void report_trials(struct run *r)
+{
+    double seconds = clock_now() - r->statistics.search_started;
+    size_t gpus = r->pool.gpu_count ? r->pool.gpu_count : 1;
+    char shown[32];
+    char busy[64] = "";
+    if (!r->pool.replay)
+        snprintf(busy, sizeof busy, "; GPU%s executing %.0f%% of the time", gpus > 1 ? "s" : "",
+                 100 * (r->statistics.gpu_busy + r->statistics.count_busy) / (seconds * (double)gpus));
+    display_message(&r->display,
+                    "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64
+                    " from the compile cache",
+                    r->statistics.new_trials, text_show_duration(seconds, shown, sizeof shown),
+                    (double)r->statistics.new_trials / seconds, run_evaluations(r), busy, r->statistics.cache_hits);
+    for (int s = 0; s < STATUS_COUNT; s++)
+        if (r->search.counts[s])
+            display_log(&r->display, "%s: %" PRId64, status_name((enum trial_status)s), r->search.counts[s]);
+}
+
+static void report_workers(struct run *r)
+{
+    struct busy_figures busy = run_watch_figures(&r->watch);
+    if (r->pool.lockstep || busy.seconds < least_search) return; // in lockstep one thing follows the other
+    display_message(&r->display,
+                    "GPUs were busy with candidates %.0f%% of the time, compilers %.0f%%, the driver %.0f%%",
+                    100 * busy.gpus, isfinite(busy.compilers) ? 100 * busy.compilers : 0, 100 * busy.driver);
+}
+
+// The gain that more time is expected to bring.
+static void report_outlook(struct run *r)
+{
+    uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0;
+    uint64_t more = n < left ? n : left;
+    double share = r->options->stop.until > 0 ? r->options->stop.until : OUTLOOK_SHARE;
+    struct stop_outlook o = stop_outlook(&r->policy.stop, share, more, left);
+    if (!more || isnan(o.chance)) return;
+    double seconds = clock_now() - r->statistics.search_started;
+    char shown[32], time[64] = "";
+    if (r->statistics.new_trials)
+        snprintf(time, sizeof time, " (%s)",
+                 text_show_duration(seconds * (double)more / (double)r->statistics.new_trials, shown, sizeof shown));
+    display_message(&r->display,
+                    "another %" PRIu64
+                    " evaluations%s: %.0f%% chance of a gain of at least %.3g%%, expected gain %.2g%%",
+                    more, time, 100 * o.chance, 100 * share, 100 * o.gain);
+}
+
+void run_report(struct run *r)
+{
+    report_trials(r);
+    run_live_look(r);
+    report_workers(r);
+    report_outlook(r);
+}

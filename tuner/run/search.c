@@ -1,0 +1,181 @@
+// See search.h.
+#include "tuner/run/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/recorded/observation.h"
+#include "tuner/setup/task.h"
+
+void search_init(struct search *s, const struct job *job, struct policy *policy)
+{
+    *s = (struct search){.job = job, .policy = policy};
+    incumbent_init(&s->incumbent);
+}
+
+void search_release(struct search *s)
+{
+    strategy_free(s->strategy);
+    for (size_t i = 0; i < s->priors.count; i++) prior_free(s->priors.list[i]); // the strategy used them
+    free(s->reported.ids);
+    incumbent_release(&s->incumbent);
+}
+
+static const char *strategy_text(const struct tune_options *o)
+{
+    return o->strategy_options && *o->strategy_options ? o->strategy_options : NULL;
+}
+
+int search_choose(struct search *s, const struct tune_options *o, struct error *err)
+{
+    s->strategy_class = strategy_choose(o->strategy ? o->strategy : s->job->strategy, err);
+    return s->strategy_class ? strategy_parse_options(s->strategy_class, strategy_text(o), NULL, err) : -1;
+}
+
+int search_begin(struct search *s, const struct tune_options *o, uint64_t seed, struct error *err)
+{
+    const struct strategy_options options = {.seed = seed,
+                                             .budget = o->evaluations > 0 ? (uint64_t)o->evaluations : 0,
+                                             .text = strategy_text(o),
+                                             .criteria = s->job->objective == OBJECTIVE_EACH ? s->job->tuned_count : 1,
+                                             .prior_count = s->priors.count,
+                                             .priors = (const struct prior *const *)s->priors.list};
+    s->strategy = strategy_new(s->strategy_class, s->job->space, &options, err);
+    if (!s->strategy) return -1;
+    s->policy->settings.ranks = strategy_ranks(s->strategy);
+    return 0;
+}
+
+bool search_propose(struct search *s, uint16_t *config)
+{
+    if (s->starts.next < s->starts.count) {
+        memcpy(config, s->starts.configs[s->starts.next++], sizeof s->starts.configs[0]);
+        return !strategy_seen(s->strategy, config);
+    }
+    if (strategy_ask(s->strategy, config)) return true;
+    policy_no_proposal(s->policy, strategy_exhausted(s->strategy));
+    return false;
+}
+
+void search_rank(struct search *s)
+{
+    size_t count;
+    struct queued_task **waiting = policy_waiting(s->policy, &count);
+    const uint16_t **configs = memory_new(count, sizeof *configs);
+    double *acquisition = memory_new(count, sizeof *acquisition);
+    for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
+    strategy_rank(s->strategy, configs, count, acquisition);
+    for (size_t i = 0; i < count; i++) // the header needs the fallback's result
+        waiting[i]->acquisition = job_is_fallback(s->job, configs[i]) ? INFINITY : acquisition[i];
+    free(acquisition);
+    free(configs);
+    free(waiting);
+}
+
+// Where a trial's number is, or would be put.
+static int64_t *reported_slot(const struct reported_trials *reported, int64_t trial)
+{
+    size_t at = (size_t)((uint64_t)trial * 0x9e3779b97f4a7c15u >> 20) & (reported->room - 1);
+    while (reported->ids[at] && reported->ids[at] != trial) at = (at + 1) & (reported->room - 1);
+    return &reported->ids[at];
+}
+
+static void mark_reported(struct reported_trials *reported, int64_t trial)
+{
+    if (2 * reported->count >= reported->room) {
+        struct reported_trials more = {.count = reported->count, .room = reported->room ? 2 * reported->room : 1024};
+        more.ids = memory_new(more.room, sizeof *more.ids);
+        for (size_t i = 0; i < reported->room; i++)
+            if (reported->ids[i]) *reported_slot(&more, reported->ids[i]) = reported->ids[i];
+        free(reported->ids);
+        *reported = more;
+    }
+    int64_t *slot = reported_slot(reported, trial);
+    reported->count += !*slot;
+    *slot = trial;
+}
+
+bool search_has_told(const struct search *s, int64_t trial)
+{
+    return s->reported.room && *reported_slot(&s->reported, trial);
+}
+
+static void tell(struct search *s, const struct search_result *x)
+{
+    struct observation o = observation_of(x->config, x->status, x->objective);
+    if (s->job->objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
+        o.objectives = x->times;
+    strategy_tell(s->strategy, &o);
+    policy_reported(s->policy,
+                    o.outcome == OUTCOME_OK ? incumbent_together(&s->incumbent, s->job, x->objective, x->times) : NAN);
+}
+
+bool search_take(struct search *s, const struct search_result *x, size_t *problem)
+{
+    if (!x->retry)
+        tell(s, x);
+    else if (s->counts[STATUS_CRASHED]) // an earlier run may have had it
+        s->counts[STATUS_CRASHED]--;
+    s->counts[x->status]++;
+    mark_reported(&s->reported, x->trial);
+    return x->status == STATUS_OK &&
+           incumbent_take(&s->incumbent, s->job, x->objective, x->times, x->text, x->trial, problem);
+}
+
+static bool is_valid(const struct search *s, const struct trial *trial, uint16_t *config)
+{
+    return !space_parse(s->job->space, trial->config, config, NULL) && space_index(s->job->space, config) >= 0;
+}
+
+bool search_read(const struct search *s, const struct trial *trial, struct search_result *x, uint16_t *config,
+                 double *times)
+{
+    for (size_t p = 0; p < s->job->tuned_count; p++)
+        times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
+    *x = (struct search_result){config, trial->config, trial->id, trial->status, trial->objective, times, false};
+    return is_valid(s, trial, config);
+}
+
+static int take_best(void *user, const struct trial *trial)
+{
+    struct search *s = user;
+    struct search_result x;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double times[JOB_MAX_PROBLEMS];
+    size_t problem;
+    if (!search_read(s, trial, &x, config, times)) return 0;
+    incumbent_take(&s->incumbent, s->job, x.objective, times, x.text, x.trial, &problem);
+    return s->job->objective != OBJECTIVE_EACH; // the first is the best
+}
+
+int search_find_best(struct search *s, struct error *err)
+{
+    incumbent_forget(&s->incumbent);
+    return store_each(s->store, true, 0, take_best, s, err) < 0 ? -1 : 0;
+}
+
+struct valid_count {
+    const struct search *search;
+    uint64_t count;
+};
+
+static int count_valid(void *user, const struct trial *trial)
+{
+    struct valid_count *v = user;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    v->count += is_valid(v->search, trial, config);
+    return 0;
+}
+
+int search_knows_all(struct search *s, struct error *err)
+{
+    struct valid_count valid = {.search = s};
+    int64_t counts[STATUS_COUNT];
+    uint64_t stored = 0, size = space_size(s->job->space);
+    if (store_counts(s->store, counts, err)) return -1;
+    for (int i = 0; i < STATUS_COUNT; i++) stored += (uint64_t)counts[i];
+    if (stored >= size && store_each(s->store, false, 0, count_valid, &valid, err) < 0) return -1;
+    return valid.count >= size;
+}

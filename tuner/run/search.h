@@ -1,0 +1,88 @@
+// The search of a run: the strategy, what it begins with, what it has been told, and the best that it has found. It
+// knows no workers.
+#ifndef SWEETSPOT_SEARCH_H
+#define SWEETSPOT_SEARCH_H
+
+#include "search/strategies/strategy.h"
+#include "tuner/policy/incumbent.h"
+#include "tuner/policy/policy.h"
+#include "tuner/run/tune.h"
+#include "tuner/store/store.h"
+#include "tuner/watch/display.h"
+
+// Configurations to measure before the strategy is asked: the job's own, and winners of earlier jobs.
+struct start_list {
+    size_t count, next;
+    uint16_t configs[TUNE_STARTS][SPACE_MAX_PARAMETERS];
+    size_t named;    // of them, those that the job names, which come first
+    size_t left_out; // beyond TUNE_STARTS
+};
+
+// What the strategy's model learns from elsewhere.
+struct prior_list {
+    size_t count;
+    struct prior *list[PRIOR_MOST];
+};
+
+// Which of the store's trials the strategy has been told, by their numbers.
+struct reported_trials {
+    int64_t *ids; // a hash table; 0: free
+    size_t count, room;
+};
+
+struct search {
+    const struct job *job; // borrowed, as are store and policy
+    struct store *store;
+    struct policy *policy;
+    const struct strategy_class *strategy_class;
+    struct strategy *strategy;
+    struct start_list starts;
+    struct prior_list priors;
+    struct reported_trials reported;
+    struct incumbent incumbent;
+    int64_t counts[STATUS_COUNT]; // of the trials that the strategy has been told
+};
+
+// A trial's result. Borrowed.
+struct search_result {
+    const uint16_t *config;
+    const char *text; // the configuration's
+    int64_t trial;
+    enum trial_status status;
+    double objective;
+    const double *times; // by tuned problem
+    bool retry;          // the second try of one that crashed; the search is over
+};
+
+void search_init(struct search *, const struct job *, struct policy *);
+void search_release(struct search *);
+// Chooses the strategy, and makes it; both -1 with a message.
+int search_choose(struct search *, const struct tune_options *, struct error *);
+int search_begin(struct search *, const struct tune_options *, uint64_t seed, struct error *);
+
+// The next configuration to try. False: there is none now, which the policy has heard, or it has a result already.
+bool search_propose(struct search *, uint16_t *config);
+void search_rank(struct search *); // the trials that wait for a GPU
+// Tells strategy and policy. True where it is the best so far; *problem is then the first on which it is.
+bool search_take(struct search *, const struct search_result *, size_t *problem);
+bool search_has_told(const struct search *, int64_t trial);
+// Reads a trial of the store. False where the job file lacks its values, or its configuration is not valid. *config and
+// *times have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
+bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);
+// Finds the best in the store, after verdicts.
+int search_find_best(struct search *, struct error *);
+// 1: the store has a result for every configuration of the space; 0: not; -1 with a message.
+int search_knows_all(struct search *, struct error *);
+
+// starts.c.
+int search_collect_starts(struct search *, const struct tune_options *, struct error *);
+// priors.c: from --prior, and unless `replay` from the store's other environments and the stores beside it. Before
+// search_begin.
+void search_collect_priors(struct search *, const struct tune_options *, const struct environment *own, bool replay,
+                           struct display *);
+// retry.c: after the search, candidates that crashed once and may be among so many finalists. Adds their tasks, at most
+// SEARCH_RETRIES. Returns how many, or -1 with a message.
+enum { SEARCH_RETRIES = 3 };
+int search_retry(struct search *, size_t places, struct display *, struct error *);
+
+#endif
