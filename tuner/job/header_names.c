@@ -14,7 +14,7 @@ static const char *const taken[] = {
     // which device and which kernel
     "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
     // how the header is used
-    "FUNCTION_RESULT", "STAGE_*", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API",
+    "FUNCTION", "STAGE_*", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API",
     "RUNTIME_API", "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",
     // how its kernels are built and launched
     "STD", "OPTIONS_NVCC", "OPTIONS_NVRTC", "ALIGNMENT", "ENTRY", "ENTRY_*", "INSTANTIATE", "INSTANTIATE_*",
