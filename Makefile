@@ -311,12 +311,14 @@ test-fast: setup layers
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
 
-# Rewrites tests/golden from what the commands print. Read the difference before committing it.
+# Rewrites tests/golden from what the commands print, and adds new rows of the program's tables to lists and documents.
+# Read the difference before committing it.
+GOLDEN_TESTS := $(addprefix $(BIN)/,test_golden test_messages test_views test_options test_job_settings)
 .PHONY: golden
 golden: setup
-	@$(MAKE) programs $(TEST_HELPERS) $(BIN)/test_golden $(BIN)/test_messages $(BIN)/reference_library.so
+	@$(MAKE) programs $(TEST_HELPERS) $(GOLDEN_TESTS) $(BIN)/reference_library.so
 	@rm -f tests/golden/*.txt
-	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden $(BIN)/test_messages
+	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(GOLDEN_TESTS)
 
 # The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
 .PHONY: test-contributing

@@ -265,32 +265,11 @@ __device__ __forceinline__ void finish(total t, float *out SECOND_OUTPUT)
 #endif
 }
 
-} // namespace
-
-#if FINISH_IS == FINISH_atomic
-extern "C" __global__ void reduce_zero(float *out)
-{
-    *out = 0.0f;
-}
-#endif
-
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
-    JOIN(reduce_, REDUCE)(const float *__restrict__ x,
-#if TWO_INPUTS
-                          const float *__restrict__ y,
-#endif
-                          long long n, total *partial, float *out SECOND_OUTPUT, unsigned *count)
+/* The total of a thread's floats in the block's chunks. */
+__device__ __forceinline__ total chunks_total(const float *x, const float *y, long long n, long long head,
+                                              long long chunks)
 {
     const int tid = threadIdx.x;
-    const int misplaced = (int)(reinterpret_cast<unsigned long long>(x) / 4 % VECTOR);
-    long long head = min((long long)(misplaced ? VECTOR - misplaced : 0), n);
-    long long chunks = (n - head) / CHUNK;
-#if TWO_INPUTS
-    if (misplaced != (int)(reinterpret_cast<unsigned long long>(y) / 4 % VECTOR)) head = chunks = 0;
-#else
-    const float *const y = x;
-#endif
-
     float sum[VECTOR] = {};
 #if WITH_INDEX
     int where[VECTOR]; /* which of this thread's loads held the largest */
@@ -356,7 +335,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
         mine.value += sum[v];
 #endif
     }
-    const long long tail = head + chunks * CHUNK, thread = blockIdx.x * (long long)BLOCK_SIZE + tid;
+    return mine;
+}
+
+/* The same with a thread's floats before `head` and from `tail` on. */
+__device__ __forceinline__ total with_edges(total mine, const float *x, const float *y, long long n, long long head,
+                                            long long tail)
+{
+    const long long thread = blockIdx.x * (long long)BLOCK_SIZE + (int)threadIdx.x;
 #if WITH_INDEX
     if (thread < head) mine = join(mine, {fabsf(x[thread]), thread});
     for (long long i = tail + thread; i < n; i += gridDim.x * (long long)BLOCK_SIZE)
@@ -366,7 +352,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     for (long long i = tail + thread; i < n; i += gridDim.x * (long long)BLOCK_SIZE)
         mine.value = add(mine.value, x[i], y[i]);
 #endif
+    return mine;
+}
 
+/* The block's total to the output, or to those who add the blocks' totals. */
+__device__ __forceinline__ void leave_total(total mine, total *partial, float *out SECOND_OUTPUT, unsigned *count)
+{
+    const int tid = threadIdx.x;
     mine = block_total(mine);
 #if FINISH_IS == FINISH_atomic
     if (tid == 0) atomicAdd(out, mine.value);
@@ -387,6 +379,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
         if (tid == 0) finish(mine, out SECOND_RESULT);
     }
 #endif
+}
+
+} // namespace
+
+#if FINISH_IS == FINISH_atomic
+extern "C" __global__ void reduce_zero(float *out)
+{
+    *out = 0.0f;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    JOIN(reduce_, REDUCE)(const float *__restrict__ x,
+#if TWO_INPUTS
+                          const float *__restrict__ y,
+#endif
+                          long long n, total *partial, float *out SECOND_OUTPUT, unsigned *count)
+{
+    const int misplaced = (int)(reinterpret_cast<unsigned long long>(x) / 4 % VECTOR);
+    long long head = min((long long)(misplaced ? VECTOR - misplaced : 0), n);
+    long long chunks = (n - head) / CHUNK;
+#if TWO_INPUTS
+    if (misplaced != (int)(reinterpret_cast<unsigned long long>(y) / 4 % VECTOR)) head = chunks = 0;
+#else
+    const float *const y = x;
+#endif
+
+    const total mine = chunks_total(x, y, n, head, chunks);
+    leave_total(with_edges(mine, x, y, n, head, head + chunks * CHUNK), partial, out SECOND_RESULT, count);
 }
 
 #if FINISH_IS == FINISH_two_pass

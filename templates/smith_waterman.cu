@@ -300,6 +300,31 @@ __device__ __forceinline__ number similarity(unsigned row, column c)
 }
 #endif
 
+/* A thread's letters of a from `first` on, and what lies to the left of the first column. */
+__device__ __forceinline__ void take_rows(unsigned (&row)[ROWS], number (&kept)[ROWS], number (&e)[ROWS],
+                                          const signed char *a, int first, int count, int pair, int second, bool even,
+                                          int length_a)
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+        const int i = first + r;
+        row[r] = i < length_a ? of_row(fetch(a + (long long)i * count + pair, second, even)) : BEHIND;
+        kept[r] = NOTHING;
+        e[r] = 0;
+    }
+}
+
+/* The best scores of a group's pairs. */
+__device__ __forceinline__ void store_scores(number best, int *score, int second)
+{
+#if ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves
+    score[0] = (int)(best & 0xffff) - FLOOR;
+    if (second) score[1] = (int)(best >> 16) - FLOOR;
+#else
+    score[0] = best - FLOOR;
+#endif
+}
+
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
@@ -320,13 +345,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     {
         unsigned row[ROWS];
         number kept[ROWS], e[ROWS]; /* of the column to the left */
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r) {
-            const int i = first + lane * ROWS + r;
-            row[r] = i < length_a ? of_row(fetch(a + (long long)i * count + pair, second, even)) : BEHIND;
-            kept[r] = NOTHING;
-            e[r] = 0;
-        }
+        take_rows(row, kept, e, a, first + lane * ROWS, count, pair, second, even, length_a);
         const bool from_above = first > 0, to_below = first + GROUP * ROWS < length_a;
         const signed char *from = b + pair;
         uint2 *link = above + group;
@@ -398,10 +417,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     for (int distance = GROUP / 2; distance > 0; distance /= 2)
         best = largest(best, __shfl_xor_sync(0xffffffffu, best, distance));
     if (!mine || lane > 0) return;
-#if ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves
-    score[pair] = (int)(best & 0xffff) - FLOOR;
-    if (second) score[pair + 1] = (int)(best >> 16) - FLOOR;
-#else
-    score[pair] = best - FLOOR;
-#endif
+    store_scores(best, score + pair, second);
 }

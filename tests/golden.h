@@ -93,6 +93,30 @@ static inline void golden_write(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+// Lists and documents that follow a table of the program: tests refuse one that lacks a row, `make golden` adds it.
+// Inserts `text` behind the line of `place` (in `document`), in memory and in the file. Takes the document; malloc'ed.
+static inline char *golden_insert(const char *path, char *document, const char *place, const char *text)
+{
+    assert_non_null(place);
+    const char *end = place + strcspn(place, "\n");
+    end += *end == '\n';
+    char *longer = text_format("%.*s%s%s", (int)(end - document), document, text, end);
+    golden_write(path, longer);
+    free(document);
+    return longer;
+}
+
+// The last line of a document that begins with `start`, from `from` up to the next heading; NULL: there is none.
+static inline const char *golden_last_line(const char *from, const char *start)
+{
+    const char *last = NULL;
+    for (const char *line = from; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
+        if (line > from && !strncmp(line, "##", 2)) break;
+        if (!strncmp(line, start, strlen(start))) last = line;
+    }
+    return last;
+}
+
 // Compares the text with tests/golden/<name>.txt after blotting, or writes that file. Takes `text`.
 static inline void golden_hold(const char *folder, const char *name, char *text, const struct blot *blots)
 {

@@ -52,15 +52,16 @@ header: base kernels trial store job final
 check: base protocol kernels job source pool setup
 init: base search kernels job source pool setup check
 report: base search trial store job setup header final
-cli: base search kernels trial store recorded job init pool setup run watch final explain simulate header report check
+cli: base search kernels trial store recorded job init pool setup policy
+cli: run watch final explain simulate header report check
 '
 # These pairs still include each other.
 open=
-folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | tr '\n' ' ')
+folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | uniq | tr '\n' ' ')
 seen=''
 for folder in $folders; do
     case $folder in search | kernels) place=$folder ;; *) place=tuner/$folder ;; esac
-    allowed=$(echo "$layers" | sed -n "s/^$folder: *//p")
+    allowed=$(echo "$layers" | sed -n "s/^$folder: *//p" | tr '\n' ' ')
     for name in $allowed; do
         case " $seen " in *" $name "*) continue ;; esac
         case " $open " in *" $folder:$name "*) ;; *) complain "$folder may include $name, which is not below it" ;; esac

@@ -127,7 +127,7 @@ static int flush(void)
 
 static void listen_to(int from)
 {
-    struct frame_reader in = {0};
+    struct byte_queue in = {0};
     struct frame f;
     char *line;
     bool greeted = false, open = true;
@@ -144,7 +144,7 @@ static void listen_to(int from)
         while (greeted && frame_next(&in, &f, NULL) > 0) carry(&f);
     }
     flush();
-    frame_reader_release(&in);
+    byte_queue_release(&in);
     frame_writer_release(&out);
 }
 

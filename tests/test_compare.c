@@ -1,6 +1,7 @@
 // compare and status: what they say of a job follows from its store, in all three formats, and without a final they say
 // how to get one.
 #include "tests/finished_job.h"
+#include "tests/testing.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -25,9 +26,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static void without_a_store_or_a_final_it_says_how_to_get_one(void **state)
+TEST_WITH(without_a_store_or_a_final_it_says_how_to_get_one, setup, teardown)
 {
-    (void)state;
     char *err;
     assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "there is no store");
@@ -46,9 +46,8 @@ static void without_a_store_or_a_final_it_says_how_to_get_one(void **state)
     free(err);
 }
 
-static void the_table_has_times_ratios_and_their_intervals(void **state)
+TEST_WITH(the_table_has_times_ratios_and_their_intervals, setup, teardown)
 {
-    (void)state;
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -76,9 +75,8 @@ static void the_table_has_times_ratios_and_their_intervals(void **state)
     free(err);
 }
 
-static void csv_has_one_line_a_problem_and_entry(void **state)
+TEST_WITH(csv_has_one_line_a_problem_and_entry, setup, teardown)
 {
-    (void)state;
     char *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -103,9 +101,8 @@ static void csv_has_one_line_a_problem_and_entry(void **state)
     free(out);
 }
 
-static void work_beyond_the_ceilings_is_doubted(void **state)
+TEST_WITH(work_beyond_the_ceilings_is_doubted, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *ceilings;
         bool doubted;
@@ -133,9 +130,8 @@ static void work_beyond_the_ceilings_is_doubted(void **state)
     }
 }
 
-static void json_is_json_with_the_same_figures(void **state)
+TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
 {
-    (void)state;
     char *out;
     struct error err = {""};
     struct store *store;
@@ -170,16 +166,16 @@ static void json_is_json_with_the_same_figures(void **state)
     free(out);
 }
 
-static void a_final_that_makes_no_sense_is_refused(void **state)
+TEST_WITH(a_final_that_makes_no_sense_is_refused, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *document, *message;
     } cases[] = {
         {"{}", "no entries"},
         {"{\"entries\":[],\"winner\":1}", "no winner"},
-        {"{\"entries\":[{\"trial\":2,\"name\":\"2\",\"problems\":[]}],\"winner\":1}", "no winner"},
-        {"{\"entries\":[1,null,\"x\"],\"winner\":1}", "no winner"},
+        {"{\"entries\":[{\"trial\":2,\"name\":\"2\",\"status\":\"wrong\"}],\"winner\":1}", "no winner"},
+        {"{\"entries\":[{\"trial\":1,\"name\":\"1\",\"status\":\"ok\"}],\"winner\":1}", "without times"},
+        {"{\"entries\":[1,null,\"x\"],\"winner\":1}", "'entries' of the final is not an object"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct final final;
@@ -192,9 +188,8 @@ static void a_final_that_makes_no_sense_is_refused(void **state)
     }
 }
 
-static void the_class_of_a_product_is_named(void **state)
+TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *compute, *text, *json;
     } cases[] = {{"", "compute class: full\n", "\"compute\": \"full\""},
@@ -222,9 +217,8 @@ static void the_class_of_a_product_is_named(void **state)
     }
 }
 
-static void a_final_about_other_problems_is_not_compared(void **state)
+TEST_WITH(a_final_about_other_problems_is_not_compared, setup, teardown)
 {
-    (void)state;
     char *err, *changed = text_copy(finished_job_text);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -241,9 +235,8 @@ static void a_final_about_other_problems_is_not_compared(void **state)
     free(err);
 }
 
-static void status_shows_what_was_done_and_how_to_go_on(void **state)
+TEST_WITH(status_shows_what_was_done_and_how_to_go_on, setup, teardown)
 {
-    (void)state;
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(finished_run(&cmd_status, &out, &err, "status", job.job, "--store", job.store, NULL), 0);
@@ -277,9 +270,8 @@ static void status_shows_what_was_done_and_how_to_go_on(void **state)
     free(out);
 }
 
-static void status_names_the_process_that_tunes(void **state)
+TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
 {
-    (void)state;
     int ready[2];
     char *out, byte = 0, line[64];
     finished_trials(&job, "NVIDIA H200", "sm_90a");
@@ -303,9 +295,8 @@ static void status_names_the_process_that_tunes(void **state)
     free(out);
 }
 
-static void what_is_not_this_jobs_store_is_refused(void **state)
+TEST_WITH(what_is_not_this_jobs_store_is_refused, setup, teardown)
 {
-    (void)state;
     char *err, *changed = text_copy(finished_job_text), *other = text_format("%s/other.cfg", job.folder);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     memcpy(strstr(changed, "mini-gemm"), "mini-conv", 9);
@@ -325,9 +316,8 @@ static void what_is_not_this_jobs_store_is_refused(void **state)
     free(other);
 }
 
-static void cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs(void **state)
+TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, setup, teardown)
 {
-    (void)state;
     char text[512] = "";
     struct table *table = table_new((const char *[]){"name", ">n", "empty", "last", NULL});
     const char *const cells[] = {"a", "1", "", "x,y", "µs", "1000", "", "say \"so\""};
@@ -346,16 +336,17 @@ static void cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs(v
 }
 
 // Two problems, a kernel for each; the library takes twice as long as the first and three times as long as the second.
-static void ratios_are_to_the_kernel_that_is_chosen_for_the_problem(void **state)
+TEST_WITH(ratios_are_to_the_kernel_that_is_chosen_for_the_problem, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
-    json_t *document =
-        json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
-                   "{\"name\":\"a\",\"trial\":5,\"problems\":[{\"times\":[1,1.5,2]},{\"times\":[9,9,9]}]},"
-                   "{\"name\":\"b\",\"trial\":6,\"problems\":[{\"times\":[8,8,8]},{\"times\":[2,4,3]}]},"
-                   "{\"name\":\"cublas\",\"problems\":[{\"times\":[2,3,4]},{\"times\":[6,12,9]}]}]}",
-                   &err);
+    json_t *document = json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
+                                  "{\"name\":\"a\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                                  "\"times\":[1,1.5,2]},{\"problem\":1,\"times\":[9,9,9]}]},"
+                                  "{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                                  "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},"
+                                  "{\"name\":\"cublas\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[2,3,"
+                                  "4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
+                                  &err);
     struct final final;
     if (!document || final_read(&final, document, 2, &err)) fail_msg("%s", err.message);
     const struct final_entry *library = &final.entries[2];
@@ -368,9 +359,8 @@ static void ratios_are_to_the_kernel_that_is_chosen_for_the_problem(void **state
     json_decref(document);
 }
 
-static void times_have_four_digits_and_the_unit_that_they_round_to(void **state)
+TEST_WITH(times_have_four_digits_and_the_unit_that_they_round_to, setup, teardown)
 {
-    (void)state;
     static const struct {
         double seconds;
         const char *shown;
@@ -383,24 +373,4 @@ static void times_have_four_digits_and_the_unit_that_they_round_to(void **state)
     }
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(times_have_four_digits_and_the_unit_that_they_round_to),
-        CASE(without_a_store_or_a_final_it_says_how_to_get_one),
-        CASE(the_table_has_times_ratios_and_their_intervals),
-        CASE(csv_has_one_line_a_problem_and_entry),
-        CASE(work_beyond_the_ceilings_is_doubted),
-        CASE(json_is_json_with_the_same_figures),
-        CASE(a_final_that_makes_no_sense_is_refused),
-        CASE(ratios_are_to_the_kernel_that_is_chosen_for_the_problem),
-        CASE(the_class_of_a_product_is_named),
-        CASE(a_final_about_other_problems_is_not_compared),
-        CASE(status_shows_what_was_done_and_how_to_go_on),
-        CASE(status_names_the_process_that_tunes),
-        CASE(what_is_not_this_jobs_store_is_refused),
-        CASE(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

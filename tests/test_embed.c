@@ -3,6 +3,7 @@
 // same program is compiled as C99 and C++, for the driver API and the runtime API.
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
+#include "tests/testing.h"
 
 static struct finished job;
 
@@ -89,9 +90,8 @@ static void tune_and_embed(void)
 static const char *const compilers[] = {"gcc -std=c99" STRICT, "gcc -std=c17 -O2" STRICT,
                                         "g++ -std=c++11 -x c++" STRICT, "clang -std=c99" STRICT};
 
-static void a_launch_passes_what_was_verified_and_refuses_the_rest(void **state)
+TEST_WITH(a_launch_passes_what_was_verified_and_refuses_the_rest, setup, teardown)
 {
-    (void)state;
     tune_and_embed();
     char *source = text_format("tests/launch/program.c %s/include/mini_best_binary.c", job.folder);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
@@ -104,9 +104,8 @@ static void a_launch_passes_what_was_verified_and_refuses_the_rest(void **state)
     free(source);
 }
 
-static void a_header_of_an_older_version_launches_the_same_beside_it(void **state)
+TEST_WITH(a_header_of_an_older_version_launches_the_same_beside_it, setup, teardown)
 {
-    (void)state;
     tune_and_embed();
     char *command = text_format("gzip -dc tests/headers/older_best.h.gz >%s/older_best.h", job.folder),
          *source = text_format("tests/launch/older_and_new.c %s/include/mini_best_binary.c", job.folder);
@@ -120,9 +119,8 @@ static void a_header_of_an_older_version_launches_the_same_beside_it(void **stat
 }
 
 // Against the real libraries: every function that is called exists, and without a GPU the status says that it failed.
-static void it_links_with_the_real_libraries(void **state)
+TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
 {
-    (void)state;
     static const char program[] = "#include <stdlib.h>\n#include \"include/mini_best.h\"\n"
                                   "static int call(void *user, const char *stage, mini_gemm_stream s) { (void)user; "
                                   "(void)stage; (void)s; return 0; "
@@ -183,9 +181,8 @@ static const char places_program[] =
     "    fake_device = 1;\n"
     "    return mini_gemm_constant(&k, 0, \"coef\", &address, &bytes) == MINI_GEMM_OTHER_DEVICE ? 0 : 11;\n}\n";
 
-static void constants_have_addresses_and_textures_and_surfaces_are_objects(void **state)
+TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup, teardown)
 {
-    (void)state;
     char *text = text_copy(finished_job_text), *arguments = strstr(text, "arguments = "),
          *rest = strstr(arguments, "reference = ");
     char *whole = text_format("%.*s%s%s", (int)(arguments - text), text, places_text, rest), *err;
@@ -238,9 +235,8 @@ static char *read_binary_file(void)
     return text;
 }
 
-static void the_bytes_are_those_of_the_store(void **state)
+TEST_WITH(the_bytes_are_those_of_the_store, setup, teardown)
 {
-    (void)state;
     static const char program[] = "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n"
                                   "#include \"include/mini_best.h\"\n"
                                   "int main(void) { int n; const struct mini_gemm_binary *b = mini_gemm_binaries(&n);\n"
@@ -269,9 +265,8 @@ static void the_bytes_are_those_of_the_store(void **state)
     free(c);
 }
 
-static void what_cannot_be_embedded_is_refused(void **state)
+TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
 {
-    (void)state;
     char *err, *alone = text_format("%s/winner.cubin", job.folder);
     write_stages_job();
     finished_trials(&job, "NVIDIA H200", "sm_90a");
@@ -321,9 +316,8 @@ static void expect(int status, const char *message, const char *one, const char 
     free(err);
 }
 
-static void a_file_that_cannot_be_written_is_an_error(void **state)
+TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
 {
-    (void)state;
     tune_and_embed();
     char *below = text_format("%s/x.h", job.job), *folder = text_format("%s/taken", job.folder),
          *inside = text_format("%s/mini-gemm.cubin", folder), *beside = text_format("%s/taken_binary.c", job.folder),
@@ -350,9 +344,8 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
     free(below);
 }
 
-static void what_cannot_be_done_at_once_is_refused(void **state)
+TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
 {
-    (void)state;
     tune_and_embed();
     char *alone = text_format("%s/winner.cubin", job.folder);
     expect(2, "--cubin writes no header and cannot be combined with --embed", "--cubin", alone, "--embed");
@@ -371,9 +364,8 @@ static void what_cannot_be_done_at_once_is_refused(void **state)
 }
 
 // Two devices in one header: each keeps its binary, and the one for the present device is taken.
-static void binaries_of_two_devices_live_in_one_header(void **state)
+TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
         "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
@@ -426,9 +418,8 @@ static void binaries_of_two_devices_live_in_one_header(void **state)
 
 // Two stores, an H100's and an H200's, of one architecture: one header. The compiler is told by a macro for which of
 // them; a program takes the binary of its device by name, on another Hopper the nearest, and can ask which one it was.
-static void an_h100_and_an_h200_share_a_header(void **state)
+TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
         "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
@@ -482,9 +473,8 @@ static void an_h100_and_an_h200_share_a_header(void **state)
 }
 
 // The whole way with the scripted worker: what it says it ran is kept, anything else is not.
-static void the_final_keeps_the_bytes_that_ran(void **state)
+TEST(the_final_keeps_the_bytes_that_ran)
 {
-    (void)state;
     char *folder = e2e_folder("embed");
     e2e_write(
         folder, "job.cfg",
@@ -529,22 +519,4 @@ static void the_final_keeps_the_bytes_that_ran(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(a_launch_passes_what_was_verified_and_refuses_the_rest),
-        CASE(a_header_of_an_older_version_launches_the_same_beside_it),
-        CASE(it_links_with_the_real_libraries),
-        CASE(constants_have_addresses_and_textures_and_surfaces_are_objects),
-        CASE(the_bytes_are_those_of_the_store),
-        CASE(what_cannot_be_embedded_is_refused),
-        CASE(a_file_that_cannot_be_written_is_an_error),
-        CASE(what_cannot_be_done_at_once_is_refused),
-        CASE(binaries_of_two_devices_live_in_one_header),
-        CASE(an_h100_and_an_h200_share_a_header),
-        cmocka_unit_test(the_final_keeps_the_bytes_that_ran),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

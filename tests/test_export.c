@@ -1,5 +1,6 @@
 // export and import: what the store holds comes back from the recorded space, in a file as on standard output.
 #include "tests/finished_job.h"
+#include "tests/testing.h"
 
 #include "tuner/cli/commands.h"
 #include "tuner/recorded/recorded.h"
@@ -20,9 +21,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static void an_export_holds_everything_that_a_search_learns(void **state)
+TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     char *path = text_format("%s/mini.json.gz", job.folder), *message;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
@@ -70,9 +70,8 @@ static void an_export_holds_everything_that_a_search_learns(void **state)
     free(path);
 }
 
-static void standard_output_gets_the_same_as_a_file(void **state)
+TEST_WITH(standard_output_gets_the_same_as_a_file, setup, teardown)
 {
-    (void)state;
     char *path = text_format("%s/mini.json", job.folder), *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(
@@ -86,9 +85,8 @@ static void standard_output_gets_the_same_as_a_file(void **state)
     free(path);
 }
 
-static void an_import_says_what_is_there_and_writes_our_format(void **state)
+TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
 {
-    (void)state;
     char *path = text_format("%s/mini.json", job.folder), *again = text_format("%s/again.json.gz", job.folder), *out,
          *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
@@ -114,9 +112,8 @@ static void an_import_says_what_is_there_and_writes_our_format(void **state)
     free(again);
 }
 
-static void a_column_that_is_not_known_is_left_out_with_a_note(void **state)
+TEST_WITH(a_column_that_is_not_known_is_left_out_with_a_note, setup, teardown)
 {
-    (void)state;
     char *path = text_format("%s/newer.json", job.folder), *again = text_format("%s/again.json", job.folder), *err;
     finished_write(path, "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [{\"name\": \"B\", "
                          "\"values\": [1, 2]}], \"columns\": [\"B\", \"status\", \"time\", \"fashion\"],\n"
@@ -131,9 +128,8 @@ static void a_column_that_is_not_known_is_left_out_with_a_note(void **state)
     free(again);
 }
 
-static void what_cannot_be_exported_or_imported_is_named(void **state)
+TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
 {
-    (void)state;
     char *err, *path = text_format("%s/bad.json", job.folder);
     finished_write(path, "{\"format\": ");
     assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, NULL), 2);
@@ -159,15 +155,4 @@ static void what_cannot_be_exported_or_imported_is_named(void **state)
     free(path);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(an_export_holds_everything_that_a_search_learns),
-        CASE(standard_output_gets_the_same_as_a_file),
-        CASE(an_import_says_what_is_there_and_writes_our_format),
-        CASE(a_column_that_is_not_known_is_left_out_with_a_note),
-        CASE(what_cannot_be_exported_or_imported_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

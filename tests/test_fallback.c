@@ -1,6 +1,7 @@
 // A job's fallback, the configuration for devices without results: what is refused, that a run measures it first
 // and in full, and what the header has of it.
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #define WORKERS "export SWEETSPOT_NVCC=none; export " SCRIPTED ";"
 
@@ -19,9 +20,8 @@ static char *write_job(const char *fallback, const char *more)
     return folder;
 }
 
-static void a_mistaken_fallback_is_refused_with_file_and_line(void **state)
+TEST(a_mistaken_fallback_is_refused_with_file_and_line)
 {
-    (void)state;
     static const struct {
         const char *fallback, *message; // NULL: it is sound
     } cases[] = {
@@ -56,9 +56,8 @@ static void a_mistaken_fallback_is_refused_with_file_and_line(void **state)
 
 #define GOOD "fallback = { X = 1; MODE = \"good\"; U = 4; R = 15; };"
 
-static void it_is_proposed_first_whatever_the_strategy(void **state)
+TEST(it_is_proposed_first_whatever_the_strategy)
 {
-    (void)state;
     static const char *const strategies[] = {"random", "default", "exhaustive"};
     for (size_t i = 0; i < 3; i++) {
         char *folder = write_job(GOOD, "");
@@ -77,9 +76,8 @@ static void it_is_proposed_first_whatever_the_strategy(void **state)
 }
 
 // It is not a candidate for the final, but its result must be whole: nothing cuts it off as slow.
-static void it_is_measured_in_full_however_slow(void **state)
+TEST(it_is_measured_in_full_however_slow)
 {
-    (void)state;
     char *folder = write_job("", "search = { strategy = \"exhaustive\"; };");
     struct outcome_of_command r =
         e2e_run(folder,
@@ -112,9 +110,8 @@ static const char program[] =
     "    if (SOME_COMPUTE != (SOME_FALLBACK ? 0 : 90)) return 5;\n"
     "    return SOME_FALLBACK ? SOME_X == 1 && SOME_U == 4 ? 10 : 6 : 20;\n}\n";
 
-static void unknown_devices_get_it_from_the_header(void **state)
+TEST(unknown_devices_get_it_from_the_header)
 {
-    (void)state;
     static const struct {
         const char *device, *status;
     } cases[] = {{"", "status 20\n"},
@@ -166,9 +163,8 @@ static void unknown_devices_get_it_from_the_header(void **state)
     e2e_remove(folder);
 }
 
-static void one_that_is_not_right_is_left_out_and_that_is_said(void **state)
+TEST(one_that_is_not_right_is_left_out_and_that_is_said)
 {
-    (void)state;
     static const struct {
         const char *fallback, *before, *reason;
     } cases[] = {
@@ -204,9 +200,8 @@ static void one_that_is_not_right_is_left_out_and_that_is_said(void **state)
 }
 
 // It has a section of one kernel beside the device's several.
-static void a_header_of_several_kernels_has_it_too(void **state)
+TEST(a_header_of_several_kernels_has_it_too)
 {
-    (void)state;
     static const char chooses[] = "#include \"some_best.h\"\n"
                                   "int main(void) { return some_select(1024) < 0 ? 99 : SOME_KERNELS * 10 + "
                                   "SOME_FALLBACK; }\n";
@@ -228,16 +223,4 @@ static void a_header_of_several_kernels_has_it_too(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_mistaken_fallback_is_refused_with_file_and_line),
-        cmocka_unit_test(it_is_proposed_first_whatever_the_strategy),
-        cmocka_unit_test(it_is_measured_in_full_however_slow),
-        cmocka_unit_test(unknown_devices_get_it_from_the_header),
-        cmocka_unit_test(one_that_is_not_right_is_left_out_and_that_is_said),
-        cmocka_unit_test(a_header_of_several_kernels_has_it_too),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

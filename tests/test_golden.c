@@ -4,6 +4,7 @@
 // The commands run on a small job with recorded results (job.cfg, kernel.cu and space.json in that folder), some with
 // the scripted worker for a GPU.
 #include "tests/golden.h"
+#include "tests/testing.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -167,9 +168,8 @@ static struct outcome_of_command run(const char *folder, const char *command, bo
                    command);
 }
 
-static void every_output_is_what_its_golden_file_says(void **state)
+TEST(every_output_is_what_its_golden_file_says)
 {
-    (void)state;
     char *folder = make_folder();
     for (size_t i = 0; i < CASES; i++) {
         struct outcome_of_command r;
@@ -190,9 +190,8 @@ static void every_output_is_what_its_golden_file_says(void **state)
     e2e_remove(folder);
 }
 
-static void every_help_is_what_its_golden_file_says(void **state)
+TEST(every_help_is_what_its_golden_file_says)
 {
-    (void)state;
     char *folder = make_folder();
     for (size_t i = 0; i <= command_count; i++) {
         const char *name = i < command_count ? commands[i]->name : "";
@@ -214,9 +213,8 @@ static bool is_case(const char *name)
     return false;
 }
 
-static void every_format_of_every_command_has_a_golden_file(void **state)
+TEST(every_format_of_every_command_has_a_golden_file)
 {
-    (void)state;
     char *folder = make_folder();
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
@@ -240,9 +238,8 @@ static void every_format_of_every_command_has_a_golden_file(void **state)
     e2e_remove(folder);
 }
 
-static void no_golden_file_is_left_over(void **state)
+TEST(no_golden_file_is_left_over)
 {
-    (void)state;
     DIR *folder = opendir("tests/golden");
     assert_non_null(folder);
     for (const struct dirent *e; (e = readdir(folder));) {
@@ -257,13 +254,4 @@ static void no_golden_file_is_left_over(void **state)
     closedir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_output_is_what_its_golden_file_says),
-        cmocka_unit_test(every_help_is_what_its_golden_file_says),
-        cmocka_unit_test(every_format_of_every_command_has_a_golden_file),
-        cmocka_unit_test(no_golden_file_is_left_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 // The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices
 // a changed template.
 #include "tests/finished_job.h"
+#include "tests/testing.h"
 
 #include "tuner/cli/commands.h"
 #include "tuner/header/header.h"
@@ -98,9 +99,8 @@ static const char geometry_program[] =
     "    if (MINI_GEMM_REDUCTION[2] != 'a') return 17;                  /* \"shared\" */\n"
     "    return 0;\n}\n";
 
-static void it_compiles_without_warnings_and_computes_the_launch(void **state)
+TEST_WITH(it_compiles_without_warnings_and_computes_the_launch, setup, teardown)
 {
-    (void)state;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     free(make_header());
@@ -111,9 +111,8 @@ static void it_compiles_without_warnings_and_computes_the_launch(void **state)
     assert_true(clang == 0 || clang == -1);
 }
 
-static void it_compiles_as_cuda(void **state)
+TEST_WITH(it_compiles_as_cuda, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#include \"include/mini_best.h\"\n"
         "__global__ void kernel(unsigned *out, long long m) { *out = mini_gemm_grid_x(m, 1) + mini_gemm_geometry(m, "
@@ -127,9 +126,8 @@ static void it_compiles_as_cuda(void **state)
 
 // The job's x as a tensor map over 4 by N/4 columns of rows: sizes, strides and boxes that read sizes and parameters
 // (BLOCK_M is 64).
-static void it_says_how_tensor_maps_are_made(void **state)
+TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#include \"include/mini_best.h\"\n"
         "int main(void)\n{\n"
@@ -166,9 +164,8 @@ static void it_says_how_tensor_maps_are_made(void **state)
     free(text);
 }
 
-static void on_request_the_parameters_have_the_templates_own_names(void **state)
+TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#define TEXT_(...) #__VA_ARGS__\n#define TEXT(...) TEXT_(__VA_ARGS__)\n"
         "#include \"include/mini_best.h\"\n"
@@ -186,9 +183,8 @@ static void on_request_the_parameters_have_the_templates_own_names(void **state)
 }
 
 // Two jobs in one unit: the first one's parameters are gone before the second's come.
-static void parameters_can_be_undefined_again(void **state)
+TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\nstatic int first = BLOCK_M;\n"
         "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
@@ -207,9 +203,8 @@ static void parameters_can_be_undefined_again(void **state)
     assert_int_equal(compile_and_run(cpp, "cpp", program), 7);
 }
 
-static void an_unknown_device_is_an_error(void **state)
+TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
 {
-    (void)state;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     free(make_header());
     static const char *const devices[] = {"NVIDIA_H100", "1", "H200"};
@@ -237,9 +232,8 @@ static void change_job(const char *old, const char *new)
 
 // What a build of the template needs: by the header's own options nvcc makes the entry, and warns of another
 // architecture.
-static void the_header_says_how_the_template_is_built(void **state)
+TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
 {
-    (void)state;
     change_job("entry = \"mini\";",
                "entry = \"mini<float, BLOCK_M>\"; options = [\"-use_fast_math\", \"-default-device\"];");
     finished_trials(&job, "NVIDIA H200", "sm_90a");
@@ -288,9 +282,8 @@ static void the_header_says_how_the_template_is_built(void **state)
     free(unit);
 }
 
-static void sizes_and_buffers_are_listed(void **state)
+TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#include \"include/mini_best.h\"\n"
         "int main(void)\n{\n"
@@ -317,9 +310,8 @@ static void sizes_and_buffers_are_listed(void **state)
     assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
 }
 
-static void a_header_of_another_interface_is_not_merged(void **state)
+TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
 {
-    (void)state;
     char *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -337,9 +329,8 @@ static void a_header_of_another_interface_is_not_merged(void **state)
     }
 }
 
-static void without_a_final_it_says_that_none_decided(void **state)
+TEST_WITH(without_a_final_it_says_that_none_decided, setup, teardown)
 {
-    (void)state;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     char *text = make_header();
     assert_contains(text, "NOT decided in a final");
@@ -356,9 +347,8 @@ static void without_a_final_it_says_that_none_decided(void **state)
     free(text);
 }
 
-static void a_header_for_a_new_device_is_merged_into_the_old_one(void **state)
+TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
 {
-    (void)state;
     static const char program[] =
         "#include \"include/mini_best.h\"\n"
         "int main(void)\n{\n"
@@ -386,9 +376,8 @@ static void a_header_for_a_new_device_is_merged_into_the_old_one(void **state)
 }
 
 // There is one fallback for all that are not among the header's devices: that of the newest store, behind the others.
-static void two_devices_share_a_fallback(void **state)
+TEST_WITH(two_devices_share_a_fallback, setup, teardown)
 {
-    (void)state;
     static const char program[] = "#include \"include/mini_best.h\"\n"
                                   "int main(void)\n{\n"
                                   "    if (mini_gemm_section_of(\"NVIDIA A100\", 80) != 0 || "
@@ -420,9 +409,8 @@ static void two_devices_share_a_fallback(void **state)
     }
 }
 
-static void a_file_that_is_not_a_header_of_this_job_is_left_alone(void **state)
+TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -461,9 +449,8 @@ static void a_file_that_is_not_a_header_of_this_job_is_left_alone(void **state)
     }
 }
 
-static void a_changed_template_is_noticed(void **state)
+TEST_WITH(a_changed_template_is_noticed, setup, teardown)
 {
-    (void)state;
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     free(make_header());
@@ -498,9 +485,8 @@ static void a_changed_template_is_noticed(void **state)
     free(err);
 }
 
-static void what_would_break_the_header_is_refused_or_made_harmless(void **state)
+TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     static const char *const jobs[] = {"{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":"
                                        "\"DEVICE\",\"value\":1}],\"problems\":[{}]}",
@@ -533,25 +519,4 @@ static void what_would_break_the_header_is_refused_or_made_harmless(void **state
     json_decref(sections);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(it_compiles_without_warnings_and_computes_the_launch),
-        CASE(it_compiles_as_cuda),
-        CASE(it_says_how_tensor_maps_are_made),
-        CASE(on_request_the_parameters_have_the_templates_own_names),
-        CASE(parameters_can_be_undefined_again),
-        CASE(an_unknown_device_is_an_error),
-        CASE(the_header_says_how_the_template_is_built),
-        CASE(sizes_and_buffers_are_listed),
-        CASE(a_header_of_another_interface_is_not_merged),
-        CASE(without_a_final_it_says_that_none_decided),
-        CASE(a_header_for_a_new_device_is_merged_into_the_old_one),
-        CASE(two_devices_share_a_fallback),
-        CASE(a_file_that_is_not_a_header_of_this_job_is_left_alone),
-        CASE(a_changed_template_is_noticed),
-        CASE(what_would_break_the_header_is_refused_or_made_harmless),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

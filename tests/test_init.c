@@ -1,6 +1,7 @@
 // `sweetspot init` on kernels of the kinds that are public (tests/init): what it says of each; that `check` refuses it
 // for its blanks alone, each with its line, and accepts it, compiled, when they are filled in.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include "tuner/source/cuda_tokens.h"
 
@@ -128,9 +129,8 @@ static bool nvcc_is_here(void)
     return !system("command -v nvcc >/dev/null");
 }
 
-static void jobs_say_what_their_sources_say_and_compile(void **state)
+TEST(jobs_say_what_their_sources_say_and_compile)
 {
-    (void)state;
     char *folder = e2e_folder("init");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *name = cases[i].source;
@@ -171,9 +171,8 @@ static void jobs_say_what_their_sources_say_and_compile(void **state)
     e2e_remove(folder);
 }
 
-static void sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them(void **state)
+TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
 {
-    (void)state;
     char *folder = e2e_folder("init_refused");
     e2e_write(folder, "none.cu", "// __global__ void f(int n) {}\nvoid g(int n);\n__global__ void declared(int n);\n");
     e2e_write(folder, "there.cfg", "precious\n");
@@ -201,9 +200,8 @@ static void sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them(
     e2e_remove(folder);
 }
 
-static void a_job_elsewhere_finds_its_source(void **state)
+TEST(a_job_elsewhere_finds_its_source)
 {
-    (void)state;
     char *folder = e2e_folder("init_elsewhere"), *fill = text_format("%s%s\n", FILL, cases[0].fill);
     e2e_write(folder, "fill.sed", fill);
     free(fill);
@@ -225,9 +223,8 @@ static void a_job_elsewhere_finds_its_source(void **state)
 }
 
 // What a tokenizer is easily wrong about.
-static void tokens_leave_out_what_is_no_code(void **state)
+TEST(tokens_leave_out_what_is_no_code)
 {
-    (void)state;
     static const struct {
         const char *source, *tokens;
     } texts[] = {
@@ -255,9 +252,8 @@ static void tokens_leave_out_what_is_no_code(void **state)
     }
 }
 
-static void without_a_compiler_there_are_more_blanks(void **state)
+TEST(without_a_compiler_there_are_more_blanks)
 {
-    (void)state;
     char *folder = e2e_folder("init_alone");
     struct outcome_of_command r =
         e2e_run(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init tests/init/histogram.cu -o -");
@@ -271,9 +267,8 @@ static void without_a_compiler_there_are_more_blanks(void **state)
 }
 
 // A source is cut off anywhere: init answers, and does not crash.
-static void broken_sources_are_read_to_their_end(void **state)
+TEST(broken_sources_are_read_to_their_end)
 {
-    (void)state;
     char *folder = e2e_folder("init_broken"), *text = text_read_file("tests/init/stencil.cu", NULL);
     assert_non_null(text);
     for (size_t length = strlen(text); length > 20; length -= 19) {
@@ -288,16 +283,11 @@ static void broken_sources_are_read_to_their_end(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
+// The runner of tests says that there is no nvcc.
+static int use_nvcc(void **state)
 {
-    unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_leave_out_what_is_no_code),
-        cmocka_unit_test(jobs_say_what_their_sources_say_and_compile),
-        cmocka_unit_test(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them),
-        cmocka_unit_test(a_job_elsewhere_finds_its_source),
-        cmocka_unit_test(without_a_compiler_there_are_more_blanks),
-        cmocka_unit_test(broken_sources_are_read_to_their_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    return unsetenv("SWEETSPOT_NVCC");
 }
+
+TEST_MAIN(use_nvcc, NULL)

@@ -317,7 +317,7 @@ static void a_reference_library_counts_by_what_it_holds(void **state)
     assert_int_equal(system(command), 0);
     job->reference.kind = IMPLEMENTATION_LIBRARY;
     job->reference.path = copy;
-    job->reference.functions[FUNCTION_RESULT] = text_copy("scale_reference");
+    job->reference.functions[FUNCTION_RESULT] = "scale_reference";
     char *first = hash_of_reference(job), *same = hash_of_reference(job);
     assert_int_equal(strlen(first), 32);
     assert_string_equal(first, same);
@@ -330,6 +330,7 @@ static void a_reference_library_counts_by_what_it_holds(void **state)
     free(command);
     free(longer);
     free(bin);
+    free(copy);
     job_free(job);
 }
 

@@ -2,6 +2,7 @@
 // gate of compare; tables on a terminal.
 #include "tests/finished_job.h"
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include <sys/ioctl.h>
 
@@ -69,9 +70,24 @@ static int lines_with(const char *text, const char *part)
     return count;
 }
 
-static void each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other(void **state)
+static struct finished job;
+
+static int setup(void **state)
 {
     (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
+{
     char *folder = make_night();
     struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot status night", folder);
     assert_int_equal(r.status, EXIT_USAGE); // the greatest of 1 (not begun) and 2 (a mistake)
@@ -95,9 +111,8 @@ static void each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other(void **
     e2e_remove(folder);
 }
 
-static void programs_get_one_document_and_one_line_of_titles(void **state)
+TEST(programs_get_one_document_and_one_line_of_titles)
 {
-    (void)state;
     static const char *const commands_with_formats[] = {"status", "compare"};
     char *folder = make_night();
     for (int i = 0; i < 2; i++) {
@@ -137,9 +152,8 @@ static void programs_get_one_document_and_one_line_of_titles(void **state)
     e2e_remove(folder);
 }
 
-static void headers_and_exports_of_several_go_into_a_folder(void **state)
+TEST(headers_and_exports_of_several_go_into_a_folder)
 {
-    (void)state;
     char *folder = make_night();
     struct outcome_of_command r = e2e_run(
         folder,
@@ -186,9 +200,8 @@ static void headers_and_exports_of_several_go_into_a_folder(void **state)
     e2e_remove(folder);
 }
 
-static void more_than_64_jobs_are_read_from_a_folder_or_the_command_line(void **state)
+TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
 {
-    (void)state;
     enum { JOBS = 80 };
     char *folder = e2e_folder("several-many");
     e2e_write(folder, "x.cu", "\n");
@@ -211,25 +224,8 @@ static void more_than_64_jobs_are_read_from_a_folder_or_the_command_line(void **
     e2e_remove(folder);
 }
 
-static struct finished job;
-
-static int setup(void **state)
+TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
 {
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
-}
-
-static void every_device_of_a_store_is_shown_the_newest_first(void **state)
-{
-    (void)state;
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -279,9 +275,8 @@ static void every_device_of_a_store_is_shown_the_newest_first(void **state)
     free(err);
 }
 
-static void the_gate_fails_below_the_figure_and_says_where(void **state)
+TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *figure;
         int status;
@@ -313,9 +308,8 @@ static void the_gate_fails_below_the_figure_and_says_where(void **state)
 }
 
 // Ratios of 1.0 to 1.2 to one library, always 1.3 to the other, none to a third.
-static void the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted(void **state)
+TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
-    (void)state;
     struct error err = {""};
     json_t *document =
         json_parse("{\"winner\":5,\"entries\":["
@@ -351,9 +345,8 @@ static void the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_
     json_decref(document);
 }
 
-static void json_has_all_the_digits_of_a_time(void **state)
+TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
 {
-    (void)state;
     char *out, *bare;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -405,9 +398,8 @@ static char *print_on_terminal(const struct table *table, unsigned short columns
     return text;
 }
 
-static void on_a_narrow_terminal_texts_are_cut_and_numbers_are_not(void **state)
+TEST(on_a_narrow_terminal_texts_are_cut_and_numbers_are_not)
 {
-    (void)state;
     struct table *table = table_new((const char *[]){"name", "configuration", ">a very wide number", "x", NULL});
     const char *const cells[] = {"gemm", "BLOCK_M=128,BLOCK_N=64,\xc2\xb5=3", "123456789012345678", "end"};
     for (size_t i = 0; i < 4; i++) table_cell(table, "%s", cells[i]);
@@ -438,19 +430,4 @@ static void on_a_narrow_terminal_texts_are_cut_and_numbers_are_not(void **state)
     table_free(table);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other),
-        cmocka_unit_test(programs_get_one_document_and_one_line_of_titles),
-        cmocka_unit_test(headers_and_exports_of_several_go_into_a_folder),
-        cmocka_unit_test(more_than_64_jobs_are_read_from_a_folder_or_the_command_line),
-        CASE(every_device_of_a_store_is_shown_the_newest_first),
-        CASE(the_gate_fails_below_the_figure_and_says_where),
-        cmocka_unit_test(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted),
-        CASE(json_has_all_the_digits_of_a_time),
-        cmocka_unit_test(on_a_narrow_terminal_texts_are_cut_and_numbers_are_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 // `sweetspot tune FOLDER`: several jobs within one budget.
 #include "tests/sanitized.h"
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include "tuner/base/json.h"
 
@@ -40,9 +41,8 @@ static int evaluations_of(const char *summary, const char *job)
     return -1;
 }
 
-static void a_folder_is_tuned_within_one_budget(void **state)
+TEST(a_folder_is_tuned_within_one_budget)
 {
-    (void)state;
     char *folder = e2e_folder("suite");
     write_suite(folder);
     struct outcome_of_command r = e2e_run(
@@ -70,9 +70,8 @@ static void a_folder_is_tuned_within_one_budget(void **state)
     e2e_remove(folder);
 }
 
-static void mistakes_are_found_before_anything_is_tuned(void **state)
+TEST(mistakes_are_found_before_anything_is_tuned)
 {
-    (void)state;
     char *folder = e2e_folder("suite-bad");
     write_suite(folder);
     write_job(folder, "c.cfg", "b", "");
@@ -110,9 +109,8 @@ static void mistakes_are_found_before_anything_is_tuned(void **state)
     e2e_remove(folder);
 }
 
-static void several_files_are_tuned_and_begin_with_each_others_winners(void **state)
+TEST(several_files_are_tuned_and_begin_with_each_others_winners)
 {
-    (void)state;
     char *folder = e2e_folder("suite-files");
     write_suite(folder);
     write_job(folder, "c.cfg", "c", "budget = { evaluations = 60; };");
@@ -141,11 +139,11 @@ static void several_files_are_tuned_and_begin_with_each_others_winners(void **st
     e2e_remove(folder);
 }
 
-// Every configuration of a is as fast as the others; each of b's is faster than the one before. At 10 ms a trial b has
-// more configurations than the time allows on any machine, so that it never runs out.
-static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
+// Each configuration of a is faster than the one before; each of b's is as fast as the others. At 10 ms a trial a has
+// more configurations than the time allows on any machine, so that it never runs out. How the time is shared is tested
+// in simulated time (test_policy.c).
+TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
 {
-    (void)state;
     enum { SIDE = 6000 };
     char *folder = e2e_folder("suite-gain");
     json_t *trials = json_array(), *values = json_array();
@@ -166,7 +164,7 @@ static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
                         "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
                         "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
                         "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n",
-                        i ? "b" : "a", i ? SIDE - 1 : 0, i ? 0 : SIDE - 1);
+                        i ? "b" : "a", i ? 0 : SIDE - 1, i ? SIDE - 1 : 0);
         e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
         free(text);
     }
@@ -176,15 +174,14 @@ static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
                 "--time %ds --no-final",
                 folder, SANITIZED ? 24 : 8);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_expect(r.err, "-- b: continues for ");
-    assert_null(strstr(r.err, "-- a: continues for "));
+    e2e_expect(r.err, "-- a: continues for ");
+    assert_null(strstr(r.err, "-- b: continues for "));
     e2e_done(&r);
     e2e_remove(folder);
 }
 
-static void an_interrupted_folder_ends_with_130_and_its_summary(void **state)
+TEST(an_interrupted_folder_ends_with_130_and_its_summary)
 {
-    (void)state;
     char *folder = e2e_folder("suite_interrupt");
     write_suite(folder);
     struct outcome_of_command r = e2e_run(
@@ -200,14 +197,4 @@ static void an_interrupted_folder_ends_with_130_and_its_summary(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_folder_is_tuned_within_one_budget),
-        cmocka_unit_test(several_files_are_tuned_and_begin_with_each_others_winners),
-        cmocka_unit_test(the_time_that_is_left_goes_to_the_job_that_gains_most),
-        cmocka_unit_test(mistakes_are_found_before_anything_is_tuned),
-        cmocka_unit_test(an_interrupted_folder_ends_with_130_and_its_summary),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,7 +1,7 @@
 // The table of a job's settings, against the reader that goes by it and the page that explains it: docs/job-file.md has
 // each setting with its type, default and range, and no other; its examples load, and its mistakes are refused in the
 // words that it quotes.
-#include "tests/e2e.h"
+#include "tests/golden.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -127,7 +127,7 @@ static const char *section_of(const char *path)
 {
     char *heading = text_format("\n### %s\n\n", path);
     const char *at = strstr(page, heading);
-    if (!at) fail_msg("%s has no section '### %s'", PAGE, path);
+    if (!at) fail_msg("%s has no section '### %s'; `make golden` adds it", PAGE, path);
     at += strlen(heading);
     free(heading);
     return at;
@@ -172,6 +172,67 @@ static char *expected_facts(const struct job_setting *s)
     return facts;
 }
 
+// The line of the index. malloc'ed.
+static char *index_line(const struct job_setting *s)
+{
+    char *anchor = text_copy(s->path), *to = anchor, *type = job_setting_type(s), *value;
+    for (const char *c = s->path; *c; c++)
+        if (is_name(*c)) *to++ = (char)tolower((unsigned char)*c);
+    *to = 0;
+    char *line =
+        text_format("| [%s](#%s) | %s | %s | %s |\n", s->path, anchor, type, shown_default(s, &value), s->meaning);
+    free(anchor);
+    free(type);
+    free(value);
+    return line;
+}
+
+// An example for a setting of the job file or of its groups: its default, or some value of its kind. malloc'ed.
+static char *first_example(const struct job_setting *s)
+{
+    static const char *const some[] = {
+        [KIND_STRING] = "\"text\"", [KIND_BOOL] = "true",        [KIND_INTEGER] = "1", [KIND_NUMBER] = "1",
+        [KIND_DURATION] = "\"1s\"", [KIND_EXPRESSION] = "\"1\"", [KIND_GROUPS] = NULL};
+    char *value = s->fallback ? job_setting_default(s)
+                  : s->words  ? text_format("\"%s\"", s->words[0])
+                              : text_copy(some[s->kind] ? some[s->kind] : "{ }"),
+         *text = text_format("%s = %s;", job_setting_name(s), value), *path = text_copy(s->path), *dot;
+    free(value);
+    while ((dot = strrchr(path, '.'))) {
+        *dot = 0;
+        char *outer = text_format("%s = { %s };", strrchr(path, '.') ? strrchr(path, '.') + 1 : path, text);
+        free(text);
+        text = outer;
+    }
+    free(path);
+    return text;
+}
+
+// Adds lines of the index and sections that are missing, each behind that of the setting before it.
+static void complete_page(void)
+{
+    size_t count;
+    const struct job_setting *settings = job_settings(&count);
+    for (size_t i = 1; i < count; i++) {
+        const struct job_setting *s = &settings[i];
+        char *heading = text_format("\n### %s\n", s->path), *before = index_line(&settings[i - 1]),
+             *line = index_line(s), *facts = expected_facts(s), *example = first_example(s),
+             *section = text_format("### %s\n\n%s\n\n%c%s.\n\n    %s\n\n", s->path, facts,
+                                    toupper((unsigned char)s->meaning[0]), s->meaning + 1, example);
+        const char *place = section_of(settings[i - 1].path), *end = strstr(place, "\n##");
+        if (!strstr(page, heading)) {
+            page = golden_insert(PAGE, page, end, section);
+            page = golden_insert(PAGE, page, strstr(page, before), line);
+        }
+        free(heading);
+        free(before);
+        free(line);
+        free(facts);
+        free(example);
+        free(section);
+    }
+}
+
 static void every_setting_has_a_section_with_its_facts_in_the_tables_order(void **state)
 {
     (void)state;
@@ -203,17 +264,10 @@ static void the_index_has_a_line_for_each_setting(void **state)
     size_t count, lines = 0;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
-        char *anchor = text_copy(settings[i].path), *to = anchor, *type = job_setting_type(&settings[i]), *value;
-        for (const char *c = settings[i].path; *c; c++)
-            if (is_name(*c)) *to++ = (char)tolower((unsigned char)*c);
-        *to = 0;
-        char *line = text_format("\n| [%s](#%s) | %s | %s | %s |\n", settings[i].path, anchor, type,
-                                 shown_default(&settings[i], &value), settings[i].meaning);
-        if (!strstr(page, line)) fail_msg("%s has not this line in its index:%s", PAGE, line);
-        free(anchor);
-        free(type);
-        free(value);
+        char *line = index_line(&settings[i]), *whole = text_format("\n%s", line);
+        if (!strstr(page, whole)) fail_msg("%s has not this line in its index:%s", PAGE, whole);
         free(line);
+        free(whole);
     }
     for (const char *c = page; (c = strstr(c, "\n| [")); c++) lines++;
     assert_int_equal(lines, count);
@@ -366,6 +420,7 @@ static int setup(void **state)
     folder = e2e_folder("settings");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) e2e_write(folder, files[i], "\n");
     page = text_read_file(PAGE, NULL);
+    if (page && golden_writing()) complete_page();
     return page ? 0 : -1;
 }
 

@@ -1,6 +1,7 @@
 // Names that a job's header could not have are refused with the job file, and what the header defines for itself is
 // what the rule knows.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <ctype.h>
 
@@ -51,9 +52,8 @@ static const struct {
      "job.cfg:11: stage 'ONE' would have the same names in the job's header as stage 'one'"},
 };
 
-static void names_that_the_header_cannot_have_are_refused_with_file_and_line(void **state)
+TEST(names_that_the_header_cannot_have_are_refused_with_file_and_line)
 {
-    (void)state;
     char *folder = e2e_folder("names");
     e2e_write(folder, "job.cu", "__global__ void one() {}\n__global__ void two() { BLOCK + MIN_REGISTERS; }\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -84,9 +84,8 @@ static bool own_macro(const char *line, const char *prefix, char macro[128])
 }
 
 // Every new name in the header must be added to the rule, or a job could have a parameter of that name.
-static void every_macro_of_a_header_is_known_to_the_rule(void **state)
+TEST(every_macro_of_a_header_is_known_to_the_rule)
 {
-    (void)state;
     static const char *const parameters[] = {"X", "MODE"};
     char *text = text_read_file("tests/golden/header.txt", NULL), macro[128];
     assert_non_null(text);
@@ -101,11 +100,4 @@ static void every_macro_of_a_header_is_known_to_the_rule(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_the_header_cannot_have_are_refused_with_file_and_line),
-        cmocka_unit_test(every_macro_of_a_header_is_known_to_the_rule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

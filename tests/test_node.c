@@ -16,7 +16,7 @@
 
 struct agent {
     struct child child;
-    struct frame_reader in;
+    struct byte_queue in;
     struct frame_writer out;
     char *folder;
 };
@@ -90,7 +90,7 @@ static void finish(struct agent *a)
     }
     assert_int_equal(status, 0);
     child_close_all(&a->child);
-    frame_reader_release(&a->in);
+    byte_queue_release(&a->in);
     frame_writer_release(&a->out);
     e2e_remove(a->folder);
 }
@@ -198,7 +198,7 @@ static void workers_end_with_the_pipe_and_a_cut_frame_is_none(void **state)
     assert_string_equal(r.out, "0\n");
     e2e_done(&r);
     child_close_all(&a.child);
-    frame_reader_release(&a.in);
+    byte_queue_release(&a.in);
     e2e_remove(a.folder);
 }
 

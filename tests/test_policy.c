@@ -1,5 +1,6 @@
 // The driver's decisions without a driver: workers and clock are simulated.
 #include "tests/policy_sim.h"
+#include "tuner/policy/time_slices.h"
 
 // Log-uniform from 0.05 s to 5 s.
 static double hundredfold(struct sim *s)
@@ -707,6 +708,36 @@ static void a_final_whose_gpu_is_gone_moves_to_another(void **state)
     policy_release(&p);
 }
 
+// A job gains what its rate says for every second that it has had, until it is exhausted. Every slice takes its time.
+static void the_time_of_several_jobs_goes_to_the_one_that_gains_most(void **state)
+{
+    (void)state;
+    enum { JOBS = 3 };
+    static const struct {
+        double time, rate[JOBS], limit[JOBS]; // limit: s until it is exhausted
+        double expected[JOBS];                // s that each gets
+    } cases[] = {
+        {120, {0, 0.1, 0.01}, {1e9, 1e9, 1e9}, {20, 80, 20}}, {120, {0, 0.1, 0.01}, {1e9, 50, 1e9}, {20, 50, 50}},
+        {120, {0, 0, 0}, {1e9, 1e9, 1e9}, {80, 20, 20}},      {120, {1, 1, 1}, {10, 10, 10}, {20, 20, 20}},
+        {9, {0, 0, 1}, {1e9, 1e9, 1e9}, {2, 2, 4}}, // slices have two seconds, and the last may be cut to half
+        {4, {0, 0, 1}, {1e9, 1e9, 1e9}, {2, 2, 2}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct time_slices slices = time_slices_make(cases[i].time, JOBS);
+        double got[JOBS] = {0}, spent = 0, gains[JOBS];
+        for (size_t job = 0, turn = 0; job < JOBS; turn++) {
+            double seconds = turn < JOBS ? slices.first : slices.next;
+            got[job] += seconds;
+            spent += seconds;
+            gains[job] = got[job] >= cases[i].limit[job] ? (double)NAN : cases[i].rate[job];
+            job = turn + 1 < JOBS ? turn + 1 : time_slices_next(&slices, spent, gains, JOBS);
+        }
+        for (size_t job = 0; job < JOBS; job++)
+            if (fabs(got[job] - cases[i].expected[job]) > 1e-9)
+                fail_msg("case %zu: job %zu got %g s, not %g", i, job, got[job], cases[i].expected[job]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -737,6 +768,7 @@ int main(void)
         cmocka_unit_test(a_final_goes_on_with_the_same_tasks_on_the_same_gpu),
         cmocka_unit_test(a_final_without_finalists_or_worker_or_patience_is_over),
         cmocka_unit_test(workers_that_join_get_work_and_those_that_are_gone_get_none),
+        cmocka_unit_test(the_time_of_several_jobs_goes_to_the_one_that_gains_most),
         cmocka_unit_test(a_final_whose_gpu_is_gone_moves_to_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

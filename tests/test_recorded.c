@@ -1,6 +1,7 @@
 // Recorded spaces: our own JSON there and back, Kernel Tuner's caches, T4 files, and what is wrong with a file in
 // words.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <glob.h>
 #include <math.h>
@@ -52,9 +53,8 @@ static struct recorded *read_text(const char *folder, const char *text, struct e
     return r;
 }
 
-static void kernel_tuner_caches_are_read_and_failures_are_failures(void **state)
+TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
 {
-    (void)state;
     char *folder = e2e_folder("kt");
     struct error err;
     struct recorded *r = read_text(folder, kernel_tuner, &err);
@@ -80,9 +80,8 @@ static void kernel_tuner_caches_are_read_and_failures_are_failures(void **state)
     e2e_remove(folder);
 }
 
-static void t4_files_are_read_and_values_are_collected_from_the_configurations(void **state)
+TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
 {
-    (void)state;
     char *folder = e2e_folder("t4");
     struct error err;
     struct recorded *r = read_text(folder, t4, &err);
@@ -97,9 +96,8 @@ static void t4_files_are_read_and_values_are_collected_from_the_configurations(v
     e2e_remove(folder);
 }
 
-static void what_went_wrong_elsewhere_has_our_name_for_it(void **state)
+TEST(what_went_wrong_elsewhere_has_our_name_for_it)
 {
-    (void)state;
     static const struct {
         const char *word;
         enum trial_status status;
@@ -125,9 +123,8 @@ static void what_went_wrong_elsewhere_has_our_name_for_it(void **state)
     e2e_remove(folder);
 }
 
-static void our_own_format_comes_back_as_it_was_written_plain_and_packed(void **state)
+TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
 {
-    (void)state;
     char *folder = e2e_folder("ours");
     struct error err;
     struct recorded *first = read_text(folder, ours, &err);
@@ -182,9 +179,8 @@ static const struct {
     {"\"key\": \"misses\"", "\"key\": \"time\"", "'time' has the name of another column"},
 };
 
-static void trials_with_impossible_times_count_as_failed_and_are_counted(void **state)
+TEST(trials_with_impossible_times_count_as_failed_and_are_counted)
 {
-    (void)state;
     char *folder = e2e_folder("impossible");
     e2e_write(
         folder, "space.json",
@@ -204,9 +200,8 @@ static void trials_with_impossible_times_count_as_failed_and_are_counted(void **
     e2e_remove(folder);
 }
 
-static void a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong(void **state)
+TEST(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong)
 {
-    (void)state;
     char *folder = e2e_folder("bad");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *text = text_copy(bad[i].to);
@@ -226,9 +221,8 @@ static void a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong(void **s
     e2e_remove(folder);
 }
 
-static void a_packed_file_that_is_cut_off_is_an_error(void **state)
+TEST(a_packed_file_that_is_cut_off_is_an_error)
 {
-    (void)state;
     char *folder = e2e_folder("cut"), *path = text_format("%s/cut.json.gz", folder);
     struct outcome_of_command r = e2e_run(folder, "head -c 100000 tests/spaces/sgemm_2048_h200.json.gz >%s", path);
     struct error err = {""};
@@ -241,9 +235,8 @@ static void a_packed_file_that_is_cut_off_is_an_error(void **state)
     e2e_remove(folder);
 }
 
-static void the_shipped_space_is_whole(void **state)
+TEST(the_shipped_space_is_whole)
 {
-    (void)state;
     struct error err;
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
     if (!r) fail_msg("%s", err.message);
@@ -271,9 +264,8 @@ static void the_shipped_space_is_whole(void **state)
 
 // What is called a job's recorded space has every configuration of the job, each with a time or a reason, and counters
 // of those that ran.
-static void recorded_spaces_are_their_jobs_whole_spaces(void **state)
+TEST(recorded_spaces_are_their_jobs_whole_spaces)
 {
-    (void)state;
     glob_t files;
     char *folder = e2e_folder("whole");
     assert_int_equal(glob("tests/spaces/*_h200.json.gz", 0, NULL, &files), 0);
@@ -346,9 +338,8 @@ static void same_fields(enum field_level level, const void *a, const void *b, co
 }
 
 // From a recording through the replaying worker, the driver, the store and an export into a recording again.
-static void every_recorded_figure_survives_replay_store_and_export(void **state)
+TEST(every_recorded_figure_survives_replay_store_and_export)
 {
-    (void)state;
     char *folder = e2e_folder("figures"), *space = text_format("%s/space.json", folder),
          *again = text_format("%s/again.json.gz", folder);
     struct error err;
@@ -396,19 +387,4 @@ static void every_recorded_figure_survives_replay_store_and_export(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_went_wrong_elsewhere_has_our_name_for_it),
-        cmocka_unit_test(kernel_tuner_caches_are_read_and_failures_are_failures),
-        cmocka_unit_test(t4_files_are_read_and_values_are_collected_from_the_configurations),
-        cmocka_unit_test(our_own_format_comes_back_as_it_was_written_plain_and_packed),
-        cmocka_unit_test(trials_with_impossible_times_count_as_failed_and_are_counted),
-        cmocka_unit_test(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong),
-        cmocka_unit_test(a_packed_file_that_is_cut_off_is_an_error),
-        cmocka_unit_test(the_shipped_space_is_whole),
-        cmocka_unit_test(recorded_spaces_are_their_jobs_whole_spaces),
-        cmocka_unit_test(every_recorded_figure_survives_replay_store_and_export),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

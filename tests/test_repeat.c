@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
+#include "tests/testing.h"
 
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
@@ -88,9 +89,8 @@ static char *launches_of(const struct job *j, const uint16_t *config, size_t pro
     return text;
 }
 
-static void a_stage_runs_while_its_condition_holds_and_its_buffers_change_names(void **state)
+TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, setup, teardown)
 {
-    (void)state;
     struct job *j = load(stages_text);
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct error err;
@@ -144,9 +144,8 @@ static void refused(const char *from, const char *to, const char *message)
     free(stages);
 }
 
-static void what_cannot_be_repeated_is_refused_with_its_line(void **state)
+TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
 {
-    (void)state;
     refused("[ \"ceil_div(M, BLOCK_M)\" ]", "[ \"STEP\" ]", "unknown name 'STEP'"); // of another stage
     refused("name = \"STEP\"; from = \"M / 2\"", "name = \"STEP\"; from = \"STEP / 2\"", "unknown name 'STEP'");
     refused("name = \"STEP\"", "name = \"M\"", "the name 'M' is already taken");
@@ -175,9 +174,8 @@ static void what_cannot_be_repeated_is_refused_with_its_line(void **state)
     refused("direction = \"scratch\"; }", "direction = \"inout\"; }", "buffer 't' holds data in the beginning");
 }
 
-static void the_loops_that_never_run_leave_the_stage_out(void **state)
+TEST_WITH(the_loops_that_never_run_leave_the_stage_out, setup, teardown)
 {
-    (void)state;
     struct job *j = load(stages_text);
     struct stage *sort = &j->stages[2];
     int64_t values[256] = {0};
@@ -249,9 +247,8 @@ static void expect_printed(const char *text, const char *expected)
     free(main_c);
 }
 
-static void the_header_launches_what_the_driver_launched(void **state)
+TEST_WITH(the_header_launches_what_the_driver_launched, setup, teardown)
 {
-    (void)state;
     struct job *j = load(stages_text);
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct error error;
@@ -278,9 +275,8 @@ static const char object_program[] =
     "        for (j = 0; j < 4; j++) printf(\" %llx\", (unsigned long long)fake_launch[i].arguments[j]);\n"
     "        printf(\"\\n\");\n    }\n    return 0;\n}\n";
 
-static void repeated_stages_take_textures_and_structs(void **state)
+TEST_WITH(repeated_stages_take_textures_and_structs, setup, teardown)
 {
-    (void)state;
     char *stages =
         text_replaced(stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
                       "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { "
@@ -292,15 +288,4 @@ static void repeated_stages_take_textures_and_structs(void **state)
     free(stages);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_loops_that_never_run_leave_the_stage_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_header_launches_what_the_driver_launched, setup, teardown),
-        cmocka_unit_test_setup_teardown(repeated_stages_take_textures_and_structs, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

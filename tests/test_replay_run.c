@@ -1,6 +1,7 @@
 // A whole tuning run on a recorded space: deterministic, resumable after kill -9 at any instant, and the rest of the
 // commands on its store.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <math.h>
 #include <signal.h>
@@ -103,9 +104,8 @@ static void forget(struct seen *s)
 
 static const char *const strategies[] = {"default", "local", "random", "exhaustive"};
 
-static void the_same_seed_gives_the_same_run(void **state)
+TEST(the_same_seed_gives_the_same_run)
 {
-    (void)state;
     char *folder = e2e_folder("same");
     static struct seen a, b;
     write_space(folder);
@@ -128,9 +128,8 @@ static void the_same_seed_gives_the_same_run(void **state)
 }
 
 // What is promised: nothing committed is lost or changed, nothing committed is measured again, and the end is the same.
-static void killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same(void **state)
+TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same)
 {
-    (void)state;
     char *folder = e2e_folder("kill"), *log = text_format("%s/log", folder);
     static struct seen before, after, undisturbed;
     struct random random;
@@ -186,9 +185,8 @@ static void killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_e
     e2e_remove(folder);
 }
 
-static void exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_store(void **state)
+TEST(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_store)
 {
-    (void)state;
     char *folder = e2e_folder("commands");
     write_space(folder);
     struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive");
@@ -208,9 +206,8 @@ static void exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_o
     e2e_remove(folder);
 }
 
-static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
+TEST(stop_rules_end_a_run_and_the_reason_is_kept)
 {
-    (void)state;
     static const struct {
         const char *options, *reason;
     } cases[] = {
@@ -231,9 +228,8 @@ static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
     e2e_remove(folder);
 }
 
-static void a_recorded_file_that_is_missing_or_broken_is_a_clear_error(void **state)
+TEST(a_recorded_file_that_is_missing_or_broken_is_a_clear_error)
 {
-    (void)state;
     char *folder = e2e_folder("broken");
     write_space(folder);
     struct outcome_of_command r =
@@ -252,14 +248,4 @@ static void a_recorded_file_that_is_missing_or_broken_is_a_clear_error(void **st
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_seed_gives_the_same_run),
-        cmocka_unit_test(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same),
-        cmocka_unit_test(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_store),
-        cmocka_unit_test(stop_rules_end_a_run_and_the_reason_is_kept),
-        cmocka_unit_test(a_recorded_file_that_is_missing_or_broken_is_a_clear_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

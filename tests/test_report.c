@@ -1,18 +1,11 @@
 // The report's document, from stores made here: what it says of runs, steps, parameters, failures and finals, and what
 // it does with stores that have next to nothing.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <sqlite3.h>
 
+#include "tests/testing.h"
 #include "tuner/base/text.h"
 #include "tuner/report/report.h"
 #include "tuner/report/report_page.h"
@@ -123,9 +116,8 @@ static void expect_word(const json_t *value, const char *keys, const char *expec
     assert_string_equal(json_string_value(found), expected);
 }
 
-static void seconds_of_search_leave_out_the_days_between_runs(void **state)
+TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
 {
-    (void)state;
     use("A");
     put("device", 1000, "{}");
     add("X=1", STATUS_OK, "", 4, 1010);
@@ -156,9 +148,8 @@ static void seconds_of_search_leave_out_the_days_between_runs(void **state)
     json_decref(job);
 }
 
-static void the_gain_of_a_search_shorter_than_an_hour_is_unknown(void **state)
+TEST_WITH(the_gain_of_a_search_shorter_than_an_hour_is_unknown, setup, teardown)
 {
-    (void)state;
     use("A");
     add("X=1", STATUS_OK, "", 4, 1010);
     add("X=2", STATUS_OK, "", 3, 3000);
@@ -167,9 +158,8 @@ static void the_gain_of_a_search_shorter_than_an_hour_is_unknown(void **state)
     json_decref(job);
 }
 
-static void steps_of_the_best_are_never_thinned(void **state)
+TEST_WITH(steps_of_the_best_are_never_thinned, setup, teardown)
 {
-    (void)state;
     enum { STEPS = 700, POINTS = 50 };
     use("A");
     for (int i = 0; i < STEPS; i++) {
@@ -195,9 +185,8 @@ static double draw(uint64_t *state)
 }
 
 // Fifty values of 120 trials explain two fifths of any noise, uncorrected.
-static void many_values_alone_are_no_importance(void **state)
+TEST_WITH(many_values_alone_are_no_importance, setup, teardown)
 {
-    (void)state;
     uint64_t noise = 1;
     use("A");
     for (int i = 0; i < 120; i++) {
@@ -211,9 +200,8 @@ static void many_values_alone_are_no_importance(void **state)
     json_decref(job);
 }
 
-static void importance_tells_what_matters(void **state)
+TEST_WITH(importance_tells_what_matters, setup, teardown)
 {
-    (void)state;
     use("A");
     uint64_t noise = 1;
     for (int i = 0; i < 2000; i++) {
@@ -232,9 +220,8 @@ static void importance_tells_what_matters(void **state)
     json_decref(job);
 }
 
-static void a_thousand_values_are_put_into_sixty_groups(void **state)
+TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
 {
-    (void)state;
     use("A");
     for (int i = 0; i < 3000; i++) {
         char *config = text_format("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000);
@@ -261,9 +248,8 @@ static void a_thousand_values_are_put_into_sixty_groups(void **state)
     json_decref(job);
 }
 
-static void values_are_in_the_order_of_their_numbers_and_words_come_last(void **state)
+TEST_WITH(values_are_in_the_order_of_their_numbers_and_words_come_last, setup, teardown)
 {
-    (void)state;
     static const char *const configs[] = {"X=128,M=b", "X=16,M=a", "X=-1,M=b,c", "X=auto,M=a", NULL};
     static const char *const expected[] = {"-1", "16", "128", "auto"};
     use("A");
@@ -276,9 +262,8 @@ static void values_are_in_the_order_of_their_numbers_and_words_come_last(void **
     json_decref(job);
 }
 
-static void failures_are_counted_by_reason_and_name_the_values_that_share_them(void **state)
+TEST_WITH(failures_are_counted_by_reason_and_name_the_values_that_share_them, setup, teardown)
 {
-    (void)state;
     use("A");
     char config[64], reason[64];
     for (int i = 0; i < 40; i++) {
@@ -304,9 +289,8 @@ static void failures_are_counted_by_reason_and_name_the_values_that_share_them(v
     json_decref(job);
 }
 
-static void a_store_without_trials_has_no_result(void **state)
+TEST_WITH(a_store_without_trials_has_no_result, setup, teardown)
 {
-    (void)state;
     json_t *job = report_of(100);
     assert_int_equal(json_array_size(at(job, "results")), 0);
     assert_true(json_is_null(at(job, "error")));
@@ -318,9 +302,8 @@ static void a_store_without_trials_has_no_result(void **state)
 }
 
 // Nothing measured, nothing known: every member is there, and no number is made up.
-static void failures_alone_and_unknown_times_give_a_whole_result(void **state)
+TEST_WITH(failures_alone_and_unknown_times_give_a_whole_result, setup, teardown)
 {
-    (void)state;
     static const char *const nulls[] = {"best", "winner", "ratio", "roofline", "gain_last_hour"};
     use("A");
     add("X=1", STATUS_WRONG, "", NAN, 1e6);
@@ -340,9 +323,8 @@ static void failures_alone_and_unknown_times_give_a_whole_result(void **state)
     json_decref(job);
 }
 
-static void one_configuration_is_enough(void **state)
+TEST_WITH(one_configuration_is_enough, setup, teardown)
 {
-    (void)state;
     use("A");
     add("X=1", STATUS_OK, "", 2e-3, 1e6);
     json_t *job = report_of(100);
@@ -357,9 +339,8 @@ static void one_configuration_is_enough(void **state)
     json_decref(job);
 }
 
-static void every_device_has_a_result_the_one_used_last_first(void **state)
+TEST_WITH(every_device_has_a_result_the_one_used_last_first, setup, teardown)
 {
-    (void)state;
     static const char *const devices[] = {"A", "B", "C"};
     for (int i = 0; i < 3; i++) {
         use(devices[i]);
@@ -377,9 +358,8 @@ static void every_device_has_a_result_the_one_used_last_first(void **state)
     json_decref(job);
 }
 
-static void a_histogram_counts_every_timed_trial_once(void **state)
+TEST_WITH(a_histogram_counts_every_timed_trial_once, setup, teardown)
 {
-    (void)state;
     use("A");
     double total = 0;
     for (int i = 0; i < 500; i++) {
@@ -413,12 +393,13 @@ static void put_final(double slower, double faster, double spread)
         json_array_append_new(one, json_real(1e-3 * slower * wobble));
         json_array_append_new(other, json_real(1e-3 * faster * wobble));
     }
-    json_t *final = json_pack("{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:o}]}, {s:s,s:i,s:s,s:[{s:o}]}, "
-                              "{s:s,s:s,s:[{s:o}]}, {s:s,s:s,s:[{s:o}]}]}",
+    json_t *final = json_pack("{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:i,s:o}]}, {s:s,s:i,s:s,s:[{s:i,s:o}]}, "
+                              "{s:s,s:s,s:[{s:i,s:o}]}, {s:s,s:s,s:[{s:i,s:o}]}]}",
                               "when", 5e6, "seed", 1, "rounds", 20, "winner", 1, "ties", "entries", "name", "candidate",
-                              "trial", 1, "status", "ok", "problems", "times", ours, "name", "candidate", "trial", 2,
-                              "status", "ok", "problems", "times", third, "name", "cublas", "status", "ok", "problems",
-                              "times", one, "name", "cublasLt", "status", "ok", "problems", "times", other);
+                              "trial", 1, "status", "ok", "problems", "problem", 0, "times", ours, "name", "candidate",
+                              "trial", 2, "status", "ok", "problems", "problem", 0, "times", third, "name", "cublas",
+                              "status", "ok", "problems", "problem", 0, "times", one, "name", "cublasLt", "status",
+                              "ok", "problems", "problem", 0, "times", other);
     assert_non_null(final);
     char *text = json_dumps(final, 0);
     put("final", 5e6, text);
@@ -426,9 +407,8 @@ static void put_final(double slower, double faster, double spread)
     json_decref(final);
 }
 
-static void the_verdict_is_about_the_faster_library(void **state)
+TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
 {
-    (void)state;
     static const struct {
         double slower, faster, spread;
         const char *verdict;
@@ -459,9 +439,8 @@ static void the_verdict_is_about_the_faster_library(void **state)
     json_decref(job);
 }
 
-static void a_final_that_decided_nothing_is_undecided(void **state)
+TEST_WITH(a_final_that_decided_nothing_is_undecided, setup, teardown)
 {
-    (void)state;
     use("A");
     add("X=1", STATUS_OK, "", 1e-3, 1e6);
     put("open_final", 6e6, "{\"when\":6e6,\"reason\":\"too wide\",\"entries\":[]}");
@@ -471,9 +450,8 @@ static void a_final_that_decided_nothing_is_undecided(void **state)
     json_decref(job);
 }
 
-static void what_profile_stored_of_the_best_is_there(void **state)
+TEST_WITH(what_profile_stored_of_the_best_is_there, setup, teardown)
 {
-    (void)state;
     use("A");
     int64_t id = add("X=1", STATUS_OK, "", 1e-3, 1e6);
     assert_int_equal(store_put_trial_document(store, id, "limits", "{\"limiter\":\"memory\"}", &err), 0);
@@ -485,9 +463,8 @@ static void what_profile_stored_of_the_best_is_there(void **state)
     json_decref(job);
 }
 
-static void counters_are_columns_with_units_and_gaps(void **state)
+TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
 {
-    (void)state;
     use("A");
     add("X=1", STATUS_OK, "", 2e-3, 1e6);
     int64_t id = add("X=2", STATUS_OK, "", 1e-3, 1e6);
@@ -511,9 +488,8 @@ static void counters_are_columns_with_units_and_gaps(void **state)
     json_decref(job);
 }
 
-static void markup_in_names_does_not_end_the_script_of_the_page(void **state)
+TEST_WITH(markup_in_names_does_not_end_the_script_of_the_page, setup, teardown)
 {
-    (void)state;
     json_t *report = json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b");
     char *plain = report_text(report, false), *safe = report_text(report, true);
     assert_non_null(strstr(plain, "</script>"));
@@ -529,9 +505,8 @@ static void markup_in_names_does_not_end_the_script_of_the_page(void **state)
 }
 
 // All of them, failures too; beyond fifty times the points they are spread evenly, with the first and the last.
-static void all_trials_are_in_columns(void **state)
+TEST_WITH(all_trials_are_in_columns, setup, teardown)
 {
-    (void)state;
     use("H200");
     for (int i = 0; i < 200; i++) {
         char *config = text_format("X=%d,Y=%d", i / 10, i % 10);
@@ -559,30 +534,4 @@ static void all_trials_are_in_columns(void **state)
     json_decref(job);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(seconds_of_search_leave_out_the_days_between_runs),
-        CASE(all_trials_are_in_columns),
-        CASE(the_gain_of_a_search_shorter_than_an_hour_is_unknown),
-        CASE(steps_of_the_best_are_never_thinned),
-        CASE(many_values_alone_are_no_importance),
-        CASE(importance_tells_what_matters),
-        CASE(a_thousand_values_are_put_into_sixty_groups),
-        CASE(values_are_in_the_order_of_their_numbers_and_words_come_last),
-        CASE(failures_are_counted_by_reason_and_name_the_values_that_share_them),
-        CASE(a_store_without_trials_has_no_result),
-        CASE(failures_alone_and_unknown_times_give_a_whole_result),
-        CASE(one_configuration_is_enough),
-        CASE(every_device_has_a_result_the_one_used_last_first),
-        CASE(a_histogram_counts_every_timed_trial_once),
-        CASE(the_verdict_is_about_the_faster_library),
-        CASE(a_final_that_decided_nothing_is_undecided),
-        CASE(what_profile_stored_of_the_best_is_there),
-        CASE(counters_are_columns_with_units_and_gaps),
-        CASE(markup_in_names_does_not_end_the_script_of_the_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

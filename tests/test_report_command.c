@@ -1,5 +1,6 @@
 // `sweetspot report`: what it finds, writes and refuses.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <sqlite3.h>
 
@@ -55,9 +56,8 @@ static void change_store(const char *name, const char *sql)
     free(path);
 }
 
-static void the_page_holds_the_document_and_all_that_it_needs(void **state)
+TEST_WITH(the_page_holds_the_document_and_all_that_it_needs, setup, teardown)
 {
-    (void)state;
     struct outcome_of_command r = RUN("$S report job.cfg -o page.html && cat page.html");
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "wrote page.html");
@@ -83,9 +83,8 @@ static void the_page_holds_the_document_and_all_that_it_needs(void **state)
     expect(&r, 0, "report.html\n<!DOCTYPE html>\n", "wrote report.html");
 }
 
-static void stores_folders_and_nothing_at_all_are_taken(void **state)
+TEST_WITH(stores_folders_and_nothing_at_all_are_taken, setup, teardown)
 {
-    (void)state;
     static const char *const arguments[] = {"",        "out", "out/golden.db",
                                             "job.cfg", ".",   "job.cfg --store out/golden.db"};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
@@ -116,9 +115,8 @@ static void stores_folders_and_nothing_at_all_are_taken(void **state)
     expect(&r, 1, NULL, "no folder 'out'");
 }
 
-static void what_cannot_be_read_is_said_and_the_others_go_on(void **state)
+TEST_WITH(what_cannot_be_read_is_said_and_the_others_go_on, setup, teardown)
 {
-    (void)state;
     struct outcome_of_command r = RUN("head -c 20000 out/golden.db >cut.db; echo not a store >text.db; "
                                       "echo 'name = 3;' >wrong.cfg; $S report cut.db job.cfg text.db wrong.cfg -f csv");
     e2e_expect(r.out, "\ngolden,1.137");
@@ -136,9 +134,8 @@ static void what_cannot_be_read_is_said_and_the_others_go_on(void **state)
     expect(&r, 0, "3\n", NULL); // a line a row, whatever a message has in it
 }
 
-static void nothing_is_written_where_it_may_not_be(void **state)
+TEST_WITH(nothing_is_written_where_it_may_not_be, setup, teardown)
 {
-    (void)state;
     struct outcome_of_command r = RUN("$S report job.cfg -o missing/page.html");
     expect(&r, 3, NULL, "cannot write 'missing/page.html'");
     r = RUN("echo before >page.html && $S report job.cfg -o page.html -f table && ls | grep -c new-; cat page.html");
@@ -151,9 +148,8 @@ static void nothing_is_written_where_it_may_not_be(void **state)
     e2e_done(&r);
 }
 
-static void without_the_charting_library_all_but_the_page_works(void **state)
+TEST_WITH(without_the_charting_library_all_but_the_page_works, setup, teardown)
 {
-    (void)state;
     struct outcome_of_command r = RUN("rm charts/LICENSES; $S report job.cfg; status=$?; ls report.html; exit $status");
     assert_null(strstr(r.out, "report.html"));
     e2e_expect(r.err, "charts/LICENSES");
@@ -162,9 +158,8 @@ static void without_the_charting_library_all_but_the_page_works(void **state)
     expect(&r, 0, "golden", NULL);
 }
 
-static void names_with_markup_stay_text(void **state)
+TEST_WITH(names_with_markup_stay_text, setup, teardown)
 {
-    (void)state;
     change_store("out/golden.db", "UPDATE environments SET job = '</script><script>alert(1)</script>', "
                                   "device = '<!-- <b>'");
     struct outcome_of_command r = RUN("$S report out/golden.db -o -");
@@ -176,9 +171,8 @@ static void names_with_markup_stay_text(void **state)
 }
 
 // A status of earlier versions: read as slow, without a time.
-static void a_store_with_screened_trials_is_shown_exported_and_tuned_on(void **state)
+TEST_WITH(a_store_with_screened_trials_is_shown_exported_and_tuned_on, setup, teardown)
 {
-    (void)state;
     change_store("out/golden.db", "UPDATE trials SET status = 'screened', objective = NULL WHERE id = 2; "
                                   "DELETE FROM trial_problems WHERE trial = 2;");
     struct outcome_of_command r = RUN(
@@ -190,9 +184,8 @@ static void a_store_with_screened_trials_is_shown_exported_and_tuned_on(void **s
     expect(&r, 0, "winner: trial 6", "7 new trials");
 }
 
-static void three_devices_are_three_rows(void **state)
+TEST_WITH(three_devices_are_three_rows, setup, teardown)
 {
-    (void)state;
     change_store("out/golden.db",
                  "INSERT INTO environments SELECT id + 10, key || '1', job, source_hash, compiler, 'Second', arch, "
                  "driver, settings, used + 10 FROM environments; "
@@ -207,9 +200,8 @@ static void three_devices_are_three_rows(void **state)
 }
 
 // Forty configurations, measured by a scripted worker that takes its time, take seconds.
-static void a_page_says_whether_a_tuner_is_at_work(void **state)
+TEST_WITH(a_page_says_whether_a_tuner_is_at_work, setup, teardown)
 {
-    (void)state;
     struct outcome_of_command r =
         RUN("sed 's/\\[1, 2, 4, 8\\]/[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]/; "
             "s/, { N = 1000; }//' job.cfg >long.cfg && sed -i 's/\"golden\"/\"long\"/' long.cfg && "
@@ -222,20 +214,4 @@ static void a_page_says_whether_a_tuner_is_at_work(void **state)
     expect(&r, 0, "\"running\":false", NULL);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(the_page_holds_the_document_and_all_that_it_needs),
-        CASE(stores_folders_and_nothing_at_all_are_taken),
-        CASE(what_cannot_be_read_is_said_and_the_others_go_on),
-        CASE(nothing_is_written_where_it_may_not_be),
-        CASE(without_the_charting_library_all_but_the_page_works),
-        CASE(names_with_markup_stay_text),
-        CASE(a_store_with_screened_trials_is_shown_exported_and_tuned_on),
-        CASE(three_devices_are_three_rows),
-        CASE(a_page_says_whether_a_tuner_is_at_work),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,19 +1,15 @@
 // Searches in simulated time (tuner/simulate/simulate.c), on recorded spaces of this project.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 #include "tuner/simulate/simulate.h"
 
-static void what_is_wrong_with_the_settings_is_said_by_name(void **state)
+TEST(what_is_wrong_with_the_settings_is_said_by_name)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -74,9 +70,8 @@ static int simulate(const char *path, const char *strategy, const char *settings
     return status;
 }
 
-static void a_simulation_is_repeatable_and_its_curves_rise(void **state)
+TEST(a_simulation_is_repeatable_and_its_curves_rise)
 {
-    (void)state;
     struct simulate_figures once, again;
     struct error err;
     assert_int_equal(simulate(softmax, "default", "compilers=8,compile=recorded,gpu=0.35", 1, &once, &err), 0);
@@ -88,9 +83,8 @@ static void a_simulation_is_repeatable_and_its_curves_rise(void **state)
     assert_true(once.reached_95 > 1 - 1e-9);
 }
 
-static void a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain(void **state)
+TEST(a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain)
 {
-    (void)state;
     struct simulate_figures f;
     struct error err;
     assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2", 0, &f, &err), 0);
@@ -103,9 +97,8 @@ static void a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_va
     assert_true(two.seconds_to_99 < f.seconds_to_99);
 }
 
-static void strategies_that_cannot_rank_are_simulated_too(void **state)
+TEST(strategies_that_cannot_rank_are_simulated_too)
 {
-    (void)state;
     struct simulate_figures f;
     struct error err;
     assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=0.01", 0, &f, &err), 0);
@@ -117,9 +110,8 @@ static void strategies_that_cannot_rank_are_simulated_too(void **state)
     assert_true(f.at_budget[2] > 1 - 1e-9 && f.at_time[1] <= f.at_budget[2]);
 }
 
-static void times_that_a_recording_lacks_are_refused_by_name(void **state)
+TEST(times_that_a_recording_lacks_are_refused_by_name)
 {
-    (void)state;
     struct simulate_figures f;
     struct error err;
     assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=recorded", 0, &f, &err), -1);
@@ -130,14 +122,4 @@ static void times_that_a_recording_lacks_are_refused_by_name(void **state)
     assert_non_null(strstr(err.message, "it has no compile times"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_with_the_settings_is_said_by_name),
-        cmocka_unit_test(a_simulation_is_repeatable_and_its_curves_rise),
-        cmocka_unit_test(a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain),
-        cmocka_unit_test(strategies_that_cannot_rank_are_simulated_too),
-        cmocka_unit_test(times_that_a_recording_lacks_are_refused_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

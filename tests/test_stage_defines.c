@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
+#include "tests/testing.h"
 
 #include "tuner/base/units.h"
 #include "tuner/job/job.h"
@@ -80,9 +81,8 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     return answer;
 }
 
-static void each_unit_is_compiled_with_its_own_macros_and_all_are_one_file(void **state)
+TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup, teardown)
 {
-    (void)state;
     struct job *j = load(stages_text);
     struct compiled c, again;
     struct error err;
@@ -114,9 +114,8 @@ static void each_unit_is_compiled_with_its_own_macros_and_all_are_one_file(void 
     job_free(j);
 }
 
-static void a_unit_that_does_not_compile_fails_the_candidate(void **state)
+TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
 {
-    (void)state;
     char *stages = text_copy(stages_text), *phase = strstr(stages, "PHASE = 2");
     phase[8] = '3';
     struct job *j = load(stages);
@@ -128,9 +127,8 @@ static void a_unit_that_does_not_compile_fails_the_candidate(void **state)
     free(stages);
 }
 
-static void launches_name_the_unit_of_their_kernel(void **state)
+TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
 {
-    (void)state;
     struct job *j = load(stages_text);
     struct error err;
     uint16_t config[SPACE_MAX_PARAMETERS];
@@ -157,9 +155,8 @@ static void refused(const char *from, const char *to, const char *message)
     free(stages);
 }
 
-static void macros_that_would_clash_are_refused(void **state)
+TEST_WITH(macros_that_would_clash_are_refused, setup, teardown)
 {
-    (void)state;
     refused("PHASE = 1", "ALPHA = 1", "macro 'ALPHA' is also a macro of all stages");
     refused("PHASE = 1", "while = 1", "macro 'while' cannot be the name of a macro: it is a keyword");
     refused("PHASE = 1", "PHASE = true", "the value of macro 'PHASE' must be a string or a number");
@@ -178,9 +175,8 @@ static const char program[] =
     "    for (i = 0; i < 3; i++) printf(\"%s \", fake_launch[i].symbol);\n"
     "    mini_gemm_unload(&k);\n    return fake_unloads != 2;\n}\n";
 
-static void a_header_loads_every_unit_and_launches_from_each(void **state)
+TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
 {
-    (void)state;
     struct error err;
     size_t size;
     const void *images[2] = {"\177ELFa..", "\177ELFb...."};
@@ -218,9 +214,8 @@ static void a_header_loads_every_unit_and_launches_from_each(void **state)
     free(main_c);
 }
 
-static void a_stage_may_have_another_value_of_a_parameter(void **state)
+TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
 {
-    (void)state;
     const char *at = strstr(stages_text, "PHASE = 2;");
     char *said, *stages = text_format("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
     struct job *j = load(stages);
@@ -255,16 +250,4 @@ static void a_stage_may_have_another_value_of_a_parameter(void **state)
     free(stages);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown),
-        cmocka_unit_test_setup_teardown(launches_name_the_unit_of_their_kernel, setup, teardown),
-        cmocka_unit_test_setup_teardown(macros_that_would_clash_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_header_loads_every_unit_and_launches_from_each, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stage_may_have_another_value_of_a_parameter, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

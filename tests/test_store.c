@@ -2,11 +2,8 @@
 // version nor damage costs anything that was committed.
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/testing.h"
 
 #include "tuner/base/text.h"
 #include "tuner/store/store.h"
@@ -138,9 +135,8 @@ static void add(struct store *store, int number, enum trial_status status)
     assert_true(trial.finished > 1.6e9);
 }
 
-static void a_trial_comes_back_as_it_was_committed(void **state)
+TEST_WITH(a_trial_comes_back_as_it_was_committed, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct trial t;
     struct store *store = open_store();
@@ -198,9 +194,8 @@ static int see_trial(void *user, const struct trial *trial)
 }
 
 // A store may have been damaged, or written by somebody else.
-static void numbers_of_trials_that_cannot_be_are_refused(void **state)
+TEST_WITH(numbers_of_trials_that_cannot_be_are_refused, setup, teardown)
 {
-    (void)state;
     static const char *const ids[] = {"9223372036854775807", "9007199254740993", "0", "-1"};
     struct error err = {""};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -228,9 +223,8 @@ static void numbers_of_trials_that_cannot_be_are_refused(void **state)
     store_close(store);
 }
 
-static void texts_that_are_not_utf_8_are_shown_all_the_same(void **state)
+TEST_WITH(texts_that_are_not_utf_8_are_shown_all_the_same, setup, teardown)
 {
-    (void)state;
     struct store *store = open_store();
     struct error err = {""};
     char *seen = NULL;
@@ -251,9 +245,8 @@ static int see_elsewhere(void *user, const char *config, const char *device)
     return 0;
 }
 
-static void a_configuration_is_never_stored_twice(void **state)
+TEST_WITH(a_configuration_is_never_stored_twice, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct store *store = open_store();
     add(store, 1, STATUS_OK);
@@ -268,9 +261,8 @@ static void a_configuration_is_never_stored_twice(void **state)
 }
 
 // A status of earlier versions. Its configuration counts as tried.
-static void a_screened_trial_is_read_as_slow(void **state)
+TEST_WITH(a_screened_trial_is_read_as_slow, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct store *store = open_store();
     struct trial t;
@@ -289,9 +281,8 @@ static void a_screened_trial_is_read_as_slow(void **state)
     store_close(store);
 }
 
-static void trials_that_are_stored_together_are_all_there_or_none(void **state)
+TEST_WITH(trials_that_are_stored_together_are_all_there_or_none, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct store *store = open_store();
     struct trial a = {.config = "N=1"}, b = {.config = "N=2"}, c = {.config = "N=3"}, found;
@@ -311,9 +302,8 @@ static void trials_that_are_stored_together_are_all_there_or_none(void **state)
     store_close(store);
 }
 
-static void a_trial_is_stored_whole_or_not_at_all(void **state)
+TEST_WITH(a_trial_is_stored_whole_or_not_at_all, setup, teardown)
 {
-    (void)state;
     static const char *const parts[] = {"trial_problems", "trial_stages", "trial_counters"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct error err = {""};
@@ -368,9 +358,8 @@ static int see_best(void *user, const struct trial *t)
     return 0;
 }
 
-static void queries_answer_in_the_promised_order(void **state)
+TEST_WITH(queries_answer_in_the_promised_order, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct store *store = open_store();
     for (int i = 20; i > 0; i--) add(store, i, i % 5 == 0 ? STATUS_WRONG : STATUS_OK);
@@ -414,9 +403,8 @@ static int see_scanned(void *user, const struct trial *t)
     return ++s->count == s->stop;
 }
 
-static void a_scan_sees_every_trial_of_the_environment_with_its_verdict(void **state)
+TEST_WITH(a_scan_sees_every_trial_of_the_environment_with_its_verdict, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct store *store = open_store();
     for (int i = 1; i <= 20; i++) add(store, i, i % 3 ? STATUS_OK : STATUS_WRONG);
@@ -438,9 +426,8 @@ static void a_scan_sees_every_trial_of_the_environment_with_its_verdict(void **s
     store_close(store);
 }
 
-static void counters_come_later_and_are_awaited_until_then(void **state)
+TEST_WITH(counters_come_later_and_are_awaited_until_then, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct store *store = open_store();
     for (int i = 1; i <= 8; i++)
@@ -463,9 +450,8 @@ static void counters_come_later_and_are_awaited_until_then(void **state)
     store_close(store);
 }
 
-static void trials_of_a_changed_source_sleep_until_it_is_changed_back(void **state)
+TEST_WITH(trials_of_a_changed_source_sleep_until_it_is_changed_back, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct trial t;
     struct environment changed = first, last;
@@ -495,9 +481,8 @@ static void trials_of_a_changed_source_sleep_until_it_is_changed_back(void **sta
     store_close(store);
 }
 
-static void the_newest_verdict_counts_and_none_is_lost(void **state)
+TEST_WITH(the_newest_verdict_counts_and_none_is_lost, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct trial t;
     int64_t counts[STATUS_COUNT], ids[4];
@@ -543,9 +528,8 @@ static void the_newest_verdict_counts_and_none_is_lost(void **state)
     store_close(store);
 }
 
-static void blobs_are_kept_once_and_checked_against_their_hash(void **state)
+TEST_WITH(blobs_are_kept_once_and_checked_against_their_hash, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     char hash[HASH_TEXT_SIZE], again[HASH_TEXT_SIZE], none[HASH_TEXT_SIZE], found[HASH_TEXT_SIZE];
     const char cubin[] = "\177ELF\0with a NUL in it";
@@ -579,9 +563,8 @@ static void blobs_are_kept_once_and_checked_against_their_hash(void **state)
     store_close(store);
 }
 
-static void documents_of_a_trial_are_kept_apart_from_the_job_s(void **state)
+TEST_WITH(documents_of_a_trial_are_kept_apart_from_the_job_s, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     const char *json;
     double when;
@@ -603,9 +586,8 @@ static void documents_of_a_trial_are_kept_apart_from_the_job_s(void **state)
 }
 
 // What a newer sweetspot of this version's store has added to the table of fields.
-static void a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored(void **state)
+TEST_WITH(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct trial t;
     struct store *store = open_store();
@@ -643,9 +625,8 @@ static int see_document(void *user, double when, const char *json)
     return 0;
 }
 
-static void the_newest_document_counts(void **state)
+TEST_WITH(the_newest_document_counts, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     const char *json;
     double when;
@@ -664,9 +645,8 @@ static void the_newest_document_counts(void **state)
     store_close(store);
 }
 
-static void a_second_tuner_is_refused_with_the_pid_of_the_first(void **state)
+TEST_WITH(a_second_tuner_is_refused_with_the_pid_of_the_first, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     struct store *store = open_store();
     int ready[2], go[2];
@@ -706,9 +686,8 @@ static int whole(void *user, const struct trial *t)
     return 0;
 }
 
-static void kill_9_loses_nothing_that_was_committed(void **state)
+TEST_WITH(kill_9_loses_nothing_that_was_committed, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     int committed = 0;
     unsigned random = 12345;
@@ -759,9 +738,8 @@ static void limit_file_size(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static void a_full_disk_is_an_error_and_costs_nothing(void **state)
+TEST_WITH(a_full_disk_is_an_error_and_costs_nothing, setup, teardown)
 {
-    (void)state;
     struct error err = {""};
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
     limit_file_size(8192); // less than an empty store
@@ -857,9 +835,8 @@ static void folder_in_its_place(void)
     assert_int_equal(unlink(path) | mkdir(path, 0777), 0);
 }
 
-static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
+TEST_WITH(a_damaged_or_foreign_store_is_refused_and_untouched, setup, teardown)
 {
-    (void)state;
     static const struct {
         void (*spoil)(void);
         const char *message;
@@ -899,9 +876,8 @@ static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
     }
 }
 
-static void a_place_that_cannot_be_written_is_named(void **state)
+TEST_WITH(a_place_that_cannot_be_written_is_named, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *path;
         bool create;
@@ -921,9 +897,8 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 }
 
 // Permissions stop root only where the file system is mounted read-only, so this one is skipped for root.
-static void a_store_in_a_read_only_folder_can_be_read(void **state)
+TEST_WITH(a_store_in_a_read_only_folder_can_be_read, setup, teardown)
 {
-    (void)state;
     if (!geteuid()) skip();
     struct error err = {""};
     char *out = text_format("%s/out", folder);
@@ -947,32 +922,4 @@ static void a_store_in_a_read_only_folder_can_be_read(void **state)
     assert_int_equal(opened, 0);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(a_trial_comes_back_as_it_was_committed),
-        CASE(trials_that_are_stored_together_are_all_there_or_none),
-        CASE(a_trial_is_stored_whole_or_not_at_all),
-        CASE(numbers_of_trials_that_cannot_be_are_refused),
-        CASE(texts_that_are_not_utf_8_are_shown_all_the_same),
-        CASE(a_configuration_is_never_stored_twice),
-        CASE(a_screened_trial_is_read_as_slow),
-        CASE(queries_answer_in_the_promised_order),
-        CASE(a_scan_sees_every_trial_of_the_environment_with_its_verdict),
-        CASE(counters_come_later_and_are_awaited_until_then),
-        CASE(trials_of_a_changed_source_sleep_until_it_is_changed_back),
-        CASE(the_newest_verdict_counts_and_none_is_lost),
-        CASE(blobs_are_kept_once_and_checked_against_their_hash),
-        CASE(documents_of_a_trial_are_kept_apart_from_the_job_s),
-        CASE(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored),
-        CASE(the_newest_document_counts),
-        CASE(a_second_tuner_is_refused_with_the_pid_of_the_first),
-        CASE(kill_9_loses_nothing_that_was_committed),
-        CASE(a_full_disk_is_an_error_and_costs_nothing),
-        CASE(a_damaged_or_foreign_store_is_refused_and_untouched),
-        CASE(a_place_that_cannot_be_written_is_named),
-        CASE(a_store_in_a_read_only_folder_can_be_read),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

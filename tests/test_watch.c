@@ -1,6 +1,7 @@
 // Watching a run: how its workers' time is accounted for, the live file, `status` and `status --watch`
 // while it lasts. Runs have workers that only let time pass (timed_worker.c).
 #include "tests/opened_store.h"
+#include "tests/testing.h"
 
 #include <math.h>
 
@@ -10,9 +11,8 @@
 
 // Of a worker --------------------------------------------------------------------------------------------------------
 
-static void a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked(void **state)
+TEST(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked)
 {
-    (void)state;
     struct worker_usage u;
     usage_init(&u, 100);
     assert_true(isnan(usage_share(&u)));
@@ -32,9 +32,8 @@ static void a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked(void *
     assert_float_equal(u.seen, 110, 1e-9);
 }
 
-static void the_last_minute_forgets_what_was_before(void **state)
+TEST(the_last_minute_forgets_what_was_before)
 {
-    (void)state;
     struct worker_usage u;
     usage_init(&u, 0);
     usage_enter(&u, USAGE_MEASURING, 0);
@@ -52,9 +51,8 @@ static void the_last_minute_forgets_what_was_before(void **state)
     assert_float_equal(usage_minute_share(&u), 0.5, 0.01);
 }
 
-static void an_answer_that_waits_to_be_read_keeps_no_worker_busy(void **state)
+TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
 {
-    (void)state;
     struct worker_usage u;
     usage_init(&u, 0);
     usage_enter(&u, USAGE_MEASURING, 0);
@@ -71,9 +69,8 @@ static void an_answer_that_waits_to_be_read_keeps_no_worker_busy(void **state)
 
 // The live file ------------------------------------------------------------------------------------------------------
 
-static void a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one(void **state)
+TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one)
 {
-    (void)state;
     json_t *document = live_status_begin(1);
     char *machine = live_status_machine();
     double now = clock_wall();
@@ -91,9 +88,8 @@ static void a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_d
     free(machine);
 }
 
-static void a_live_file_that_cannot_be_used_is_named(void **state)
+TEST(a_live_file_that_cannot_be_used_is_named)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {{"{\"format\": \"swee", "store.db.status.json"},
@@ -152,9 +148,8 @@ static json_t *workers_of(const char *folder)
 }
 
 // Each delay in turn is the longest. The three searches run at once.
-static void the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were(void **state)
+TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
 {
-    (void)state;
     static const struct {
         const char *name, *delays, *options, *busiest;
     } cases[] = {
@@ -200,9 +195,8 @@ static void the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were
 // As another machine would find it, which does not read the store.
 #define MOVED "sed 's/\"machine\":\"[^\"]*\"/\"machine\":\"another\"/; s/\"host\":\"[^\"]*\"/\"host\":\"node7\"/' "
 
-static void status_shows_what_each_worker_does_here_and_on_another_machine(void **state)
+TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
 {
-    (void)state;
     char *folder = timed_folder("live-run");
     struct outcome_of_command r = e2e_run(
         folder,
@@ -244,9 +238,8 @@ static void status_shows_what_each_worker_does_here_and_on_another_machine(void 
 }
 
 // Of two nodes, the GPU of one is of another kind.
-static void workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside(void **state)
+TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
 {
-    (void)state;
     char *folder = timed_folder("nodes");
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"one\"; gpus = 1; cores = 1; },\n"
@@ -286,9 +279,8 @@ static size_t lines_with(const char *text, const char *part)
     return n;
 }
 
-static void watching_prints_blocks_until_the_run_ends(void **state)
+TEST(watching_prints_blocks_until_the_run_ends)
 {
-    (void)state;
     char *folder = timed_folder("watched");
     struct outcome_of_command r =
         e2e_run(folder,
@@ -310,9 +302,8 @@ static void watching_prints_blocks_until_the_run_ends(void **state)
 }
 
 // The other machine's clock is wrong by decades.
-static void a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says(void **state)
+TEST(a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says)
 {
-    (void)state;
     char *folder = timed_folder("clocks");
     struct outcome_of_command r = e2e_run(
         folder,
@@ -329,9 +320,8 @@ static void a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_s
     e2e_remove(folder);
 }
 
-static void watching_a_run_whose_driver_is_killed_says_so(void **state)
+TEST(watching_a_run_whose_driver_is_killed_says_so)
 {
-    (void)state;
     char *folder = timed_folder("killed");
     struct outcome_of_command r =
         e2e_run(folder,
@@ -356,9 +346,8 @@ static void watching_a_run_whose_driver_is_killed_says_so(void **state)
     e2e_remove(folder);
 }
 
-static void watching_takes_one_job_and_shows_what_there_is_without_a_run(void **state)
+TEST(watching_takes_one_job_and_shows_what_there_is_without_a_run)
 {
-    (void)state;
     char *folder = timed_folder("unwatched");
     struct outcome_of_command r = e2e_run(
         folder, TIMED "TIMED_TRIAL=0.01 tune --evaluations 5 --workers 1 --no-counters 2>messages; " STATUS "--watch",
@@ -374,21 +363,4 @@ static void watching_takes_one_job_and_shows_what_there_is_without_a_run(void **
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked),
-        cmocka_unit_test(the_last_minute_forgets_what_was_before),
-        cmocka_unit_test(an_answer_that_waits_to_be_read_keeps_no_worker_busy),
-        cmocka_unit_test(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one),
-        cmocka_unit_test(a_live_file_that_cannot_be_used_is_named),
-        cmocka_unit_test(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were),
-        cmocka_unit_test(status_shows_what_each_worker_does_here_and_on_another_machine),
-        cmocka_unit_test(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside),
-        cmocka_unit_test(watching_prints_blocks_until_the_run_ends),
-        cmocka_unit_test(a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says),
-        cmocka_unit_test(watching_a_run_whose_driver_is_killed_says_so),
-        cmocka_unit_test(watching_takes_one_job_and_shows_what_there_is_without_a_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -24,7 +24,7 @@ struct timed_node {
     struct timed_answers answers;
     struct location *locations;
     size_t count, room;
-    struct frame_reader in;
+    struct byte_queue in;
     struct frame_writer out;
     double beat, beaten;
 };
@@ -136,7 +136,7 @@ int main(void)
     for (size_t i = 0; i < n.count; i++) free(n.locations[i].input);
     free(n.locations);
     timed_release(&n.answers);
-    frame_reader_release(&n.in);
+    byte_queue_release(&n.in);
     frame_writer_release(&n.out);
     return EXIT_DONE;
 }

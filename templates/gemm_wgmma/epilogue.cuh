@@ -422,14 +422,16 @@ __device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], target &t, i
 #endif
 }
 
-#if DEFER
-/* A tile's results that wait to be stored. */
+/* A tile's results that wait to be stored: nothing without DEFER. */
 struct deferred {
+#if DEFER
     unsigned words[PARTS * CHUNKS][WORDS];
     int row, col;
     bool waiting;
+#endif
 };
 
+#if DEFER
 __device__ __forceinline__ void defer_tile(deferred &later, float (&d)[PARTS][SUMS], const target &t, int row, int col)
 {
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
@@ -448,6 +450,12 @@ __device__ __forceinline__ void store_deferred(deferred &later, int i, const tar
 {
     free_buffer(t, i);
     send_chunk(later.words[i], i, t, place_chunk(i / CHUNKS, i % CHUNKS, later.row, later.col));
+}
+
+__device__ __forceinline__ void store_all_deferred(deferred &later, const target &t)
+{
+#pragma unroll
+    for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t);
 }
 #endif
 

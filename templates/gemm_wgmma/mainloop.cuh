@@ -137,6 +137,36 @@ __device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ri
 #endif
 }
 
+/* A consumer's sums of a piece to C, or to those who add the parts of its tile. */
+__device__ __forceinline__ void finish_piece(float (&d)[PARTS][SUMS], target &t, const problem &p, const ring &r,
+                                             const piece &done, int row, int col, unsigned rank, workspace space,
+                                             deferred &later)
+{
+#if CLUSTER_K > 1
+    /* All loads have come and been read; the ring's memory is free once every consumer is here. */
+    asm volatile("bar.sync %0, %1;" ::"n"(WARPGROUPS + 1), "n"(128 * WARPGROUPS) : "memory");
+    offer_partial(d, r.a, rank);
+    cluster_sync();
+    store_split(d, t, row, col, r.a, rank);
+#elif DEFER
+    defer_tile(later, d, t, row, col);
+#elif STREAM_K
+    if (done.first > 0) {
+        leave_sums(d, space, t.group);
+        return;
+    }
+    if (done.count < p.steps) collect_sums(d, p, space, done.tile, done.count, t.group);
+    store_tile(d, t, row, col);
+#elif TWO_PASS
+    if (gridDim.y > 1)
+        leave_part(d, space.sums + part_offset(blockIdx.y, done.tile * CLUSTER + rank, p.tiles * CLUSTER));
+    else
+        store_tile(d, t, row, col);
+#else
+    store_tile(d, t, row, col);
+#endif
+}
+
 /* The threads that multiply. space: what STREAM_K and FINISH two_pass leave sums in. */
 __device__ __forceinline__ void consume(const problem &p, const ring &r, const target &to, unsigned rank,
                                         unsigned buffers, unsigned loaded, workspace space)
@@ -153,8 +183,8 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
     bool turn = !PINGPONG || group == 0; /* whether the next piece is this consumer's */
     unsigned before = 0;                 /* steps of this block before the next piece */
     if (PINGPONG && group == 1) turn_end(group);
-#if DEFER
     deferred later;
+#if DEFER
     later.waiting = false;
 #endif
     piece next;
@@ -191,8 +221,7 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
                     end_step(r, s, parity, last, k > 0, rank);
                 }
             } else {
-#pragma unroll
-                for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t);
+                store_all_deferred(later, t);
             }
             later.waiting = false;
         }
@@ -202,35 +231,10 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         multiply_wait<0>();
         if (IN_FLIGHT && count > 0) release(r, last, rank);
         pin(d);
-#if CLUSTER_K > 1
-        /* All loads have come and been read; the ring's memory is free once every consumer is here. */
-        asm volatile("bar.sync %0, %1;" ::"n"(WARPGROUPS + 1), "n"(128 * WARPGROUPS) : "memory");
-        offer_partial(d, r.a, rank);
-        cluster_sync();
-        store_split(d, t, row, col, r.a, rank);
-#elif DEFER
-        defer_tile(later, d, t, row, col);
-#elif STREAM_K
-        if (next.first > 0) {
-            leave_sums(d, space, group);
-            continue;
-        }
-        if (count < p.steps) collect_sums(d, p, space, next.tile, count, group);
-        store_tile(d, t, row, col);
-#elif TWO_PASS
-        if (gridDim.y > 1)
-            leave_part(d, space.sums + part_offset(blockIdx.y, next.tile * CLUSTER + rank, p.tiles * CLUSTER));
-        else
-            store_tile(d, t, row, col);
-#else
-        store_tile(d, t, row, col);
-#endif
+        finish_piece(d, t, p, r, next, row, col, rank, space, later);
     }
 #if DEFER
-    if (later.waiting) {
-#pragma unroll
-        for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t);
-    }
+    if (later.waiting) store_all_deferred(later, t);
 #endif
 #if STORE_IS == STORE_tma
     if (threadIdx.x % 128 == 0) stores_read<0>();

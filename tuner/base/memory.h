@@ -12,6 +12,10 @@
 void *memory_new(size_t count, size_t size);
 void *memory_grow(void *old, size_t count, size_t size);
 
+// A new element at the end of an array, to assign to: memory_add(list, count) = element; the element must not read
+// `count`, which may have grown before.
+#define memory_add(list, count) (*((list) = memory_grow((list), (count) + 1, sizeof *(list)), &(list)[(count)++]))
+
 // An array that grows by and by: with room for `count` elements at least, *room being what it has. Doubles, so that
 // adding elements one by one is cheap; `old` where there is room already.
 void *memory_room(void *old, size_t *room, size_t count, size_t size);

@@ -251,6 +251,10 @@ static int take_value(const struct record_field *f, const char *what, const json
 static int take_element(const struct record_field *f, const char *what, const json_t *value, void *to,
                         struct arena *memory, struct error *err)
 {
+    if (f->kind == RECORD_OBJECT && f->flags & RECORD_HOLES && json_is_null(value)) {
+        record_clear(inner(f), to);
+        return 0;
+    }
     if (f->kind != RECORD_REAL || !json_is_null(value)) return take_value(f, what, value, to, memory, err);
     *(double *)to = NAN;
     return f->flags & RECORD_HOLES ? 0 : 1;

@@ -48,7 +48,7 @@ enum record_shape {
 enum record_flags {
     RECORD_REQUIRED = 1, // reading fails without it
     RECORD_ALWAYS = 2,   // written if unknown too: "", null, []
-    RECORD_HOLES = 8,    // a list of numbers keeps its nulls, as NaN; otherwise they are dropped
+    RECORD_HOLES = 8,    // a list keeps its nulls, as NaN or as records that know nothing; without it numbers drop them
     RECORD_SILENT = 16,  // in no JSON: cleared only
     RECORD_NULL = 32,    // written as null if unknown
 };

@@ -7,7 +7,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-const json_t *rows_at(const json_t *value, const char *path)
+// The value at a path of members and indices, "a.b.0", or NULL.
+static const json_t *rows_at(const json_t *value, const char *path)
 {
     char key[128];
     while (value && *path) {

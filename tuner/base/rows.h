@@ -25,8 +25,6 @@ struct row_column {
 #define COLUMN_TEXT(shown, make) {.title = (shown), .text = (make)}
 // clang-format on
 
-// The value at a path of members and indices, "a.b.0", or NULL.
-const json_t *rows_at(const json_t *value, const char *path);
 // A cell is a text as it is, "yes" or nothing for a boolean, and for a list its texts (or its objects' first
 // members) with commas between. Null and what is missing are empty.
 struct table *rows_table(const json_t *rows, const struct row_column *columns);

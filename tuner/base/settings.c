@@ -6,64 +6,24 @@
 
 #include "tuner/base/limits.h"
 
-#define ROW(name, kind, location, member, fallback, low, high, meaning)                            \
-    {                                                                                              \
-        name, SETTING_##kind, SETTING_##location, AT(member), fallback, low, high, {NULL}, meaning \
-    }
+static const char *const cache_text[] = {"cold", "warm", NULL};
 
-#define AT(member) offsetof(struct verify_settings, member)
-const struct setting verify_table[] = {
-    ROW("enabled", BOOL, SHARED, enabled, 1, 0, 1, "results are held against the reference"),
-    ROW("tolerance", NUMBER, FIXED, tolerance, 1, 1e-6, 1e9, "multiplies the error bound"),
-    ROW("absolute", NUMBER, SHARED, absolute, 0, 0, 1e300, "allowed error, added to the bound of an operation"),
-    ROW("relative", NUMBER, SHARED, relative, 0, 0, 1e9,
-        "allowed error as a share of the expected value, added to the bound of an operation"),
-    ROW("exact", BOOL, SHARED, exact, 0, 0, 1, "no error at all is allowed"),
-    ROW("deterministic", BOOL, SHARED, deterministic, 1, 0, 1, "two runs must agree bit by bit"),
-    ROW("guard_bytes", INTEGER, FIXED, guard_bytes, 4096, 0, 1 << 30,
-        "bytes of the guard bands before and after every buffer, which detect stray writes"),
-    {0},
-};
-#undef AT
+#define ROW(type, kind, place, member, name, fallback, low, high, meaning) \
+    {name,                                                                 \
+     SETTING_##kind,                                                       \
+     SETTING_##place,                                                      \
+     offsetof(struct type, member),                                        \
+     fallback,                                                             \
+     low,                                                                  \
+     high,                                                                 \
+     SETTING_##kind == SETTING_CHOICE ? cache_text : NULL,                 \
+     meaning},
+#define VERIFY_ROW(...) ROW(verify_settings, __VA_ARGS__)
+#define MEASURE_ROW(...) ROW(measure_settings, __VA_ARGS__)
 
-#define AT(member) offsetof(struct measure_settings, member)
-const struct setting measure_table[] = {
-    {"cache",
-     SETTING_CHOICE,
-     SETTING_SHARED,
-     AT(cold),
-     1,
-     0,
-     1,
-     {"cold", "warm"},
-     "the L2 before each launch: emptied, or as the last launch left it"},
-    ROW("warmup", INTEGER, SHARED, warmup, 2, 0, 10000, "launches before the first sample"),
-    ROW("min_samples", INTEGER, SHARED, min_samples, 7, 3, 100000,
-        "samples of a candidate that may be near the best; others end after three"),
-    ROW("max_samples", INTEGER, SHARED, max_samples, 100, 3, 100000, "most samples of a candidate"),
-    ROW("precision", NUMBER, FIXED, precision, 0.01, 1e-5, 1,
-        "enough when the 95% interval of the median is this narrow (half of its width, relative)"),
-    ROW("max_time", DURATION, SHARED, max_time, 0.5, 0, INFINITY, "most time for the samples of one problem"),
-    ROW("graph_below", DURATION, SHARED, graph_below, 20e-6, 0, INFINITY,
-        "kernels shorter than this are timed inside a CUDA graph"),
-    ROW("rest", DURATION, SHARED, rest, 0, 0, INFINITY,
-        "time that the device idles before each launch that is timed alone"),
-    ROW("slow_factor", NUMBER, SHARED, slow_factor, 3, 1, 1e9,
-        "a candidate this many times slower than the best ends after one launch"),
-    ROW("race", NUMBER, SHARED, early_stop, 1.1, 1, 1e9,
-        "a candidate that is certainly this many times slower ends early"),
-    ROW("timeout", DURATION, JOB, timeout, 30, 0, INFINITY, "a candidate that takes longer in all counts as hung"),
-    {0},
-};
-const struct setting final_table[] = {
-    ROW("candidates", INTEGER, JOB, final_candidates, 5, 1, FINAL_CANDIDATES_MAX, "candidates that take part"),
-    ROW("rounds", INTEGER, JOB, final_rounds, 40, 5, FINAL_ROUNDS_MAX, "rounds in which each runs once"),
-    ROW("processes", INTEGER, JOB, final_processes, 3, 1, FINAL_PROCESSES_MAX,
-        "GPU workers, one after another, that share the rounds"),
-    ROW("tie", NUMBER, JOB, tie, 0.01, 0, 0.5, "a relative difference below this is a tie"),
-    {0},
-};
-#undef AT
+const struct setting verify_table[] = {VERIFY_SETTINGS(VERIFY_ROW){0}};
+const struct setting measure_table[] = {MEASURE_SETTINGS(MEASURE_ROW){0}};
+const struct setting final_table[] = {FINAL_SETTINGS(MEASURE_ROW){0}};
 
 void setting_set(const struct setting *s, void *to, double value)
 {

@@ -11,36 +11,68 @@
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
 
+// A setting is one row, from which the member of its struct and the row of its table are made:
+//
+//     x(kind, place, member, name, fallback, low, high, meaning)
+//
+// `kind` and `place` are those of the enums below. Durations are in seconds.
+// clang-format off
+#define VERIFY_SETTINGS(x) \
+    x(BOOL, SHARED, enabled, "enabled", 1, 0, 1, "results are held against the reference") \
+    x(NUMBER, FIXED, tolerance, "tolerance", 1, 1e-6, 1e9, "multiplies the error bound") \
+    x(NUMBER, SHARED, absolute, "absolute", 0, 0, 1e300, "allowed error, added to the bound of an operation") \
+    x(NUMBER, SHARED, relative, "relative", 0, 0, 1e9, \
+      "allowed error as a share of the expected value, added to the bound of an operation") \
+    x(BOOL, SHARED, exact, "exact", 0, 0, 1, "no error at all is allowed") \
+    x(BOOL, SHARED, deterministic, "deterministic", 1, 0, 1, "two runs must agree bit by bit") \
+    x(INTEGER, FIXED, guard_bytes, "guard_bytes", 4096, 0, 1 << 30, \
+      "bytes before and behind every buffer in which stray writes are noticed")
+#define MEASURE_SETTINGS(x) \
+    x(CHOICE, SHARED, cold, "cache", 1, 0, 1, "the L2 before each launch: emptied, or as the last launch left it") \
+    x(INTEGER, SHARED, warmup, "warmup", 2, 0, 10000, "launches before the first sample") \
+    x(INTEGER, SHARED, min_samples, "min_samples", 7, 3, 100000, \
+      "samples of a candidate that may be near the best; others end after three") \
+    x(INTEGER, SHARED, max_samples, "max_samples", 100, 3, 100000, "most samples of a candidate") \
+    x(NUMBER, FIXED, precision, "precision", 0.01, 1e-5, 1, \
+      "enough when the 95% interval of the median is this narrow (half of its width, relative)") \
+    x(DURATION, SHARED, max_time, "max_time", 0.5, 0, INFINITY, "most time for the samples of one problem") \
+    x(DURATION, SHARED, graph_below, "graph_below", 20e-6, 0, INFINITY, \
+      "kernels shorter than this are timed inside a CUDA graph") \
+    x(DURATION, SHARED, rest, "rest", 0, 0, INFINITY, \
+      "time that the device idles before each launch that is timed alone") \
+    x(NUMBER, SHARED, slow_factor, "slow_factor", 3, 1, 1e9, \
+      "a candidate this many times slower than the best ends after one launch") \
+    x(NUMBER, SHARED, early_stop, "race", 1.1, 1, 1e9, \
+      "a candidate that is certainly this many times slower ends early") \
+    x(DURATION, JOB, timeout, "timeout", 30, 0, INFINITY, "a candidate that takes longer in all counts as hung")
+#define FINAL_SETTINGS(x) \
+    x(INTEGER, JOB, final_candidates, "candidates", 5, 1, FINAL_CANDIDATES_MAX, "candidates that take part") \
+    x(INTEGER, JOB, final_rounds, "rounds", 40, 5, FINAL_ROUNDS_MAX, "rounds in which each runs once") \
+    x(INTEGER, JOB, final_processes, "processes", 3, 1, FINAL_PROCESSES_MAX, \
+      "GPU workers, one after another, that share the rounds") \
+    x(NUMBER, JOB, tie, "tie", 0.01, 0, 0.5, "a relative difference below this is a tie")
+// clang-format on
+
+#define SETTING_MEMBER_BOOL(member) bool member;
+#define SETTING_MEMBER_CHOICE(member) bool member;
+#define SETTING_MEMBER_INTEGER(member) int64_t member;
+#define SETTING_MEMBER_NUMBER(member) double member;
+#define SETTING_MEMBER_DURATION(member) double member;
+#define SETTING_MEMBER(kind, place, member, ...) SETTING_MEMBER_##kind(member)
+
 struct verify_settings {
-    bool enabled;
-    double tolerance;          // multiplies the operation's bound
-    double absolute, relative; // the bound without an operation
-    bool exact;                // no error at all is allowed
-    bool deterministic;        // two runs must agree bit by bit
-    int64_t guard_bytes;
+    VERIFY_SETTINGS(SETTING_MEMBER)
 };
 
 struct measure_settings {
-    bool cold;      // L2 flushed before every launch
-    int64_t warmup; // launches
-    int64_t min_samples, max_samples;
-    double precision;   // relative half-width of the median's 95% interval that is enough
-    double max_time;    // s, a problem
-    double graph_below; // s: kernels shorter than this are timed many at once, in a CUDA graph
-    double rest;        // s the device idles before each sample that is timed alone; 0: samples follow each other
-    bool rest_given;    // the job sets it; `profile` has its own default
-    double slow_factor; // a first launch slower than this times the best is cut off
-    double early_stop;  // what is certainly slower than this times the best ends after few launches
-    // The driver's alone:
-    double timeout; // s, a trial on the GPU
-    int64_t final_candidates, final_rounds;
-    int64_t final_processes; // of the GPU worker, which share the rounds
-    double tie;              // relative difference that is a tie in the final
+    MEASURE_SETTINGS(SETTING_MEMBER)
+    FINAL_SETTINGS(SETTING_MEMBER)
+    bool rest_given; // the job sets it; `profile` has its own default
 };
 
 enum setting_kind {
     SETTING_BOOL,
-    SETTING_CHOICE,   // bool, by two words
+    SETTING_CHOICE,   // bool, as "cold" (true) or "warm"
     SETTING_INTEGER,  // int64_t
     SETTING_NUMBER,   // double
     SETTING_DURATION, // double; in job files also "20us"
@@ -58,7 +90,7 @@ struct setting {
     enum setting_place location;
     size_t offset;              // of the member
     double fallback, low, high; // of a bool: 0 or 1
-    const char *words[3];       // of a choice: for true and false, and NULL
+    const char *const *words;   // of a choice: for true and false, and NULL
     const char *meaning;        // one line without a full stop
 };
 

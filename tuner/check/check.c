@@ -19,10 +19,19 @@ void check_add(struct mistakes *m, struct location at, const char *format, ...)
     free(text);
 }
 
-char *check_stage_path(const struct job *job, size_t stage, const char *member)
+struct location check_stage_location(const struct job *job, size_t stage, const char *setting, int number,
+                                     const char *member)
 {
-    if (stage >= job->stage_count) return text_format("reference.%s", member);
-    return job_location(job, "stages").line ? text_format("stages[%zu].%s", stage, member) : text_copy(member);
+    struct text path = {0};
+    if (stage >= job->stage_count)
+        text_add(&path, "reference.");
+    else if (job_location(job, "stages").line)
+        text_add(&path, "stages[%zu].", stage);
+    text_add(&path, "%s", setting);
+    if (number >= 0) text_add(&path, "[%d]%s%s", number, *member ? "." : "", member);
+    struct location at = job_location(job, "%s", path.text);
+    free(path.text);
+    return at;
 }
 
 static void scan(struct source_scan *to, const struct job *job, const char *path, const char *entry)

@@ -26,9 +26,11 @@ void check_add(struct mistakes *, struct location, const char *format, ...) __at
 // (check_arguments.c)
 void check_drop_repeated(struct mistakes *, size_t from);
 
-// The path of stage `s` among the settings, and of its arguments' list: "stages[1]", "arguments". The stage behind the
-// last is the reference's. malloc'ed.
-char *check_stage_path(const struct job *, size_t stage, const char *member);
+// Where a stage's setting is: stages[1].launch.grid, or launch.grid where the job has no list of stages. The stage
+// after the last one is the reference's. `number`: the element of a list; -1: the setting itself. `member`: of the
+// element.
+struct location check_stage_location(const struct job *, size_t stage, const char *setting, int number,
+                                     const char *member);
 
 // The kernels and their arguments, for one configuration and unit (NULL: the reference's kernel). (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
@@ -55,11 +57,5 @@ void check_launches(struct check *);
 // (check_architecture.c)
 void check_architecture(struct check *);
 void check_needs(struct check *);
-
-// Why a compiler that takes nvcc's sources may refuse this one, by its log. Static text; NULL: nothing is known of it.
-// (compile_hints.c)
-const char *compile_hint(const char *log);
-// All lines of a log's first error, indented, with the source's path and line, and how many more there are. malloc'ed.
-char *compile_first_error(const char *log, const char *source);
 
 #endif

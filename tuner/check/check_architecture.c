@@ -5,6 +5,7 @@
 
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
+#include "tuner/source/cuda_tokens.h"
 
 // Instructions of PTX and names of CUDA C++, the most special one first (PTX ISA 9.0, target notes).
 static const struct {
@@ -36,57 +37,37 @@ void check_architecture(struct check *c)
     if (c->limits->compute >= 90) return;
     for (size_t s = 0; s < job->stage_count; s++) {
         const struct stage *stage = &job->stages[s];
-        char *list = check_stage_path(job, s, "arguments"), *launch = check_stage_path(job, s, "launch");
         for (size_t i = 0; i < stage->argument_count; i++)
             if (stage->arguments[i].map)
-                check_add(&c->doubts, job_location(job, "%s[%zu]", list, i),
+                check_add(&c->doubts, check_stage_location(job, s, "arguments", (int)i, ""),
                           "a tensor map needs compute capability 9.0 (sm_90); %s has none", c->arch);
         if (stage->overlap)
-            check_add(&c->doubts, job_location(job, "%s.overlap", launch),
+            check_add(&c->doubts, check_stage_location(job, s, "launch.overlap", -1, ""),
                       "'overlap' needs compute capability 9.0 (sm_90); launches on %s do not overlap", c->arch);
-        free(list);
-        free(launch);
     }
 }
 
-static int line_of(const char *text, const char *at)
+// The first line of code that has this in a word or a text, such as one of assembler; 0: none has.
+static int line_with(const char *text, const char *wanted)
 {
-    int line = 1;
-    for (const char *p = text; p < at; p++) line += *p == '\n';
-    return line;
-}
-
-// Comments become blanks; lines stay.
-static void blank_comments(char *text)
-{
-    for (char *p = text; *p; p++) {
-        if (*p == '"') {
-            for (p++; *p && *p != '"' && *p != '\n'; p++) p += *p == '\\' && p[1];
-            if (!*p) return;
-        } else if (p[0] == '/' && p[1] == '/') {
-            while (*p && *p != '\n') *p++ = ' ';
-            if (!*p) return;
-        } else if (p[0] == '/' && p[1] == '*') {
-            while (*p && !(p[0] == '*' && p[1] == '/')) {
-                if (*p != '\n') *p = ' ';
-                p++;
-            }
-            if (!*p) return;
-            p[0] = p[1] = ' ';
-        }
+    struct cuda_reader reader = cuda_reader_of(text);
+    for (struct cuda_token t = cuda_next(&reader); t.kind != CUDA_END; t = cuda_next(&reader)) {
+        const char *found = memmem(t.text, t.length, wanted, strlen(wanted));
+        if (!found) continue;
+        for (const char *p = t.text; p < found; p++) t.line += *p == '\n';
+        return t.line;
     }
+    return 0;
 }
 
 static void look_into(struct check *c, const char *path)
 {
     char *text = text_read_file(path, NULL);
-    if (text) blank_comments(text);
     for (size_t i = 0; text && i < sizeof needs / sizeof *needs; i++) {
-        const char *at = strstr(text, needs[i].text);
         bool family = needs[i].family && strcmp(needs[i].family, c->arch) != 0;
-        if (!at || (c->limits->compute >= needs[i].compute && !family)) continue;
-        mistakes_add_in(&c->doubts, path, line_of(text, at), "%s is used here, which needs %s%s; this is %s",
-                        needs[i].needs,
+        int line = c->limits->compute >= needs[i].compute && !family ? 0 : line_with(text, needs[i].text);
+        if (!line) continue;
+        mistakes_add_in(&c->doubts, path, line, "%s is used here, which needs %s%s; this is %s", needs[i].needs,
                         needs[i].family          ? needs[i].family
                         : needs[i].compute >= 90 ? "sm_90"
                                                  : "sm_80",

@@ -15,7 +15,7 @@ struct launch {
     const struct argument *arguments;
     size_t argument_count;
     struct location entry;
-    char *list; // the path of the arguments
+    size_t owner; // the stage whose arguments they are
 };
 
 // "const float *" and so on, as a word that the reader of a job file can write; NULL: there is none.
@@ -146,7 +146,7 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
 {
     if (s->parameter_count != l->argument_count) {
         char *takes = kernel_signature_text(s);
-        check_add(&c->mistakes, job_location(c->job, "%s", l->list),
+        check_add(&c->mistakes, check_stage_location(c->job, l->owner, "arguments", -1, ""),
                   "kernel '%s' takes %zu argument%s, %s, but the job gives %zu", s->entry, s->parameter_count,
                   s->parameter_count == 1 ? "" : "s", takes, l->argument_count);
         free(takes);
@@ -154,7 +154,7 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
     }
     for (size_t i = 0; i < s->parameter_count; i++) {
         const struct argument *a = &l->arguments[i];
-        struct location at = job_location(c->job, "%s[%zu]", l->list, i);
+        struct location at = check_stage_location(c->job, l->owner, "arguments", (int)i, "");
         char *what = text_format("argument %zu", i + 1);
         if (a->map)
             check_map(c, at, what, a, s, &s->parameters[i]);
@@ -191,15 +191,21 @@ static bool is_mangled(const char *symbol, const char *name)
     return found;
 }
 
+// The name of an entry without its namespaces and without a template's arguments. malloc'ed.
+static char *base_name(const char *entry)
+{
+    const char *name = entry;
+    for (const char *p = entry; p < entry + strcspn(entry, "<( "); p++)
+        if (p[0] == ':' && p[1] == ':') name = p + 2;
+    return text_format("%.*s", (int)strcspn(name, "<( "), name);
+}
+
 // Whether a function that the compiler knows may be a kernel: the source or the compiled code has one of its name, or
 // the name is a macro's, or the source makes names of its own.
 static bool is_kernel(const struct job *job, const struct source_scan *scan, const struct signatures *all,
                       const char *entry)
 {
-    const char *name = entry;
-    for (const char *p = entry; p < entry + strcspn(entry, "<( "); p++)
-        if (p[0] == ':' && p[1] == ':') name = p + 2;
-    char *base = text_format("%.*s", (int)strcspn(name, "<( "), name);
+    char *base = base_name(entry);
     size_t count;
     bool found = find_kernel(scan, base, &count) || scan->missing.line || scan->pastes || check_is_macro(job, base);
     for (size_t i = 0; i < scan->macro_count && !found; i++) found = !strcmp(scan->macros[i].at.name, base);
@@ -213,9 +219,7 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
                           const struct signatures *all, const struct kernel_signature *s)
 {
     struct mistakes *m = &c->mistakes;
-    const char *colon = strstr(s->entry, "::"), *name = s->entry;
-    for (; colon && colon < s->entry + strcspn(s->entry, "<("); colon = strstr(name, "::")) name = colon + 2;
-    char *base = text_format("%.*s", (int)strcspn(name, "<( "), name);
+    char *base = base_name(s->entry);
     size_t count, listed = 0;
     const struct source_kernel *kernel = find_kernel(scan, base, &count);
     const char **names = memory_new(scan->kernel_count + 1, sizeof *names);
@@ -257,35 +261,34 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
 static struct launch launch_of(const struct job *job, size_t stage)
 {
     bool reference = stage >= job->stage_count;
-    struct launch l = {.stage = reference ? &job->reference.stage : &job->stages[stage]};
-    size_t from = stage; // whose arguments they are
-    if (reference && !l.stage->argument_count) from = 0;
-    const struct stage *owner = from >= job->stage_count ? l.stage : &job->stages[from];
+    const struct stage *own = reference ? &job->reference.stage : &job->stages[stage], *owner = own;
+    struct launch l = {.stage = own, .owner = stage};
+    if (reference && !own->argument_count) {
+        l.owner = 0;
+        owner = &job->stages[0];
+    }
     l.arguments = owner->arguments;
     l.argument_count = owner->argument_count;
-    l.list = check_stage_path(job, from, "arguments");
-    char *own = check_stage_path(job, stage, "entry");
     l.entry = reference                          ? job_location(job, "reference.kernel")
-              : job_location(job, "stages").line ? job_location(job, "%s", own)
+              : job_location(job, "stages").line ? check_stage_location(job, stage, "entry", -1, "")
                                                  : job_location(job, "kernel.entry");
-    free(own);
     return l;
 }
 
 void check_drop_repeated(struct mistakes *m, size_t from)
 {
-    for (size_t i = from; i < m->count;) {
+    size_t kept = from;
+    for (size_t i = from; i < m->count; i++) {
         size_t k = 0;
-        while (k < i && (m->list[k].line != m->list[i].line || strcmp(m->list[k].text, m->list[i].text) != 0)) k++;
-        if (k == i) {
-            i++;
+        while (k < kept && (m->list[k].line != m->list[i].line || strcmp(m->list[k].text, m->list[i].text) != 0)) k++;
+        if (k == kept) {
+            m->list[kept++] = m->list[i];
             continue;
         }
         free(m->list[i].file);
         free(m->list[i].text);
-        memmove(&m->list[i], &m->list[i + 1], (m->count - i - 1) * sizeof *m->list);
-        m->count--;
     }
+    m->count = kept;
 }
 
 void check_arguments(struct check *c, const uint16_t *config, size_t unit, const struct signatures *all)
@@ -307,7 +310,6 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
                 else
                     check_launch_arguments(c, &l, known);
             }
-            free(l.list);
         }
     check_drop_repeated(&c->mistakes, mistakes);
     check_drop_repeated(&c->doubts, doubts);

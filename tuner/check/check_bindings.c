@@ -103,10 +103,7 @@ static struct location place_of(const struct check *c, int buffer)
         const struct stage *stage = s < c->job->stage_count ? &c->job->stages[s] : &c->job->reference.stage;
         for (size_t i = 0; i < stage->argument_count; i++) {
             if (stage->arguments[i].buffer != buffer || stage->arguments[i].view == VIEW_POINTER) continue;
-            char *list = check_stage_path(c->job, s, "arguments");
-            struct location at = job_location(c->job, "%s[%zu]", list, i);
-            free(list);
-            return at;
+            return check_stage_location(c->job, s, "arguments", (int)i, "");
         }
     }
     return job_location(c->job, "arguments");

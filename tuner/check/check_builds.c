@@ -5,6 +5,7 @@
 
 #include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
+#include "tuner/check/compile_hints.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/job_setup.h"
 

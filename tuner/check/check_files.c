@@ -13,17 +13,6 @@
 #include "tuner/base/text.h"
 #include "tuner/check/check.h"
 
-static char *shape_text(const struct npy *npy)
-{
-    char *text = text_copy("");
-    for (size_t i = 0; i < npy->dimensions; i++) {
-        char *longer = text_format("%s%s%zu", text, i ? " x " : "", npy->shape[i]);
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
 // Values of a buffer from a file, for every problem.
 static void check_values(struct check *c, struct location at, const char *path, const struct buffer *b)
 {
@@ -35,7 +24,8 @@ static void check_values(struct check *c, struct location at, const char *path, 
         npy_release(&npy);
         return;
     }
-    char *shape = shape_text(&npy);
+    struct text shape = {0};
+    for (size_t i = 0; i < npy.dimensions; i++) text_add(&shape, "%s%zu", i ? " x " : "", npy.shape[i]);
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     if (npy.kind == 'f' && !element_is_float(b->type))
         check_add(&c->doubts, at, "'%s' has floating-point numbers, which lose their fraction in buffer '%s' of %s",
@@ -51,36 +41,32 @@ static void check_values(struct check *c, struct location at, const char *path, 
         if (npy.count != (size_t)(rows * cols)) {
             check_add(&c->mistakes, at,
                       "'%s' has %zu elements (%s), but buffer '%s' of problem %s has %" PRId64 " x %" PRId64, path,
-                      npy.count, shape, b->name, job->problems[p].name, rows, cols);
+                      npy.count, shape.text ? shape.text : "", b->name, job->problems[p].name, rows, cols);
             break;
         }
         if (npy.dimensions > 1 && rows > 1 && npy.shape[npy.dimensions - 1] != (size_t)cols) {
             check_add(&c->doubts, at,
                       "'%s' is %s, but buffer '%s' of problem %s is %" PRId64 " x %" PRId64
                       ": is it a transposed array?",
-                      path, shape, b->name, job->problems[p].name, rows, cols);
+                      path, shape.text, b->name, job->problems[p].name, rows, cols);
             break;
         }
     }
     free(values);
-    free(shape);
+    free(shape.text);
     npy_release(&npy);
 }
 
 static void check_fills(struct check *c, size_t stage, const struct stage *s)
 {
-    char *list = check_stage_path(c->job, stage, "arguments");
     for (size_t i = 0; i < s->argument_count; i++) {
-        struct location at = job_location(c->job, "%s[%zu].fill", list, i);
+        struct location at = check_stage_location(c->job, stage, "arguments", (int)i, "fill");
         const struct argument *a = &s->arguments[i];
         const struct buffer *b = a->buffer >= 0 ? &c->job->buffers[a->buffer] : NULL;
-        char *path = text_format("%s[%zu].fill", list, i);
-        bool here = false; // a buffer is declared once
-        for (size_t k = 0; k < c->job->location_count && !here; k++) here = !strcmp(c->job->locations[k].path, path);
+        const char *member = at.path ? strrchr(at.path, '.') : NULL;
+        bool here = member && !strcmp(member, ".fill"); // a buffer is declared once
         if (b && here && b->fill.kind == FILL_NPY && b->fill.path) check_values(c, at, b->fill.path, b);
-        free(path);
     }
-    free(list);
 }
 
 // The functions of a library that the job names. What is a source is built later (the compiler says what it lacks).

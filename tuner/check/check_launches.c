@@ -38,10 +38,7 @@ static struct location place_of(const struct check *c, size_t stage, const char 
                          : strstr(reason, "cluster") ? "launch.cluster"
                          : strstr(reason, "shared")  ? "launch.shared"
                                                      : "launch.block";
-    char *path = check_stage_path(c->job, stage < c->job->stage_count ? stage : 0, member);
-    struct location at = job_location(c->job, "%s", path);
-    free(path);
-    return at;
+    return check_stage_location(c->job, stage < c->job->stage_count ? stage : 0, member, -1, "");
 }
 
 void check_launches(struct check *c)

@@ -1,10 +1,12 @@
-// What a compiler's log says, for people. See check.h.
+// See compile_hints.h.
+#include "tuner/check/compile_hints.h"
+
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/check/check.h"
 
 // A line of a hint applies where the log has all its words.
 static const struct {
@@ -78,36 +80,37 @@ static bool begins_message(const char *line, size_t length)
 char *compile_first_error(const char *log, const char *source)
 {
     const char *slash = source ? strrchr(source, '/') : NULL, *name = slash ? slash + 1 : "";
-    size_t errors = 0;
-    char *text = text_copy(""), *longer;
+    size_t errors = 0, own = strlen(name);
+    struct text text = {0};
     bool shown = false;
+    text_add(&text, "%s", "");
     for (const char *line = log; *line; line += *line == '\n') {
-        size_t length = strcspn(line, "\n"), own = strlen(name);
+        size_t length = strcspn(line, "\n");
         bool begins = begins_message(line, length),
              error = begins && (memmem(line, length, "error", 5) || memmem(line, length, "fatal", 5));
         bool total = begins && memmem(line, length, "detected in the", 15);
         if (begins) shown = error && !total && !errors++;
         bool blank = strspn(line, " ^~\t") == length && !memchr(line, '^', length);
+        // "kernel.cu(12)" is said as an editor takes it: path:12.
+        bool located = own && length > own && !strncmp(line, name, own) && line[own] == '(' &&
+                       isdigit((unsigned char)line[own + 1]);
         if (!blank && (shown || (!errors && !begins))) {
-            // "kernel.cu(12)" is said as an editor takes it: path:12.
-            if (own && length > own && !strncmp(line, name, own) && line[own] == '(' &&
-                isdigit((unsigned char)line[own + 1])) {
-                size_t digits = strspn(line + own + 1, "0123456789");
-                const char *rest = line + own + 1 + digits + (line[own + 1 + digits] == ')');
-                longer = text_format("%s    %s:%.*s%.*s\n", text, source, (int)digits, line + own + 1,
-                                     (int)(length - (size_t)(rest - line)), rest);
-            } else {
-                longer = text_format("%s    %.*s\n", text, (int)length, line);
-            }
-            free(text);
-            text = longer;
+            const char *number = line + own + 1, *rest = line;
+            size_t digits = located ? strspn(number, "0123456789") : 0;
+            if (located) rest = number + digits + (number[digits] == ')');
+            text_add(&text, "    ");
+            if (located) text_add(&text, "%s:%.*s", source, (int)digits, number);
+            text_add(&text, "%.*s\n", (int)(length - (size_t)(rest - line)), rest);
         }
         line += length;
     }
-    if (errors > 1) {
-        longer = text_format("%s    (and %zu more error%s)\n", text, errors - 1, errors == 2 ? "" : "s");
-        free(text);
-        text = longer;
-    }
-    return text;
+    if (errors > 1) text_add(&text, "    (and %zu more error%s)\n", errors - 1, errors == 2 ? "" : "s");
+    return text.text;
+}
+
+char *compile_first_line(const char *log)
+{
+    const char *at = strstr(log, "error"), *start = at ? at : log;
+    while (start > log && start[-1] != '\n') start--;
+    return text_format("%.*s", (int)strcspn(start, "\n"), start);
 }

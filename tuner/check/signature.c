@@ -9,6 +9,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/check/compile_hints.h"
 
 #define PROBE "sweetspot_probe"
 
@@ -73,14 +74,6 @@ static const char templates[] =
     "};\n"
     "}\n";
 
-static void append(char **text, char *more)
-{
-    char *longer = text_format("%s%s", *text, more);
-    free(*text);
-    free(more);
-    *text = longer;
-}
-
 // Other names of the same type are left out, and those of 32 bytes, which CUDA 13 warns of.
 static bool is_probed(const struct vector_type *v)
 {
@@ -94,30 +87,38 @@ static const struct vector_type *vector_of(size_t code)
     return vector_types[i].name ? &vector_types[i] : NULL;
 }
 
+// Gives a type its number.
+static void add_code(struct text *text, const char *type, size_t number)
+{
+    text_add(text,
+             "template <> struct " PROBE
+             "::sweetspot_code<%s> { static constexpr unsigned char sweetspot_v = %zu; };\n",
+             type, number);
+}
+
 // What follows the source. `only`: the entry that is asked for; SIZE_MAX: all; the number of entries: none.
 static char *write_text(const json_t *entries, size_t only)
 {
-    char *text = text_copy(templates);
+    struct text text = {0};
     size_t i;
     json_t *entry;
-    for (i = 0; i < TYPE_COUNT; i++)
-        append(&text, text_format("template <> struct " PROBE "::sweetspot_code<%s> { static constexpr unsigned char "
-                                  "sweetspot_v = %zu; };\n",
-                                  types[i].expression, i + 1));
-    for (const struct vector_type *v = vector_types; v->name; v++)
-        if (is_probed(v))
-            append(&text, text_format("template <> struct " PROBE "::sweetspot_code<::%s> { static constexpr unsigned "
-                                      "char sweetspot_v = %zu; };\n",
-                                      v->name, TYPE_COUNT + (size_t)(v - vector_types) + 1));
+    text_add(&text, "%s", templates);
+    for (i = 0; i < TYPE_COUNT; i++) add_code(&text, types[i].expression, i + 1);
+    for (const struct vector_type *v = vector_types; v->name; v++) {
+        char *expression = text_format("::%s", v->name);
+        if (is_probed(v)) add_code(&text, expression, TYPE_COUNT + (size_t)(v - vector_types) + 1);
+        free(expression);
+    }
     json_array_foreach(entries, i, entry)
     {
         if (only != SIZE_MAX && only != i) continue;
-        append(&text, text_format("extern \"C\" __device__ const " PROBE "::sweetspot_bytes<4 * " PROBE
-                                  "::sweetspot_of<decltype(&%s)>::sweetspot_n + 2> " PROBE "_%zu = " PROBE
-                                  "::sweetspot_of<decltype(&%s)>::sweetspot_v;\n",
-                                  json_string_value(entry), i, json_string_value(entry)));
+        text_add(&text,
+                 "extern \"C\" __device__ const " PROBE "::sweetspot_bytes<4 * " PROBE
+                 "::sweetspot_of<decltype(&%s)>::sweetspot_n + 2> " PROBE "_%zu = " PROBE
+                 "::sweetspot_of<decltype(&%s)>::sweetspot_v;\n",
+                 json_string_value(entry), i, json_string_value(entry));
     }
-    return text;
+    return text.text;
 }
 
 // The PTX of the source and a text; NULL with *log set when it does not compile, or with a message. nvcc is given the
@@ -189,8 +190,7 @@ static void read_kernels(const char *ptx, struct signatures *all)
     static const char mark[] = ".entry ";
     for (const char *p = strstr(ptx, mark); p; p = strstr(p, mark)) {
         p += sizeof mark - 1;
-        all->kernels = memory_grow(all->kernels, all->kernel_count + 1, sizeof *all->kernels);
-        all->kernels[all->kernel_count++] = text_format("%.*s", (int)strcspn(p, "(\n "), p);
+        memory_add(all->kernels, all->kernel_count) = text_format("%.*s", (int)strcspn(p, "(\n "), p);
     }
 }
 
@@ -206,8 +206,7 @@ static void read_variable(const char *line, bool constant, struct signatures *al
     size_t length = name ? strcspn(name, "[") : 0;
     for (char *at = name ? name + length : NULL; at && *at == '[';) bytes *= strtoul(at + 1, &at, 10), at += *at == ']';
     if (bytes && length && *name != '.' && *name != '$' && strncmp(name, PROBE, strlen(PROBE)) != 0) {
-        all->variables = memory_grow(all->variables, all->variable_count + 1, sizeof *all->variables);
-        all->variables[all->variable_count++] = (struct source_variable){
+        memory_add(all->variables, all->variable_count) = (struct source_variable){
             text_format("%.*s", (int)length, name), bytes, constant, memchr(line, '=', strcspn(line, "\n")) != NULL};
     }
     free(text);
@@ -223,13 +222,6 @@ static void read_variables(const char *ptx, struct signatures *all)
         if (!strncmp(at, ".const ", 7)) read_variable(at + 7, true, all);
         if (!strncmp(at, ".global ", 8)) read_variable(at + 8, false, all);
     }
-}
-
-static char *first_line_with(const char *log, const char *word)
-{
-    const char *at = strstr(log, word), *start = at ? at : log;
-    while (start > log && start[-1] != '\n') start--;
-    return text_format("%.*s", (int)strcspn(start, "\n"), start);
 }
 
 // All entries together do not compile: the source alone, then each entry.
@@ -250,7 +242,7 @@ static int ask_each(struct signatures *all, struct worker *w, const json_t *requ
         ptx = compile(w, request, write_text(entries, i), seconds, &log, err);
         if (!ptx && !log) return -1;
         if (!ptx)
-            s->problem = first_line_with(log, "error");
+            s->problem = compile_first_line(log);
         else if (read_constant(ptx, i, s))
             s->problem = text_copy("the compiler does not say what it takes");
         free(log);
@@ -332,11 +324,12 @@ char *kernel_parameter_text(const struct kernel_parameter *p)
 
 char *kernel_signature_text(const struct kernel_signature *s)
 {
-    char *text = text_copy("(");
+    struct text text = {0};
     for (size_t i = 0; i < s->parameter_count; i++) {
-        if (i) append(&text, text_copy(", "));
-        append(&text, kernel_parameter_text(&s->parameters[i]));
+        char *parameter = kernel_parameter_text(&s->parameters[i]);
+        text_add(&text, "%s%s", i ? ", " : "(", parameter);
+        free(parameter);
     }
-    append(&text, text_copy(")"));
-    return text;
+    text_add(&text, s->parameter_count ? ")" : "()");
+    return text.text;
 }

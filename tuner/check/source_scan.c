@@ -11,11 +11,6 @@
 
 enum { DEPTH_MOST = 64 };
 
-// An #if that is open.
-struct condition {
-    char *guard; // the name of #ifndef NAME, or of #if !defined(NAME); NULL: another condition
-};
-
 struct scanner {
     struct source_scan *scan;
     char *const *include;
@@ -23,7 +18,8 @@ struct scanner {
     const char *file; // the scan's own copy of its path; NULL: a text
     struct cuda_reader reader;
     size_t depth;
-    struct condition open[DEPTH_MOST];
+    // Of each #if that is open: the name of #ifndef NAME, or of #if !defined(NAME); NULL: another condition.
+    char *guards[DEPTH_MOST];
 };
 
 static bool is(const struct cuda_token *t, const char *text)
@@ -47,23 +43,22 @@ static void add_use(struct scanner *s, const struct cuda_token *t)
 static bool guarded(const struct scanner *s, const struct cuda_token *name)
 {
     for (size_t i = 0; i < s->depth; i++)
-        if (s->open[i].guard && cuda_token_is(name, s->open[i].guard)) return true;
+        if (s->guards[i] && cuda_token_is(name, s->guards[i])) return true;
     return false;
 }
 
 static void add_macro(struct scanner *s, const struct cuda_token *t)
 {
     struct source_scan *scan = s->scan;
-    struct source_macro m = {.at = word_of(s, t), .guards = text_copy(" ")};
+    struct source_macro m = {.at = word_of(s, t)};
+    struct text guards = {0};
+    text_add(&guards, " ");
     for (size_t i = 0; i < s->depth; i++) {
-        m.conditional |= !s->open[i].guard;
-        if (!s->open[i].guard) continue;
-        char *longer = text_format("%s%s ", m.guards, s->open[i].guard);
-        free(m.guards);
-        m.guards = longer;
+        m.conditional |= !s->guards[i];
+        if (s->guards[i]) text_add(&guards, "%s ", s->guards[i]);
     }
-    scan->macros = memory_grow(scan->macros, scan->macro_count + 1, sizeof *scan->macros);
-    scan->macros[scan->macro_count++] = m;
+    m.guards = guards.text;
+    memory_add(scan->macros, scan->macro_count) = m;
 }
 
 static void scan_path(struct scanner *s, const char *path);
@@ -134,12 +129,12 @@ static void push(struct scanner *s, char *guard)
     if (s->depth == DEPTH_MOST)
         free(guard);
     else
-        s->open[s->depth++].guard = guard;
+        s->guards[s->depth++] = guard;
 }
 
 static void pop(struct scanner *s)
 {
-    if (s->depth) free(s->open[--s->depth].guard);
+    if (s->depth) free(s->guards[--s->depth]);
 }
 
 // Behind the sign of a directive. The names on its line are uses, but that of a guard and that which is defined.
@@ -199,8 +194,7 @@ static void follow_head(struct scanner *s, struct head *h, const struct cuda_tok
         for (size_t i = 0; attributes[i]; i++) attribute |= is(&h->last, attributes[i]);
         if (!attribute) {
             struct source_scan *scan = s->scan;
-            scan->kernels = memory_grow(scan->kernels, scan->kernel_count + 1, sizeof *scan->kernels);
-            scan->kernels[scan->kernel_count++] =
+            memory_add(scan->kernels, scan->kernel_count) =
                 (struct source_kernel){.at = word_of(s, &h->last), .is_template = is_template};
             h->open = false;
             return;
@@ -234,9 +228,7 @@ static void follow_declaration(struct scanner *s, struct declaration *d, const s
     } else {
         struct source_scan *scan = s->scan;
         if (d->state == NAME_SEEN && ends && !guarded(s, &d->name)) {
-            scan->declarations =
-                memory_grow(scan->declarations, scan->declaration_count + 1, sizeof *scan->declarations);
-            scan->declarations[scan->declaration_count++] = word_of(s, &d->name);
+            memory_add(scan->declarations, scan->declaration_count) = word_of(s, &d->name);
         }
         d->state = NO_DECLARATION;
     }
@@ -269,8 +261,7 @@ static void scan_path(struct scanner *s, const char *path)
         if (!strcmp(s->scan->files[i], path)) return;
     char *text = text_read_file(path, NULL);
     if (!text) return;
-    s->scan->files = memory_grow(s->scan->files, s->scan->file_count + 1, sizeof *s->scan->files);
-    s->file = s->scan->files[s->scan->file_count++] = text_copy(path);
+    s->file = memory_add(s->scan->files, s->scan->file_count) = text_copy(path);
     scan_tokens(s, text);
     free(text);
 }

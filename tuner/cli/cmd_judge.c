@@ -47,8 +47,7 @@ static int replace_template(struct job *job, const char *path)
         fprintf(stderr, "sweetspot: cannot read '%s': %s\n", path, strerror(errno));
         return EXIT_USAGE;
     }
-    free(job->source);
-    job->source = text_copy(absolute);
+    job->source = arena_copy(&job->memory, absolute);
     free(absolute);
     return 0;
 }
@@ -68,11 +67,8 @@ static int replace_entry(struct job *job, const char *entry)
         }
         kernel = s;
     }
-    for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stages[i].operation) continue;
-        free(job->stages[i].entry);
-        job->stages[i].entry = text_copy(entry);
-    }
+    for (size_t i = 0; i < job->stage_count; i++)
+        if (!job->stages[i].operation) job->stages[i].entry = entry;
     return 0;
 }
 

@@ -13,10 +13,9 @@
 #include "tuner/base/rows.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/session.h"
+#include "tuner/policy/time_slices.h"
 #include "tuner/pool/worker.h"
 #include "tuner/watch/events.h"
-
-static const double least_slice = 2; // s: less is lost in starting workers
 
 struct suite_job {
     const char *path;
@@ -85,12 +84,14 @@ static void run_slice(struct suite_job *jobs, size_t count, size_t own, const st
     j->out |= outcome.exhausted;
 }
 
-static struct suite_job *most_promising(struct suite_job *jobs, size_t count)
+// The next job that gets time; `count`: none.
+static size_t next_job(const struct suite_job *jobs, size_t count, const struct time_slices *slices, double spent)
 {
-    struct suite_job *best = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (!jobs[i].out && (!best || jobs[i].outcome.gain > best->outcome.gain)) best = &jobs[i];
-    return best;
+    double *gains = memory_new(count, sizeof *gains);
+    for (size_t i = 0; i < count; i++) gains[i] = jobs[i].out ? (double)NAN : jobs[i].outcome.gain;
+    size_t next = time_slices_next(slices, spent, gains, count);
+    free(gains);
+    return next;
 }
 
 static void announce(const struct tune_request *request, const struct suite_job *j, const char *what, double seconds)
@@ -139,12 +140,12 @@ static void print_summary(const json_t *jobs)
 
 static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
 {
-    double begin = clock_now(), share = fmax(time / (2 * (double)count), least_slice),
-           slice = fmax(share / 2, least_slice);
+    struct time_slices slices = time_slices_make(time, count);
+    double begin = clock_now(), share = slices.first;
     int status = 0;
     if (time > 0 && share * (double)count > time)
         fprintf(stderr, "sweetspot: %zu jobs need at least %.0f s each: give --time %.0fs or more, not %.0f s\n", count,
-                least_slice, least_slice * (double)count, time);
+                share, share * (double)count, time);
     interrupt_watch();
     for (size_t i = 0; i < count && !interrupt_count(); i++) {
         announce(request, &jobs[i], "", time > 0 ? share : 0);
@@ -153,11 +154,11 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
         // fail too.
         if (i == 0 && (jobs[i].status == EXIT_ENVIRONMENT || jobs[i].status == EXIT_USAGE)) return jobs[i].status;
     }
-    struct suite_job *next;
-    while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time &&
-           (next = most_promising(jobs, count))) {
-        announce(request, next, "continues for ", slice);
-        run_slice(jobs, count, (size_t)(next - jobs), request, slice, false);
+    while (time > 0 && !interrupt_count()) {
+        size_t next = next_job(jobs, count, &slices, clock_now() - begin);
+        if (next == count) break;
+        announce(request, &jobs[next], "continues for ", slices.next);
+        run_slice(jobs, count, next, request, slices.next, false);
     }
     for (size_t i = 0; i < count && request->options.final && !interrupt_count(); i++) {
         if (!isfinite(jobs[i].outcome.best) || jobs[i].outcome.best <= 0) continue;

@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/final/final.h"
-#include "tuner/final/final_decide.h"
-#include "tuner/protocol/final_message.h"
-#include "tuner/protocol/job_message.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
@@ -53,19 +49,13 @@ int final_begin(struct final_run *f)
     return (int)p.count;
 }
 
-// Other data than the search's.
-static uint64_t final_seed(const struct final_run *f)
-{
-    return f->with.seed + 1000003;
-}
-
 void final_send(struct final_run *f, size_t gpu)
 {
     struct arena memory = {NULL};
     const struct job_answer *job = f->with.job_answer;
     struct final_candidate *candidates = arena_new(&memory, f->with.policy->queue.count * sizeof *candidates);
     const char **baselines = arena_new(&memory, job->baseline_count * sizeof *baselines);
-    bool all = f->with.job->objective == OBJECTIVE_EACH || f->builds.decision;
+    bool all = f->with.job->objective == OBJECTIVE_EACH || f->builds.on;
     struct final_request request = {.seed = (int64_t)final_seed(f),
                                     .process = f->process,
                                     .rounds = final_rounds(f),
@@ -89,18 +79,12 @@ void final_send(struct final_run *f, size_t gpu)
     }
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-                f->builds.decision ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
+                f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
                 request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
     pool_send_gpu(f->with.pool, gpu, request_write("final", &final_request_record, &request),
                   f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
 }
-
-struct finalist {
-    int64_t trial; // 0: a baseline
-    const json_t *json;
-    double *objectives;
-};
 
 // The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
 // runs better beside others.
@@ -124,162 +108,131 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
     }
 }
 
-static void summarise(struct final_run *f, const struct finalist *finalists, const struct contender *entries,
-                      size_t count, size_t winner, size_t ties)
+static void summarise(struct final_run *f, const struct final_entries *entries, const struct contender *contenders,
+                      size_t winner, size_t ties)
 {
+    struct display *display = f->with.display;
+    struct final_compared *baselines = memory_new(entries->count, sizeof *baselines);
+    size_t count = 0;
     struct trial trial;
     struct error err;
     char shown[32];
-    if (store_get(f->with.store, finalists[winner].trial, &trial, &err)) return;
-    display_clear(f->with.display);
-    text_show_duration(entries[winner].median, shown, sizeof shown);
-    bool reported = f->with.events != NULL;
-    json_t *ratios = json_array();
-    if (!reported)
+    bool told = f->with.events != NULL;
+    for (size_t i = 0; i < entries->count; i++) {
+        struct final_compared *b = &baselines[count];
+        if (contenders[i].candidate || !contenders[i].rounds) continue;
+        b->name = entries->list[i].answer.name;
+        b->rounds = final_ratio(&contenders[i], &contenders[winner], &b->ratio);
+        count++;
+    }
+    if (store_get(f->with.store, entries->list[winner].answer.trial, &trial, &err)) goto out;
+    display_clear(display);
+    text_show_duration(contenders[winner].median, shown, sizeof shown);
+    if (!told)
         printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
                trial.id, shown, trial.config);
-    display_log(f->with.display, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
-    if (ties && !reported)
+    display_log(display, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
+    if (ties && !told)
         printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",
                100 * f->with.job->measure.tie, ties, ties > 1 ? "s" : "");
     for (size_t i = 0; i < count; i++) {
-        if (entries[i].candidate) continue;
-        struct interval ratio;
-        size_t n = final_ratio(&entries[i], &entries[winner], &ratio);
-        const char *name = json_get_string(finalists[i].json, "name", "?");
-        if (!reported)
-            printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low,
-                   ratio.high, n);
-        display_log(f->with.display, "%.3f times %s (%.3f to %.3f)", ratio.value, name, ratio.low, ratio.high);
-        json_array_append_new(ratios, json_pack("{s:s, s:o, s:o, s:o, s:I}", "name", name, "ratio",
-                                                json_real_or_null(ratio.value), "low", json_real_or_null(ratio.low),
-                                                "high", json_real_or_null(ratio.high), "rounds", (json_int_t)n));
+        const struct interval *ratio = &baselines[i].ratio;
+        if (!told)
+            printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio->value, baselines[i].name,
+                   ratio->low, ratio->high, baselines[i].rounds);
+        display_log(display, "%.3f times %s (%.3f to %.3f)", ratio->value, baselines[i].name, ratio->low, ratio->high);
     }
-    final_event(f, "winner",
-                json_pack("{s:I, s:s, s:o, s:I, s:o}", "trial", (json_int_t)trial.id, "config", trial.config, "time",
-                          json_real_or_null(entries[winner].median), "ties", (json_int_t)ties, "ratios", ratios));
+    final_event_winner(f, &trial, contenders[winner].median, ties, baselines, count);
+out:
+    free(baselines);
 }
 
-// The entries that passed, as contenders. Arrays as long as the list.
-static size_t read_contenders(struct final_run *f, const json_t *list, struct finalist *finalists,
-                              struct contender *entries, unsigned char **process)
+// A contender for each entry; one that has not passed has no rounds.
+static struct contender *read_contenders(struct final_run *f, const struct final_entries *entries)
 {
-    size_t used = 0, i, known = final_processes(f, process);
-    const json_t *json;
-    json_array_foreach(list, i, json)
-    {
-        struct finalist *one = &finalists[used];
-        struct contender *e = &entries[used];
-        if (status_find(json_get_string(json, "status", "")) != STATUS_OK) continue;
-        *one = (struct finalist){.trial = json_get_integer(json, "trial", 0), .json = json};
-        *e = (struct contender){.candidate = one->trial != 0, .rounds = final_objectives(f, json, &one->objectives)};
-        e->objectives = one->objectives;
-        e->process = *process;
-        if (known && e->rounds > known) e->rounds = known;
-        if (!e->rounds) {
-            free(one->objectives);
-            continue;
-        }
-        if (e->candidate) read_resources(f, one->trial, e);
-        used++;
+    struct contender *contenders = memory_new(entries->count, sizeof *contenders);
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct final_entry_answer *e = &entries->list[i].answer;
+        if (!final_passed(e)) continue;
+        contenders[i] = final_contender(f, e, e->trial != 0);
+        if (e->trial) read_resources(f, e->trial, &contenders[i]);
     }
-    return used;
+    return contenders;
 }
-
 // Writes what each process found into the entries of the final's document.
-static void note_processes(struct final_run *f, const struct finalist *finalists, const struct contender *entries,
-                           size_t count)
+static void note_processes(struct final_run *f, struct final_entries *entries, const struct contender *contenders)
 {
-    for (size_t i = 0; i < count && entries[i].process; i++) {
-        json_t *entry = (json_t *)finalists[i].json, *medians = json_array();
+    for (size_t i = 0; i < entries->count && f->process_of; i++) {
+        struct final_entry_document *entry = &entries->list[i];
+        if (!contenders[i].rounds) continue;
+        double *medians = arena_new(&f->memory, FINAL_PROCESSES_MAX * sizeof *medians);
         for (int p = 0; p < FINAL_PROCESSES_MAX; p++)
-            if (isfinite(entries[i].process_medians[p]))
-                json_array_append_new(medians, json_real(entries[i].process_medians[p]));
-        json_object_set_new(entry, "process_medians", medians);
-        json_object_set_new(entry, "by_process", json_boolean(entries[i].by_process));
-        if (!entries[i].by_process) continue;
-        char *name = entries[i].candidate ? text_format("trial %" PRId64, finalists[i].trial)
-                                          : text_copy(json_get_string(entry, "name", "?"));
+            if (isfinite(contenders[i].process_medians[p]))
+                medians[entry->process_count++] = contenders[i].process_medians[p];
+        entry->process_medians = medians;
+        entry->by_process = contenders[i].by_process;
+        if (!entry->by_process) continue;
+        char trial[32];
+        snprintf(trial, sizeof trial, "trial %" PRId64, entry->answer.trial);
         display_message(f->with.display,
                         "%s takes one of two times, depending on the process that runs it; expect both in your program",
-                        name);
-        free(name);
+                        contenders[i].candidate ? trial : entry->answer.name);
     }
 }
 
-// The decision's part of the final's document: of one winner, or of a set of kernels. NULL when no candidate passed,
-// or, with a reason, when the rounds do not say who wins.
-static json_t *decide(struct final_run *f, const json_t *list, struct error *open)
+static void decide_one(struct final_run *f, const struct final_entries *entries, const struct contender *contenders,
+                       size_t winner, const char *doubt)
 {
-    json_t *document = NULL;
-    unsigned char *process;
-    struct finalist *finalists = memory_new(json_array_size(list), sizeof *finalists);
-    struct contender *entries = memory_new(json_array_size(list), sizeof *entries);
-    size_t used = read_contenders(f, list, finalists, entries, &process);
-    bool each = f->with.job->objective == OBJECTIVE_EACH;
-    bool last = f->open + 1 == FINALS_OPEN_MOST;
-    int64_t winner =
-        each ? final_poll(entries, used, open) : final_decide(entries, used, f->with.job->measure.tie, last, open);
+    struct final_decision *d = &f->decision;
+    int64_t *ties = arena_new(&f->decided, entries->count * sizeof *ties);
+    for (size_t i = 0; i < entries->count; i++)
+        if (contenders[i].tied) ties[d->tie_count++] = entries->list[i].answer.trial;
+    d->ties = ties;
+    d->rounds = (int64_t)contenders[winner].rounds;
+    d->winner = entries->list[winner].answer.trial;
+    d->doubt = arena_copy(&f->decided, doubt);
+    summarise(f, entries, contenders, winner, d->tie_count);
+}
+
+// Makes f->decision: one winner, or a set of kernels. False when no candidate passed, or, with a reason, when the
+// rounds do not say who wins.
+static bool decide(struct final_run *f, struct final_entries *entries, struct error *open)
+{
+    struct contender *contenders = read_contenders(f, entries);
+    bool each = f->with.job->objective == OBJECTIVE_EACH, last = f->open + 1 == FINALS_OPEN_MOST, decided = false;
+    int64_t winner = each ? final_poll(contenders, entries->count, open)
+                          : final_decide(contenders, entries->count, f->with.job->measure.tie, last, open);
     struct error doubt = winner >= 0 && !each ? *open : (struct error){""};
     if (*doubt.message) {
         display_message(f->with.display, "the winner may have an equal: %s", doubt.message);
         *open = (struct error){""};
     }
-    note_processes(f, finalists, entries, used);
+    note_processes(f, entries, contenders);
+    arena_release(&f->decided);
+    record_clear(&final_decision_record, &f->decision);
     if (each && winner >= 0) {
-        document = final_decide_each(f, list);
-    } else if (winner >= 0 && !final_sanitize(f, &finalists[winner].trial, 1)) {
-        json_t *ties = json_array();
-        for (size_t i = 0; i < used; i++)
-            if (entries[i].tied) json_array_append_new(ties, json_integer(finalists[i].trial));
-        summarise(f, finalists, entries, used, (size_t)winner, json_array_size(ties));
-        document = json_pack("{s:I, s:I, s:o}", "rounds", (json_int_t)entries[winner].rounds, "winner",
-                             (json_int_t)finalists[winner].trial, "ties", ties);
-        if (*doubt.message) json_object_set_new(document, "doubt", json_string(doubt.message));
+        decided = final_decide_each(f, entries);
+    } else if (winner >= 0 && !final_sanitize(f, &entries->list[winner].answer.trial, 1)) {
+        decide_one(f, entries, contenders, (size_t)winner, doubt.message);
+        decided = true;
     }
-    for (size_t i = 0; i < used; i++) free(finalists[i].objectives);
-    free(finalists);
-    free(entries);
-    free(process);
-    return document;
+    final_contenders_free(contenders, entries->count);
+    return decided;
 }
 
-// kind: "final", "open_final" for one that is not decided, "builds" for the comparison of builds.
-void final_put(struct final_run *f, const char *kind, json_t *decision, const json_t *entries)
+// Gives a verdict to candidates that have not passed. Returns how many there are.
+static size_t condemn_entries(struct final_run *f)
 {
-    json_t *document = json_pack("{s:f, s:I}", "when", clock_wall(), "seed", (json_int_t)final_seed(f));
-    json_t *process = json_object_get(f->answer, "process");
-    json_object_update(document, decision);
-    if (process) json_object_set(document, "process", process);
-    if (f->with.policy->final_gpu != POLICY_NOBODY && !f->with.pool->lockstep)
-        json_object_set_new(document, "gpu", pool_gpu_identity(f->with.pool, f->with.policy->final_gpu));
-    json_object_set_new(document, "replayed", json_boolean(f->with.pool->replay));
-    if (f->with.pool->replay) json_object_set(document, "recording", json_object_get(f->with.pool->hello, "recording"));
-    json_object_set(document, "entries", (json_t *)entries);
-    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    struct error err;
-    if (store_put_document(f->with.store, kind, text, &err)) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
-    free(text);
-    json_decref(document);
-}
-
-static size_t decide_entries(struct final_run *f)
-{
-    const json_t *list = json_object_get(f->answer, "entries"), *entry;
-    size_t i, condemned = 0;
-    json_array_foreach(list, i, entry)
-    {
-        const char *word = json_get_string(entry, "status", ""), *reason = json_get_string(entry, "reason", "");
-        int64_t trial = json_get_integer(entry, "trial", 0);
-        int status = status_find(word);
-        if (status == STATUS_OK) continue;
-        if (trial && status >= 0) {
-            final_condemn(f, trial, (enum trial_status)status, reason);
-            condemned++;
-        } else {
-            display_message(f->with.display, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"),
-                            word, reason);
-        }
+    size_t condemned = 0;
+    for (size_t i = 0; i < f->answer->entry_count; i++) {
+        const struct final_entry_answer *e = &f->answer->entries[i];
+        if (final_passed(e)) continue;
+        if (e->trial)
+            final_condemn(f, e->trial, e->status, e->reason);
+        else
+            display_message(f->with.display, "%s is out of the final: %s: %s", e->name, status_name(e->status),
+                            e->reason);
+        condemned += e->trial != 0;
     }
     return condemned;
 }
@@ -295,70 +248,84 @@ static enum final_outcome without_winner(struct final_run *f, size_t condemned, 
             "the final ended the GPU worker (the log says how), so no winner is decided; run the same command again");
     else
         error_set(why, "the final has no winner: %s; the log has the reasons",
-                  json_get_string(f->answer, "reason",
-                                  f->with.job->objective == OBJECTIVE_EACH
-                                      ? "the candidates that passed it do not serve every problem"
-                                      : "no candidate passed it"));
+                  *f->answer->head.reason ? f->answer->head.reason
+                  : f->with.job->objective == OBJECTIVE_EACH
+                      ? "the candidates that passed it do not serve every problem"
+                      : "no candidate passed it");
     display_message(f->with.display, "%s", why->message);
     return FINAL_FAILED;
 }
 
-// The rounds are kept, so that a user can see why.
-static enum final_outcome without_decision(struct final_run *f, const json_t *entries, const struct error *why)
+// Stores the document. The rounds are kept without a decision too, so that a user can see why.
+static void put(struct final_run *f, const char *kind, const struct final_entries *entries)
 {
-    json_t *reason = json_pack("{s:s}", "reason", why->message);
+    struct final_document document;
+    record_clear(&final_document_record, &document);
+    document.decision = f->decision;
+    document.entries = entries->list;
+    document.entry_count = entries->count;
+    final_put(f, kind, &document);
+}
+
+static enum final_outcome without_decision(struct final_run *f, const struct final_entries *entries,
+                                           const struct error *why)
+{
     display_message(f->with.display, "the final is not decided: %s", why->message);
-    final_put(f, "open_final", reason, entries);
-    json_decref(reason);
+    f->decision.reason = why->message;
+    put(f, "open_final", entries);
+    f->decision.reason = "";
     return FINAL_OPEN;
 }
 
 // Takes a baseline that has crashed the final out of the next. Whether there is one of that name.
-static bool drop_baseline(struct final_run *f, const json_t *answer)
+static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {
-    const char *name = json_get_string(answer, "baseline", ""), *reason = json_get_string(answer, "reason", "");
     const struct job_answer *job = f->with.job_answer;
     if (!f->dropped) f->dropped = memory_new(job->baseline_count, sizeof *f->dropped);
     for (size_t i = 0; i < job->baseline_count; i++) {
         const struct baseline_answer *b = &job->baselines[i];
-        if (strcmp(b->name, name) != 0 || !b->problem_count || f->dropped[i]) continue;
-        display_message(f->with.display, "baseline %s: it crashes in the final, which continues without it: %s", name,
-                        reason);
+        if (strcmp(b->name, head->baseline) != 0 || !b->problem_count || f->dropped[i]) continue;
+        display_message(f->with.display, "baseline %s: it crashes in the final, which continues without it: %s",
+                        b->name, head->reason);
         return f->dropped[i] = true;
     }
     return false;
 }
 
+// Those that the answer, or its absence, takes out of the final. Returns how many there are.
+static size_t take_out(struct final_run *f, bool crashed)
+{
+    const struct answer_head *head = f->answer ? &f->answer->head : NULL;
+    if (crashed && head->trial > 0)
+        final_condemn(f, head->trial, STATUS_CRASHED, head->reason);
+    else if (!head && f->blamed.trial > 0)
+        final_condemn(f, f->blamed.trial, f->blamed.status, f->blamed.reason.message);
+    else if (!crashed || !drop_baseline(f, head)) // without that baseline the final is tried again
+        return head ? condemn_entries(f) : 0;
+    return 1;
+}
+
 enum final_outcome final_finish(struct final_run *f)
 {
-    size_t condemned = 0;
+    bool crashed = f->answer && status_find(f->answer->head.status) == STATUS_CRASHED;
     enum final_outcome outcome = FINAL_DECIDED;
-    bool crashed = status_find(json_get_string(f->answer, "status", "")) == STATUS_CRASHED;
-    int64_t culprit = crashed ? json_get_integer(f->answer, "trial", 0) : f->blamed.trial;
-    if (crashed && culprit > 0) {
-        final_condemn(f, culprit, STATUS_CRASHED, json_get_string(f->answer, "reason", ""));
-        condemned++;
-    } else if (crashed && drop_baseline(f, f->answer)) {
-        condemned++; // the final is tried again
-    } else if (!f->answer && culprit > 0) {
-        final_condemn(f, culprit, f->blamed.status, f->blamed.reason.message);
-        condemned++;
-    } else if (f->answer) {
-        condemned = decide_entries(f);
-    }
-    final_add_current(f);
-    const json_t *entries = json_object_get(f->answer, "entries");
+    struct final_entries entries = {NULL, 0};
     struct error why = {""};
-    json_t *decision = !f->answer || crashed ? NULL : decide(f, entries, &why);
-    if (decision)
-        final_put(f, "final", decision, entries);
+    size_t out = take_out(f, crashed);
+    if (f->answer) {
+        entries.list = arena_new(&f->memory, (f->answer->entry_count + 1) * sizeof *entries.list);
+        for (; entries.count < f->answer->entry_count; entries.count++)
+            entries.list[entries.count].answer = f->answer->entries[entries.count];
+        final_add_current(f, &entries);
+    }
+    if (f->answer && !crashed && decide(f, &entries, &why))
+        put(f, "final", &entries);
     else if (*why.message)
-        outcome = without_decision(f, entries, &why);
+        outcome = without_decision(f, &entries, &why);
     else
-        outcome = without_winner(f, condemned + f->condemned, &why);
+        outcome = without_winner(f, out + f->condemned, &why);
     final_event_outcome(f, outcome, why.message);
-    json_decref(decision);
-    if (outcome == FINAL_DECIDED) final_keep_binaries(f, entries);
+    if (outcome == FINAL_DECIDED) final_keep_binaries(f, &entries);
     final_drop(f);
     return outcome;
 }

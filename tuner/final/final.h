@@ -5,8 +5,10 @@
 #ifndef SWEETSPOT_FINAL_H
 #define SWEETSPOT_FINAL_H
 
+#include "search/model/kernel_set.h"
 #include "tuner/base/error.h"
-#include "tuner/base/json.h"
+#include "tuner/final/final_decide.h"
+#include "tuner/final/final_document.h"
 #include "tuner/job/job.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
@@ -17,8 +19,6 @@
 #include "tuner/store/store.h"
 #include "tuner/watch/display.h"
 #include "tuner/watch/events.h"
-
-struct final_request;
 
 enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
 
@@ -33,16 +33,20 @@ struct final_parts {
     struct job_setup *setup;
     struct policy *policy;
     struct store *store;
+    const json_t *recording; // that is replayed; NULL: none
     struct display *display;
     struct fatal_error *failure; // ends the run
 };
 
 struct final_run {
     struct final_parts with;
-    json_t *answer;  // of the final's newest process; at its end, of all of them
-    json_t *before;  // of the processes before, put together; NULL in the first
-    int64_t process; // from 0
-    int open;        // finals that did not say who wins: the next takes four times the rounds for each
+    struct arena memory;         // of the answers
+    struct final_answer *answer; // of the final's newest process; at its end, of all of them; NULL: there is none
+    struct final_answer *before; // of the processes before, put together; NULL in the first
+    unsigned char *process_of;   // each of its rounds; NULL where one process takes all. In `memory`
+    size_t known_rounds;         // in process_of
+    int64_t process;             // from 0
+    int open;                    // finals that did not say who wins: the next takes four times the rounds for each
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
     int ended;       // how often its worker was ended from outside
@@ -51,8 +55,10 @@ struct final_run {
         enum trial_status status;
         struct error reason;
     } blamed;
+    struct final_decision decision; // the newest; in `decided`
+    struct arena decided;
     struct {               // the race of the winner's builds (final_builds.c)
-        json_t *decision;  // of the final whose winner it is about; NULL: none is on
+        bool on;           // it is about the winner of `decision`
         char compiler[64]; // nvcc with its version
         struct error why;  // there is no race
     } builds;
@@ -65,14 +71,26 @@ void final_close(struct final_run *);
 size_t final_places(const struct final_run *); // how many candidates take part, spares included
 int final_begin(struct final_run *);           // adds the finalists' tasks; 0 none to decide between
 void final_send(struct final_run *, size_t gpu);
+void final_take(struct final_run *, const json_t *answer); // which the pool has checked
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
 // no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
-// Parts that the comparison of builds has too. The objective of each round of an entry (caller frees) and their number;
-// the answer's entries as a document, with what was decided.
-size_t final_objectives(const struct final_run *, const json_t *entry, double **out);
-void final_put(struct final_run *, const char *kind, json_t *decision, const json_t *entries);
+
+// The entries of a final's document: those of the answer, and one more where the present kernel is a candidate.
+struct final_entries {
+    struct final_entry_document *list;
+    size_t count;
+};
+
+// final_entries.c: parts that the comparison of builds has too. A contender has the objective of each round of an
+// entry.
+struct contender final_contender(const struct final_run *, const struct final_entry_answer *, bool candidate);
+void final_contenders_free(struct contender *, size_t count);                  // with their objectives, and the list
+uint64_t final_seed(const struct final_run *);                                 // other data than the search's
+void final_put(struct final_run *, const char *kind, struct final_document *); // with what all of them have
+bool final_passed(const struct final_entry_answer *);
+bool final_is_of(const struct final_entry_answer *, const char *compiler); // PROTOCOL_NVRTC, PROTOCOL_NVCC
 // final_finalists.c: the tasks of the candidates, with their trials.
 struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
 struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is not in the final
@@ -96,22 +114,28 @@ void final_reset(struct final_run *);
 void final_move(struct final_run *);            // its GPU was lost with its node
 int64_t final_rounds(const struct final_run *); // of the present process
 bool final_stands(const struct final_run *, const struct task *);
-// The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
-size_t final_processes(const struct final_run *, unsigned char **out);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
-void final_keep_binaries(struct final_run *, const json_t *entries);
+void final_keep_binaries(struct final_run *, const struct final_entries *);
 // final_current.c: the present kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
-// its own; the first of the request's candidates are sure to be proved. And its entry then, in the
-// answer.
+// its own; the first of the request's candidates are sure to be proved. And its entry then, which
+// there is room for.
 bool final_has_current(struct final_run *, const struct final_request *);
-void final_add_current(struct final_run *);
-// final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
-// final's document; NULL when no set of candidates serves every problem.
+void final_add_current(struct final_run *, struct final_entries *);
+// final_each.c: what differs for objective "each". The decision from the entries; false when no set of candidates
+// serves every problem.
 int final_begin_each(struct final_run *);
-json_t *final_decide_each(struct final_run *, const json_t *entries);
+bool final_decide_each(struct final_run *, const struct final_entries *);
 
-void final_event(const struct final_run *, const char *kind, json_t *members); // takes the reference
+// final_events.c.
+struct final_compared { // a baseline's time over the winner's
+    const char *name;
+    struct interval ratio;
+    size_t rounds;
+};
+void final_event_winner(const struct final_run *, const struct trial *, double time, size_t ties,
+                        const struct final_compared *, size_t count);
+void final_event_kernels(const struct final_run *, const struct kernel_set *, const int64_t *trials);
 void final_event_outcome(const struct final_run *, enum final_outcome, const char *reason);
 
 #endif

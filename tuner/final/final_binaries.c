@@ -14,15 +14,31 @@
 #include "tuner/final/final.h"
 #include "tuner/store/binary.h"
 
+struct binary {
+    const char *hash;
+    size_t bytes;
+    const struct record_named_text *symbols;
+    size_t symbol_count;
+};
+
 static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
 {
-    json_t *symbols = json_object();
+    static const struct record_field fields[] = {
+        {"hash", RECORD_MEMBER(struct binary, hash)},
+        {"bytes", RECORD_MEMBER(struct binary, bytes)},
+        {"symbols", RECORD_PAIRS(struct binary, symbols, symbol_count), .flags = RECORD_ALWAYS},
+        {0}};
+    static const struct record record = {"a binary", sizeof(struct binary), fields, NULL};
+    struct arena memory = {NULL};
+    struct record_named_text *symbols = arena_new(&memory, c->entry_count * sizeof *symbols);
     for (size_t i = 0; i < c->entry_count; i++) {
         char *name = binary_symbol_name(c->entries[i].unit, c->entries[i].entry);
-        json_object_set_new(symbols, name, json_string(c->entries[i].symbol));
+        symbols[i] = (struct record_named_text){arena_copy(&memory, name), c->entries[i].symbol};
         free(name);
     }
-    return json_pack("{s:s, s:I, s:o}", "hash", hash, "bytes", (json_int_t)bytes, "symbols", symbols);
+    json_t *document = record_write(&record, &(struct binary){hash, bytes, symbols, c->entry_count});
+    arena_release(&memory);
+    return document;
 }
 
 static int keep(struct final_run *f, const struct task *t, const char *image, size_t bytes, const char *proved)
@@ -47,23 +63,20 @@ static int keep(struct final_run *f, const struct task *t, const char *image, si
     return failed;
 }
 
-void final_keep_binaries(struct final_run *f, const json_t *entries)
+void final_keep_binaries(struct final_run *f, const struct final_entries *entries)
 {
-    const json_t *entry;
-    size_t i, bytes;
-    if (f->with.pool->replay) return;
-    json_array_foreach(entries, i, entry)
-    {
-        const char *proved = json_get_string(entry, "cubin_hash", "");
-        const struct task *t = final_find(f, json_get_integer(entry, "trial", 0));
-        if (!t || !t->compiled.cubin || status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
-        char *image = *proved ? text_read_file(t->compiled.cubin, &bytes) : NULL;
+    for (size_t i = 0; i < entries->count && !f->with.pool->replay; i++) {
+        const struct final_entry_answer *e = &entries->list[i].answer;
+        const struct task *t = final_find(f, e->trial);
+        size_t bytes;
+        if (!t || !t->compiled.cubin || !final_passed(e)) continue;
+        char *image = *e->cubin_hash ? text_read_file(t->compiled.cubin, &bytes) : NULL;
         int failed = 0;
         if (image)
-            failed = keep(f, t, image, bytes, proved);
+            failed = keep(f, t, image, bytes, e->cubin_hash);
         else
             display_log(f->with.display, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
-                        *proved ? strerror(errno) : "the GPU worker did not say which bytes it ran");
+                        *e->cubin_hash ? strerror(errno) : "the GPU worker did not say which bytes it ran");
         free(image);
         if (failed) return;
     }

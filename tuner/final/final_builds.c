@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/final/final.h"
-#include "tuner/final/final_decide.h"
+#include "tuner/protocol/compile_message.h"
 #include "tuner/store/builds.h"
-#include "tuner/trial/trial_field.h"
 
 static const double same_within = 0.01; // of NVRTC's time
 
@@ -25,19 +25,11 @@ static bool wanted(const struct final_run *f)
     return !f->with.pool->replay && f->with.nvcc;
 }
 
-static void builds_reset(struct final_run *f)
+static void reset(struct final_run *f)
 {
-    json_decref(f->builds.decision);
-    f->builds.decision = NULL;
+    f->builds.on = false;
     *f->builds.compiler = 0;
     *f->builds.why.message = 0;
-}
-
-// The winners of a final's document.
-static json_t *winners_of(const json_t *decision)
-{
-    json_t *kernels = json_object_get(decision, "kernels");
-    return kernels ? json_incref(kernels) : json_pack("[O]", json_object_get(decision, "winner"));
 }
 
 static int add_builds(struct final_run *f, int64_t id, struct error *err)
@@ -53,39 +45,25 @@ static int add_builds(struct final_run *f, int64_t id, struct error *err)
 
 bool builds_begin(struct final_run *f)
 {
-    static const char *const members[] = {"winner", "kernels", "dispatch", "regret", "selector"};
+    const struct final_decision *d = &f->decision;
     struct error err;
-    const char *text;
-    size_t i;
-    json_t *one;
-    builds_reset(f);
+    reset(f);
     if (!wanted(f)) return false;
     final_reset(f);
-    int failed = store_get_document(f->with.store, "final", &text, NULL, &err);
-    json_t *final = failed ? NULL : json_parse(text, &err);
-    if (!final) {
-        if (failed <= 0) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
-        return false;
-    }
-    f->builds.decision = json_object();
-    for (i = 0; i < sizeof members / sizeof *members; i++)
-        if (json_object_get(final, members[i]))
-            json_object_set(f->builds.decision, members[i], json_object_get(final, members[i]));
-    json_decref(final);
-    json_t *winners = winners_of(f->builds.decision);
-    failed = 0;
-    json_array_foreach(winners, i, one)
-    {
-        if (!failed) failed = add_builds(f, json_integer_value(one), &err);
-    }
-    json_decref(winners);
+    f->builds.on = true;
+    int failed = d->kernel_count ? 0 : add_builds(f, d->winner, &err);
+    for (size_t k = 0; k < d->kernel_count && !failed; k++) failed = add_builds(f, d->kernels[k], &err);
     if (failed) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return !failed;
 }
 
-void builds_compiled(struct final_run *f, const json_t *answer)
+void builds_compiled(struct final_run *f, const json_t *message)
 {
-    snprintf(f->builds.compiler, sizeof f->builds.compiler, "%s", json_get_string(answer, "compiler", ""));
+    struct compile_answer answer;
+    struct arena memory = {NULL};
+    record_read(&compile_answer_record, message, &answer, &memory, NULL);
+    snprintf(f->builds.compiler, sizeof f->builds.compiler, "%s", answer.compiler);
+    arena_release(&memory);
 }
 
 bool builds_over(const struct final_run *f)
@@ -105,102 +83,81 @@ void builds_failed(struct final_run *f, const struct task *t, const char *reason
     }
 }
 
-static const json_t *find_build(const json_t *entries, int64_t trial, const char *binary)
-{
-    const json_t *one;
-    size_t i;
-    json_array_foreach(entries, i, one)
-    {
-        if (json_get_integer(one, "trial", 0) == trial && !strcmp(json_get_string(one, "binary", ""), binary))
-            return one;
-    }
-    return NULL;
-}
-
-// The trial that a tuned problem is given to.
-static int64_t winner_on(const json_t *decision, size_t problem)
-{
-    const json_t *kernels = json_object_get(decision, "kernels"),
-                 *index = json_array_get(json_object_get(decision, "dispatch"), problem);
-    const json_t *trial = json_array_get(kernels, (size_t)json_integer_value(index));
-    return kernels ? json_integer_value(trial) : json_get_integer(decision, "winner", 0);
-}
-
 // One compiler's builds as one entry: on each problem the build of the kernel that the problem is given to.
-static json_t *compose(const struct final_run *f, const json_t *entries, const char *binary)
+static struct final_entry_answer compose(struct final_run *f, const char *compiler)
 {
-    json_t *problems = json_array(), *problem;
-    const char *status = status_name(STATUS_OK), *reason = "";
-    double error = NAN;
-    for (size_t p = 0; p < f->with.job->tuned_count; p++) {
-        const json_t *entry = find_build(entries, winner_on(f->builds.decision, p), binary);
-        size_t i;
-        if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) {
-            status = json_get_string(entry, "status", status_name(STATUS_CRASHED));
-            reason = json_get_string(entry, "reason", "it was not timed");
+    const struct final_decision *d = &f->decision;
+    size_t problems = f->with.job->tuned_count;
+    struct final_entry_answer all = {.name = compiler,
+                                     .binary = "",
+                                     .status = STATUS_OK,
+                                     .reason = "",
+                                     .detail = "",
+                                     .error = NAN,
+                                     .cubin_hash = "",
+                                     .problems = arena_new(&f->memory, problems * sizeof *all.problems)};
+    for (size_t p = 0; p < problems; p++) {
+        int64_t trial = d->kernel_count ? d->kernels[d->dispatch[p]] : d->winner;
+        const struct final_entry_answer *e = NULL;
+        for (size_t i = 0; i < f->answer->entry_count; i++)
+            if (f->answer->entries[i].trial == trial && !strcmp(f->answer->entries[i].binary, compiler))
+                e = &f->answer->entries[i];
+        if (!e || !final_passed(e)) {
+            all.status = e ? e->status : STATUS_CRASHED;
+            all.reason = e ? e->reason : "it was not timed";
         }
-        error = fmax(error, json_get_number(entry, "error", NAN));
-        json_array_foreach(json_object_get(entry, "problems"), i, problem)
-        {
-            if (json_get_integer(problem, "problem", -1) == (int64_t)p) json_array_append(problems, problem);
-        }
+        const struct final_times *times = e ? final_entry_times(e, p) : NULL;
+        if (e) all.error = fmax(all.error, e->error);
+        if (times) all.problems[all.problem_count++] = *times;
     }
-    return json_pack("{s:s, s:n, s:s, s:s, s:o, s:o}", "name", binary, "trial", "status", status, "reason", reason,
-                     "error", json_real_or_null(error), "problems", problems);
+    return all;
 }
 
 // The entries of the document: see tuner/store/builds.h.
-static json_t *document_entries(const json_t *entries, const json_t *nvcc)
+static struct final_entries document_entries(struct final_run *f, const struct final_entry_answer *nvcc)
 {
-    json_t *list = json_array(), *one;
-    size_t i;
-    json_array_foreach(entries, i, one)
-    {
-        if (strcmp(json_get_string(one, "binary", ""), PROTOCOL_NVCC) != 0) json_array_append(list, one);
-    }
-    json_array_append(list, (json_t *)nvcc);
-    return list;
+    struct final_entries entries = {NULL, 0};
+    entries.list = arena_new(&f->memory, (f->answer->entry_count + 1) * sizeof *entries.list);
+    for (size_t i = 0; i < f->answer->entry_count; i++)
+        if (strcmp(f->answer->entries[i].binary, PROTOCOL_NVCC) != 0)
+            entries.list[entries.count++].answer = f->answer->entries[i];
+    entries.list[entries.count++].answer = *nvcc;
+    return entries;
 }
 
-static json_t *figures_of(const struct compiled *c)
+static const struct build_figures *figures_of(struct final_run *f, const struct compiled *c)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < c->entry_count; i++) {
-        json_t *one = json_pack("{s:s}", "entry", c->entries[i].entry);
-        trial_write_answer(FIELD_STAGE, FIELD_COMPILER, &c->entries[i].figures, one);
-        json_array_append_new(list, one);
-    }
+    struct build_figures *list = arena_new(&f->memory, c->entry_count * sizeof *list);
+    for (size_t i = 0; i < c->entry_count; i++)
+        list[i] = (struct build_figures){c->entries[i].entry, c->entries[i].figures};
     return list;
 }
 
 // What ptxas said about both builds of each winner.
-static json_t *describe_builds(const struct final_run *f)
+static void describe_builds(struct final_run *f, struct final_document *document)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < f->with.policy->queue.count; i++) {
-        const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
+    const struct task_queue *queue = &f->with.policy->queue;
+    struct builds_of_trial *list = arena_new(&f->memory, queue->count * sizeof *list);
+    for (size_t i = 0; i < queue->count; i++) {
+        const struct task *t = (const struct task *)queue->tasks[i];
         if (t->queued.purpose != TASK_FINALIST || !t->compiled.cubin) continue;
-        json_t *one = json_array_get(list, json_array_size(list) - 1);
-        if (json_get_integer(one, "trial", 0) != t->trial)
-            json_array_append_new(list, one = json_pack("{s:I}", "trial", (json_int_t)t->trial));
-        json_object_set_new(one, t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC, figures_of(&t->compiled));
+        if (!document->build_count || list[document->build_count - 1].trial != t->trial)
+            list[document->build_count++].trial = t->trial;
+        struct builds_of_trial *b = &list[document->build_count - 1];
+        *(t->by_nvcc ? &b->nvcc : &b->nvrtc) = figures_of(f, &t->compiled);
+        *(t->by_nvcc ? &b->nvcc_count : &b->nvrtc_count) = t->compiled.entry_count;
     }
-    return list;
+    document->builds = list;
 }
 
 // A build by NVRTC that fails here, on the same data as in the final, is out: it does not do the same every time.
-static bool condemn(struct final_run *f, const json_t *entries)
+static bool condemn(struct final_run *f)
 {
-    const json_t *one;
-    size_t i;
     bool any = false;
-    json_array_foreach(entries, i, one)
-    {
-        int status = status_find(json_get_string(one, "status", ""));
-        int64_t trial = json_get_integer(one, "trial", 0);
-        if (trial <= 0 || status <= STATUS_OK || strcmp(json_get_string(one, "binary", ""), PROTOCOL_NVRTC) != 0)
-            continue;
-        final_condemn(f, trial, (enum trial_status)status, json_get_string(one, "reason", ""));
+    for (size_t i = 0; i < f->answer->entry_count; i++) {
+        const struct final_entry_answer *e = &f->answer->entries[i];
+        if (!e->trial || final_passed(e) || strcmp(e->binary, PROTOCOL_NVRTC) != 0) continue;
+        final_condemn(f, e->trial, e->status, e->reason);
         any = true;
     }
     return any;
@@ -214,69 +171,56 @@ static const char *verdict_word(const struct interval *ratio)
     return final_stand(ratio, same_within) == FINAL_TIED ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
-enum { BUILDS_MOST = 16 }; // both builds and the libraries
-
-// Both builds, then the libraries that have times: these show whether the device was disturbed. Returns how many.
-static size_t gather(struct final_run *f, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
-                     const unsigned char *process, size_t known, struct contender *contenders, double **objectives)
+// What the rounds say of nvcc's build beside NVRTC's. The libraries that have times are looked at too, since they show
+// whether the device was disturbed.
+static const char *decide(struct final_run *f, const struct final_entry_answer *nvrtc,
+                          const struct final_entry_answer *nvcc, struct interval *ratio, double medians[2],
+                          struct error *why)
 {
-    const json_t *racers[BUILDS_MOST] = {nvrtc, nvcc}, *one;
-    size_t count = 2, used = 0, i;
-    json_array_foreach(entries, i, one)
-    {
-        bool ok = status_find(json_get_string(one, "status", "")) == STATUS_OK;
-        if (ok && json_get_integer(one, "trial", 0) <= 0 && one != nvcc && count < BUILDS_MOST) racers[count++] = one;
+    struct contender *contenders = memory_new(2 + f->answer->entry_count, sizeof *contenders);
+    size_t count = 2;
+    contenders[0] = final_contender(f, nvrtc, true);
+    contenders[1] = final_contender(f, nvcc, true);
+    for (size_t i = 0; i < f->answer->entry_count; i++) {
+        const struct final_entry_answer *e = &f->answer->entries[i];
+        if (final_passed(e) && !e->trial) contenders[count++] = final_contender(f, e, false);
     }
-    for (i = 0; i < count; i++) {
-        struct contender *c = &contenders[used];
-        *c = (struct contender){.candidate = i < 2, .process = process};
-        c->rounds = final_objectives(f, racers[i], &objectives[used]);
-        c->objectives = objectives[used];
-        if (known && c->rounds > known) c->rounds = known;
-        if (i < 2 || c->rounds)
-            used++;
-        else
-            free(objectives[used]);
-    }
-    return used;
-}
-
-// What the rounds say of nvcc's build beside NVRTC's.
-static const char *judge(struct final_run *f, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
-                         struct interval *ratio, double medians[2], struct error *why)
-{
-    struct contender contenders[BUILDS_MOST];
-    double *objectives[BUILDS_MOST];
-    unsigned char *process;
-    size_t known = final_processes(f, &process), i;
-    size_t count = gather(f, nvrtc, nvcc, entries, process, known, contenders, objectives);
     int troubled = final_poll(contenders, count, why);
     size_t pairs = final_ratio(&contenders[1], &contenders[0], ratio);
     const char *word = troubled || !pairs ? BUILDS_UNDECIDED : verdict_word(ratio);
     if (!pairs && !troubled) error_set(why, "there are no rounds in which both have a time");
     if (!troubled && pairs && !strcmp(word, BUILDS_UNDECIDED))
         error_set(why, "the interval is too wide to tell them apart or to call them equal");
-    for (i = 0; i < 2; i++) medians[i] = contenders[i].median;
-    for (i = 0; i < count; i++) free(objectives[i]);
-    free(process);
+    for (size_t i = 0; i < 2; i++) medians[i] = contenders[i].median;
+    final_contenders_free(contenders, count);
     return word;
 }
 
 static void put(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
-                const json_t *entries)
+                const struct final_entries *entries)
 {
-    double *objectives = NULL;
-    size_t rounds = json_array_size(entries) ? final_objectives(f, json_array_get(entries, 0), &objectives) : 0;
-    json_t *more = json_pack("{s:s, s:s, s:s, s:I, s:[], s:o}", "nvcc", f->builds.compiler, "verdict", verdict,
-                             "reason", reason, "rounds", (json_int_t)rounds, "ties", "builds", describe_builds(f));
-    free(objectives);
-    if (ratio)
-        json_object_set_new(more, "ratio",
-                            json_pack("[o, o, o]", json_real_or_null(ratio->value), json_real_or_null(ratio->low),
-                                      json_real_or_null(ratio->high)));
-    json_object_update(more, f->builds.decision);
-    final_put(f, BUILDS_DOCUMENT, more, entries);
-    json_decref(more);
+    double figures[3] = {NAN, NAN, NAN};
+    struct final_document document;
+    record_clear(&final_document_record, &document);
+    document.decision = f->decision; // the final's, without what is said of its rounds
+    document.decision.ties = NULL;
+    document.decision.doubt = "";
+    document.decision.reason = reason;
+    document.decision.rounds = 0;
+    if (entries->count) {
+        struct contender first = final_contender(f, &entries->list[0].answer, true);
+        document.decision.rounds = (int64_t)first.rounds;
+        free((void *)(uintptr_t)first.objectives);
+    }
+    if (ratio) memcpy(figures, (const double[]){ratio->value, ratio->low, ratio->high}, sizeof figures);
+    document.nvcc = f->builds.compiler;
+    document.verdict = verdict;
+    document.ratio = ratio ? figures : NULL;
+    document.ratio_count = 3;
+    document.entries = entries->list;
+    document.entry_count = entries->count;
+    describe_builds(f, &document);
+    final_put(f, BUILDS_DOCUMENT, &document);
 }
 
 static void summarise(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
@@ -303,61 +247,55 @@ static void summarise(struct final_run *f, const char *verdict, const char *reas
 // The race was not finished, or not begun.
 static void without_race(struct final_run *f, const char *verdict)
 {
-    json_t *none = json_array();
+    struct final_entry_document none;
     display_message(f->with.display, "nvcc's build of the winner %s: %s",
                     !strcmp(verdict, BUILDS_FAILED) ? "failed in its final" : "is not timed", f->builds.why.message);
-    put(f, verdict, f->builds.why.message, NULL, none);
-    json_decref(none);
+    put(f, verdict, f->builds.why.message, NULL, &(struct final_entries){&none, 0});
 }
 
-static void finish_builds(struct final_run *f)
+static void finish(struct final_run *f)
 {
-    const json_t *entries = json_object_get(f->answer, "entries");
-    json_t *nvrtc = compose(f, entries, PROTOCOL_NVRTC), *nvcc = compose(f, entries, PROTOCOL_NVCC),
-           *list = document_entries(entries, nvcc);
+    struct final_entry_answer nvrtc = compose(f, PROTOCOL_NVRTC), nvcc = compose(f, PROTOCOL_NVCC);
+    struct final_entries entries = document_entries(f, &nvcc);
     struct interval ratio;
     struct error why = {""};
     double medians[2];
-    if (status_find(json_get_string(nvcc, "status", "")) != STATUS_OK) {
-        error_set(&f->builds.why, "%s: %s: %s", f->builds.compiler, json_get_string(nvcc, "status", ""),
-                  json_get_string(nvcc, "reason", ""));
+    if (!final_passed(&nvcc)) {
+        error_set(&f->builds.why, "%s: %s: %s", f->builds.compiler, status_name(nvcc.status), nvcc.reason);
         without_race(f, BUILDS_FAILED);
-    } else {
-        const char *verdict = judge(f, nvrtc, nvcc, list, &ratio, medians, &why);
-        put(f, verdict, why.message, &ratio, list);
-        summarise(f, verdict, why.message, &ratio, medians);
+        return;
     }
-    json_decref(nvrtc);
-    json_decref(nvcc);
-    json_decref(list);
+    const char *verdict = decide(f, &nvrtc, &nvcc, &ratio, medians, &why);
+    put(f, verdict, why.message, &ratio, &entries);
+    summarise(f, verdict, why.message, &ratio, medians);
 }
 
 enum final_outcome builds_finish(struct final_run *f)
 {
     enum final_outcome outcome = FINAL_DECIDED;
-    const char *word = json_get_string(f->answer, "status", "");
+    const struct answer_head *head = f->answer ? &f->answer->head : NULL;
     if (builds_over(f)) {
         without_race(f, BUILDS_MISSING);
-    } else if (!f->answer && !f->with.policy->final_over) {
+    } else if (!head && !f->with.policy->final_over) {
         outcome = FINAL_FAILED; // interrupted
-    } else if (status_find(word) != STATUS_OK) {
-        error_set(&f->builds.why, "%s: %s", f->builds.compiler,
-                  f->answer ? json_get_string(f->answer, "reason", word) : f->blamed.reason.message);
+    } else if (!head || !answer_is_ok(head)) {
+        const char *reason = !head ? f->blamed.reason.message : *head->reason ? head->reason : head->status;
+        error_set(&f->builds.why, "%s: %s", f->builds.compiler, reason);
         without_race(f, BUILDS_FAILED);
-    } else if (condemn(f, json_object_get(f->answer, "entries"))) {
+    } else if (condemn(f)) {
         outcome = FINAL_AGAIN;
     } else {
-        finish_builds(f);
+        finish(f);
     }
     final_drop(f);
-    builds_reset(f);
+    reset(f);
     return outcome;
 }
 
 void final_close(struct final_run *f)
 {
     final_reset(f);
-    builds_reset(f);
+    arena_release(&f->decided);
     sanitizer_close(f->sanitizer);
     free(f->dropped);
 }

@@ -5,7 +5,6 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
-#include "tuner/protocol/final_message.h"
 
 static bool is_current(const struct final_run *f, const struct final_candidate *c)
 {
@@ -27,22 +26,16 @@ bool final_has_current(struct final_run *f, const struct final_request *request)
     return f->current != 0;
 }
 
-void final_add_current(struct final_run *f)
+void final_add_current(struct final_run *f, struct final_entries *entries)
 {
-    json_t *entries = json_object_get(f->answer, "entries"), *one;
-    size_t i;
-    json_array_foreach(entries, i, one)
-    {
-        if (!f->current || json_get_integer(one, "trial", 0) != f->current ||
-            strcmp(json_get_string(one, "binary", PROTOCOL_NVRTC), PROTOCOL_NVRTC) != 0)
-            continue;
-        json_t *entry = json_deep_copy(one);
-        json_object_set_new(entry, "name", json_string(CURRENT_KERNEL));
-        json_object_set_new(entry, "trial", json_null());
-        json_object_set_new(entry, "same_as", json_integer(f->current));
-        json_object_del(entry, "binary");
-        json_object_del(entry, "cubin_hash");
-        json_array_append_new(entries, entry);
+    for (size_t i = 0; i < entries->count && f->current; i++) {
+        const struct final_entry_answer *e = &entries->list[i].answer;
+        if (e->trial != f->current || !final_is_of(e, PROTOCOL_NVRTC)) continue;
+        struct final_entry_document *entry = &entries->list[entries->count++];
+        *entry = (struct final_entry_document){.answer = *e, .same_as = f->current};
+        entry->answer.name = CURRENT_KERNEL;
+        entry->answer.trial = 0;
+        entry->answer.binary = entry->answer.cubin_hash = "";
         return;
     }
 }

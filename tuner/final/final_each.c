@@ -87,34 +87,13 @@ int final_begin_each(struct final_run *f)
     return (int)(f->with.policy->queue.count - before);
 }
 
-static void tell_kernels(struct final_run *f, const struct kernel_set *set, const int64_t *trials)
-{
-    json_t *kernels = json_array(), *problems = json_array();
-    for (size_t k = 0; k < set->count; k++) {
-        struct trial trial;
-        struct error err;
-        bool known = !store_get(f->with.store, trials[set->chosen[k]], &trial, &err);
-        json_array_append_new(kernels, json_pack("{s:I, s:s}", "trial", (json_int_t)trials[set->chosen[k]], "config",
-                                                 known ? trial.config : ""));
-    }
-    for (size_t p = 0; p < f->with.job->tuned_count; p++)
-        json_array_append_new(problems, json_pack("{s:s, s:I, s:o, s:o, s:b}", "problem", f->with.job->problems[p].name,
-                                                  "kernel", (json_int_t)set->kernel[p], "time",
-                                                  json_real_or_null(set->best[p] * (1 + set->regret[p])), "regret",
-                                                  json_real_or_null(set->regret[p]), "held_back",
-                                                  (int)f->with.job->problems[p].holdout));
-    final_event(f, "kernels",
-                json_pack("{s:o, s:o, s:o}", "kernels", kernels, "problems", problems, "regret",
-                          json_real_or_null(set->worst)));
-}
-
 static void summarise_each(struct final_run *f, const struct kernel_set *set, const int64_t *trials)
 {
     const struct job *job = f->with.job;
     display_log(f->with.display, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst,
                 set->worst_holdout);
     if (f->with.events) {
-        tell_kernels(f, set, trials);
+        final_event_kernels(f, set, trials);
         return;
     }
     display_clear(f->with.display);
@@ -138,38 +117,6 @@ static void summarise_each(struct final_run *f, const struct kernel_set *set, co
     printf("\n");
 }
 
-// What an entry did on a problem; NULL where it cannot do it.
-static const json_t *final_problem(const json_t *entry, size_t problem)
-{
-    const json_t *one;
-    size_t i;
-    json_array_foreach(json_object_get(entry, "problems"), i, one)
-    {
-        if (json_get_integer(one, "problem", (int64_t)i) == (int64_t)problem) return one;
-    }
-    return NULL;
-}
-
-size_t final_objectives(const struct final_run *f, const json_t *entry, double **out)
-{
-    const json_t *lists[JOB_MAX_PROBLEMS];
-    size_t rounds = f->with.job->tuned_count ? SIZE_MAX : 0;
-    for (size_t p = 0; p < f->with.job->tuned_count; p++) {
-        lists[p] = json_object_get(final_problem(entry, p), "times");
-        if (json_array_size(lists[p]) < rounds) rounds = json_array_size(lists[p]);
-    }
-    *out = memory_new(rounds, sizeof **out);
-    for (size_t i = 0; i < rounds; i++) {
-        double times[JOB_MAX_PROBLEMS];
-        for (size_t p = 0; p < f->with.job->tuned_count; p++) {
-            const json_t *time = json_array_get(lists[p], i);
-            times[p] = json_is_number(time) ? json_number_value(time) : NAN;
-        }
-        (*out)[i] = job_objective(f->with.job, times);
-    }
-    return rounds;
-}
-
 // A finalist's relative time on each tuned problem; alike where it cannot be told.
 static void find_wave_model(struct final_run *f, int64_t trial, struct wave_model *model)
 {
@@ -183,32 +130,16 @@ static void find_wave_model(struct final_run *f, int64_t trial, struct wave_mode
     for (size_t p = 0; p < f->with.job->tuned_count; p++) model->of[p] = 1;
 }
 
-// What the header's selector needs of each kernel: [{"stage": name, "at_once": blocks}], null where unknown.
-static json_t *describe_selector(const struct final_run *f, const struct kernel_set *set,
-                                 const struct wave_model *models)
-{
-    json_t *list = json_array();
-    for (size_t k = 0; k < set->count; k++) {
-        const struct wave_model *model = &models[set->chosen[k]];
-        json_array_append_new(list, model->stage < 0
-                                        ? json_null()
-                                        : json_pack("{s:s, s:I}", "stage", f->with.job->stages[model->stage].name,
-                                                    "at_once", (json_int_t)model->at_once));
-    }
-    return list;
-}
-
 // The median over processes of each process's median.
-static double median_time(const json_t *samples, const unsigned char *process, size_t known)
+static double median_time(const struct final_run *f, const struct final_times *samples)
 {
-    size_t n = 0, total = json_array_size(samples);
+    size_t n = 0, total = samples ? samples->time_count : 0;
     double *values = memory_new(total, sizeof *values);
     unsigned char *of = memory_new(total, 1);
     for (size_t i = 0; i < total; i++) {
-        const json_t *time = json_array_get(samples, i);
-        if (!json_is_number(time)) continue;
-        of[n] = i < known ? process[i] : 0;
-        values[n++] = json_number_value(time);
+        if (isnan(samples->times[i])) continue;
+        of[n] = f->process_of && i < f->known_rounds ? f->process_of[i] : 0;
+        values[n++] = samples->times[i];
     }
     double median = stats_clustered_median(values, of, n, 0.95, 1).value;
     free(values);
@@ -223,47 +154,65 @@ static bool stand(struct final_run *f, const struct kernel_set *set, const int64
     return !final_sanitize(f, chosen, set->count);
 }
 
-json_t *final_decide_each(struct final_run *f, const json_t *list)
+static void describe(struct final_run *f, const struct kernel_set *set, const int64_t *trials,
+                     const struct wave_model *models)
 {
-    unsigned char *process;
-    size_t known = final_processes(f, &process);
-    const json_t *entry;
-    json_t *document = NULL;
-    size_t problems = f->with.job->tuned_count, count = 0, rounds = 0, i;
-    double *times = memory_new(json_array_size(list) * problems, sizeof *times);
-    double *relative_times = memory_new(json_array_size(list) * problems, sizeof *relative_times);
-    int64_t *trials = memory_new(json_array_size(list), sizeof *trials);
-    struct wave_model *models = memory_new(json_array_size(list), sizeof *models);
-    struct kernel_set set;
-    json_array_foreach(list, i, entry)
-    {
-        if (!json_get_integer(entry, "trial", 0)) continue;
-        if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
-        for (size_t p = 0; p < problems; p++) {
-            const json_t *samples = json_object_get(final_problem(entry, p), "times");
-            times[count * problems + p] = median_time(samples, process, known);
-            if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
-        }
-        find_wave_model(f, json_get_integer(entry, "trial", 0), &models[count]);
-        for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
-        trials[count++] = json_get_integer(entry, "trial", 0);
+    struct final_decision *d = &f->decision;
+    size_t problems = f->with.job->tuned_count;
+    int64_t *kernels = arena_new(&f->decided, set->count * sizeof *kernels),
+            *dispatch = arena_new(&f->decided, problems * sizeof *dispatch);
+    double *regret = arena_new(&f->decided, problems * sizeof *regret);
+    struct final_selector *selector = arena_new(&f->decided, set->count * sizeof *selector);
+    for (size_t k = 0; k < set->count; k++) {
+        const struct wave_model *model = &models[set->chosen[k]];
+        kernels[k] = trials[set->chosen[k]];
+        if (model->stage < 0) continue;
+        selector[k].stage = arena_copy(&f->decided, f->with.job->stages[model->stage].name);
+        selector[k].at_once = model->at_once;
     }
-    if (count && !choose_set(f, times, count, relative_times, &set) && stand(f, &set, trials)) {
-        json_t *kernels = json_array(), *dispatch = json_array(), *regrets = json_array();
-        for (size_t k = 0; k < set.count; k++) json_array_append_new(kernels, json_integer(trials[set.chosen[k]]));
+    for (size_t p = 0; p < problems; p++) {
+        dispatch[p] = (int64_t)set->kernel[p];
+        regret[p] = set->regret[p];
+    }
+    d->winner = kernels[0];
+    d->kernels = kernels;
+    d->dispatch = dispatch;
+    d->regret = regret;
+    d->selector = selector;
+    d->kernel_count = d->selector_count = set->count;
+    d->dispatch_count = d->regret_count = problems;
+}
+
+bool final_decide_each(struct final_run *f, const struct final_entries *entries)
+{
+    size_t problems = f->with.job->tuned_count, count = 0;
+    int64_t rounds = 0;
+    double *times = memory_new(entries->count * problems, sizeof *times);
+    double *relative_times = memory_new(entries->count * problems, sizeof *relative_times);
+    int64_t *trials = memory_new(entries->count, sizeof *trials);
+    struct wave_model *models = memory_new(entries->count, sizeof *models);
+    struct kernel_set set;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct final_entry_answer *e = &entries->list[i].answer;
+        if (!e->trial || !final_passed(e)) continue;
+        find_wave_model(f, e->trial, &models[count]);
         for (size_t p = 0; p < problems; p++) {
-            json_array_append_new(dispatch, json_integer((json_int_t)set.kernel[p]));
-            json_array_append_new(regrets, json_real(set.regret[p]));
+            const struct final_times *samples = final_entry_times(e, p);
+            times[count * problems + p] = median_time(f, samples);
+            relative_times[count * problems + p] = models[count].of[p];
+            if (samples && (int64_t)samples->time_count > rounds) rounds = (int64_t)samples->time_count;
         }
-        document = json_pack("{s:I, s:I, s:[], s:o, s:o, s:o, s:o}", "rounds", (json_int_t)rounds, "winner",
-                             (json_int_t)trials[set.chosen[0]], "ties", "kernels", kernels, "dispatch", dispatch,
-                             "regret", regrets, "selector", describe_selector(f, &set, models));
+        trials[count++] = e->trial;
+    }
+    bool decided = count && !choose_set(f, times, count, relative_times, &set) && stand(f, &set, trials);
+    if (decided) {
+        f->decision.rounds = rounds;
+        describe(f, &set, trials, models);
         summarise_each(f, &set, trials);
     }
     free(times);
     free(relative_times);
     free(models);
     free(trials);
-    free(process);
-    return document;
+    return decided;
 }

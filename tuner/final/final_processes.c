@@ -2,19 +2,17 @@
 // some kernels take one of two times for as long as a process lives. The first process finds out which candidates
 // pass; the others race only these and prove them again; a candidate that fails then is out as well. Their answers are
 // put together into one: the rounds of all, and beside them the number of the process that took each.
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
 void final_reset(struct final_run *f)
 {
-    json_decref(f->answer);
-    json_decref(f->before);
+    arena_release(&f->memory);
     f->answer = f->before = NULL;
+    f->process_of = NULL;
     f->process = f->current = 0;
     f->blamed.trial = 0;
     f->ended = 0;
@@ -23,10 +21,16 @@ void final_reset(struct final_run *f)
 void final_move(struct final_run *f)
 {
     display_log(f->with.display, "the final begins again on another GPU: rounds of two are not put together");
-    json_decref(f->before);
     f->before = NULL;
+    f->process_of = NULL;
     f->process = 0;
     policy_move_final(f->with.policy);
+}
+
+void final_take(struct final_run *f, const json_t *answer)
+{
+    f->answer = arena_new(&f->memory, sizeof *f->answer);
+    record_read(&final_answer_record, answer, f->answer, &f->memory, NULL);
 }
 
 // Of all processes together. Intervals halve with four times the rounds.
@@ -50,152 +54,100 @@ int64_t final_rounds(const struct final_run *f)
     return rounds / n + (f->process < rounds % n);
 }
 
-static bool is_ok(const json_t *entry)
+static const struct final_entry_answer *find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
+                                                   const char *name)
 {
-    return status_find(json_get_string(entry, "status", "")) == STATUS_OK;
-}
-
-static json_t *find_entry(const json_t *entries, const json_t *like)
-{
-    json_t *one;
-    size_t i;
-    int64_t trial = json_get_integer(like, "trial", 0);
-    const char *binary = json_get_string(like, "binary", PROTOCOL_NVRTC);
-    json_array_foreach(entries, i, one)
-    {
-        if (trial > 0 ? json_get_integer(one, "trial", 0) == trial &&
-                            !strcmp(json_get_string(one, "binary", PROTOCOL_NVRTC), binary)
-                      : json_get_integer(one, "trial", 0) <= 0 &&
-                            !strcmp(json_get_string(one, "name", ""), json_get_string(like, "name", "?")))
-            return one;
+    for (size_t i = 0; i < a->entry_count; i++) {
+        const struct final_entry_answer *e = &a->entries[i];
+        if (e->trial == trial && (trial ? final_is_of(e, compiler) : !strcmp(e->name, name))) return e;
     }
     return NULL;
 }
 
 bool final_stands(const struct final_run *f, const struct task *t)
 {
-    json_t *like =
-        json_pack("{s:I, s:s}", "trial", (json_int_t)t->trial, "binary", t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
-    const json_t *entry = find_entry(json_object_get(f->before, "entries"), like);
-    json_decref(like);
-    return !f->before || (entry && is_ok(entry));
+    if (!f->before) return true;
+    const char *compiler = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC;
+    const struct final_entry_answer *e = find_entry(f->before, t->trial, compiler, NULL);
+    return e && final_passed(e);
 }
 
-static json_t *find_problem(const json_t *entry, const json_t *like)
+static void keep_larger(double *to, double from)
 {
-    json_t *one;
-    size_t i;
-    json_array_foreach(json_object_get(entry, "problems"), i, one)
-    {
-        if (json_get_integer(one, "problem", -1) == json_get_integer(like, "problem", -2)) return one;
+    if (isfinite(from) && !(*to >= from)) *to = from;
+}
+
+// A process's rounds behind those of the ones before: exactly so many, NaN where there is no time.
+static void add_times(struct final_run *f, struct final_times *to, const struct final_times *from, size_t before,
+                      size_t rounds)
+{
+    double *times = arena_new(&f->memory, (before + rounds) * sizeof *times);
+    for (size_t i = 0; i < before + rounds; i++) {
+        const struct final_times *of = i < before ? to : from;
+        size_t at = i < before ? i : i - before;
+        times[i] = of && at < of->time_count ? of->times[at] : NAN;
     }
-    return NULL;
+    to->times = times;
+    to->time_count = before + rounds;
 }
 
-static void keep_larger(json_t *to, const json_t *from, const char *name)
+static void add_entry(struct final_run *f, struct final_entry_answer *to, const struct final_entry_answer *from,
+                      size_t before, size_t rounds)
 {
-    double old = json_get_number(to, name, NAN), new = json_get_number(from, name, NAN);
-    if (isfinite(new) && !(old >= new)) json_object_set_new(to, name, json_real(new));
-}
-
-// A problem's times in an answer: a list, be it that the worker gave none. NULL: it is not even an object.
-static json_t *times_of(json_t *problem)
-{
-    if (!json_is_array(json_object_get(problem, "times"))) json_object_set_new(problem, "times", json_array());
-    return json_object_get(problem, "times");
-}
-
-// Adds a process's rounds to those of the ones before: exactly so many, null where there is no time.
-static void add_times(json_t *to, const json_t *from, int64_t before, int64_t rounds)
-{
-    json_t *times = times_of(to);
-    const json_t *more = json_object_get(from, "times");
-    if (!times) return;
-    while ((int64_t)json_array_size(times) < before) json_array_append_new(times, json_null());
-    for (int64_t i = 0; i < rounds; i++) {
-        const json_t *time = json_array_get(more, (size_t)i);
-        json_array_append_new(times, json_is_number(time) ? json_real(json_number_value(time)) : json_null());
-    }
-}
-
-static void add_entry(json_t *to, const json_t *from, int64_t before, int64_t rounds)
-{
-    json_t *problem;
-    size_t i;
-    if (!from || !is_ok(from)) {
-        json_object_set_new(to, "status", json_string(json_get_string(from, "status", status_name(STATUS_CRASHED))));
-        json_object_set_new(to, "reason",
-                            json_string(json_get_string(from, "reason", "the GPU worker dropped it without a reason")));
+    if (!from || !final_passed(from)) {
+        to->status = from ? from->status : STATUS_CRASHED;
+        to->reason = from && *from->reason ? from->reason : "the GPU worker dropped it without a reason";
         return;
     }
-    keep_larger(to, from, "error");
-    if (strcmp(json_get_string(to, "cubin_hash", ""), json_get_string(from, "cubin_hash", "")) != 0)
-        json_object_del(to, "cubin_hash"); // not the same bytes in every process, so no bytes were proved by all
-    json_array_foreach(json_object_get(to, "problems"), i, problem)
-    {
-        const json_t *more = find_problem(from, problem);
-        add_times(problem, more, before, rounds);
-        keep_larger(problem, more, "error_max");
-        keep_larger(problem, more, "error_rms");
+    keep_larger(&to->error, from->error);
+    if (strcmp(to->cubin_hash, from->cubin_hash) != 0)
+        to->cubin_hash = ""; // not the same bytes in every process, so no bytes were proved by all
+    for (size_t i = 0; i < to->problem_count; i++) {
+        struct final_times *problem = &to->problems[i];
+        const struct final_times *more = final_entry_times(from, (size_t)problem->problem);
+        add_times(f, problem, more, before, rounds);
+        keep_larger(&problem->error_max, more ? more->error_max : NAN);
+        keep_larger(&problem->error_rms, more ? more->error_rms : NAN);
     }
 }
 
-// The newest answer, put together with those before it.
+// Puts the newest answer together with those before it. The first one's rounds are cut or filled up to those that were
+// wanted, so that later ones line up.
 static void add_answer(struct final_run *f)
 {
-    json_t *entries = json_object_get(f->before, "entries"), *one;
-    json_t *process = json_object_get(f->before, "process");
-    int64_t before = (int64_t)json_array_size(process), rounds = final_rounds(f);
-    size_t i;
-    json_array_foreach(entries, i, one)
-    {
-        if (is_ok(one)) add_entry(one, find_entry(json_object_get(f->answer, "entries"), one), before, rounds);
+    size_t before = f->before ? f->known_rounds : 0, rounds = (size_t)final_rounds(f);
+    unsigned char *process_of = arena_new(&f->memory, before + rounds);
+    if (before) memcpy(process_of, f->process_of, before);
+    memset(process_of + before, (int)f->process, rounds);
+    struct final_answer *all = f->before ? f->before : f->answer;
+    for (size_t i = 0; i < all->entry_count; i++) {
+        struct final_entry_answer *e = &all->entries[i];
+        for (size_t p = 0; p < e->problem_count && !f->before; p++)
+            add_times(f, &e->problems[p], &e->problems[p], 0, rounds);
+        if (f->before && final_passed(e))
+            add_entry(f, e, find_entry(f->answer, e->trial, e->binary, e->name), before, rounds);
     }
-    for (int64_t k = 0; k < rounds; k++) json_array_append_new(process, json_integer(f->process));
-    json_decref(f->answer);
+    f->before = all;
+    f->process_of = process_of;
+    f->known_rounds = before + rounds;
 }
 
-// The first answer: its rounds are cut or filled up to those that were wanted, so that later ones line up.
-static void begin_with_answer(struct final_run *f)
+static bool a_candidate_stands(const struct final_answer *a)
 {
-    int64_t rounds = final_rounds(f);
-    json_t *process = json_array(), *entry, *problem;
-    size_t i, k;
-    for (int64_t n = 0; n < rounds; n++) json_array_append_new(process, json_integer(0));
-    json_array_foreach(json_object_get(f->answer, "entries"), i, entry)
-    {
-        json_array_foreach(json_object_get(entry, "problems"), k, problem)
-        {
-            json_t *times = times_of(problem);
-            if (!times) continue;
-            while ((int64_t)json_array_size(times) > rounds) json_array_remove(times, json_array_size(times) - 1);
-            while ((int64_t)json_array_size(times) < rounds) json_array_append_new(times, json_null());
-        }
-    }
-    f->before = f->answer;
-    json_object_set_new(f->before, "process", process);
-}
-
-static bool somebody_stands(const struct final_run *f)
-{
-    const json_t *entry;
-    size_t i;
-    json_array_foreach(json_object_get(f->before, "entries"), i, entry)
-    {
-        if (json_get_integer(entry, "trial", 0) > 0 && is_ok(entry)) return true;
-    }
+    for (size_t i = 0; i < a->entry_count; i++)
+        if (a->entries[i].trial > 0 && final_passed(&a->entries[i])) return true;
     return false;
 }
 
 bool final_goes_on(struct final_run *f)
 {
-    if (f->with.failure->set || !is_ok(f->answer) || processes(f) == 1) return false;
-    if (f->before)
-        add_answer(f);
-    else
-        begin_with_answer(f);
+    if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || processes(f) == 1) {
+        f->process_of = NULL; // the answer is one process's
+        return false;
+    }
+    add_answer(f);
     f->answer = NULL;
-    if (++f->process == processes(f) || !somebody_stands(f)) {
+    if (++f->process == processes(f) || !a_candidate_stands(f->before)) {
         f->answer = f->before;
         f->before = NULL;
         return false;
@@ -204,15 +156,4 @@ bool final_goes_on(struct final_run *f)
     policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);
     policy_continue_final(f->with.policy);
     return true;
-}
-
-size_t final_processes(const struct final_run *f, unsigned char **out)
-{
-    const json_t *process = json_object_get(f->answer, "process");
-    size_t n = json_array_size(process);
-    *out = NULL;
-    if (!n) return 0;
-    *out = memory_new(n, 1);
-    for (size_t i = 0; i < n; i++) (*out)[i] = (unsigned char)json_integer_value(json_array_get(process, i));
-    return n;
 }

@@ -13,37 +13,10 @@
 
 static const struct interval unknown = {NAN, NAN, NAN};
 
-// The times of one problem of an entry, one per round, NaN where one is missing; NULL if the entry has none. The caller
-// frees.
-static double *read_times(const json_t *entry, size_t problem, size_t *count)
+// A time of a round, NaN where there is none.
+static double time_at(const struct final_times *times, size_t round)
 {
-    size_t i;
-    const json_t *item;
-    *count = 0;
-    json_array_foreach(json_object_get(entry, "problems"), i, item)
-    {
-        if (json_get_integer(item, "problem", (int64_t)i) != (int64_t)problem) continue;
-        const json_t *list = json_object_get(item, "times");
-        if (!json_array_size(list)) return NULL;
-        double *times = memory_new(json_array_size(list), sizeof *times);
-        for (*count = 0; *count < json_array_size(list); ++*count) {
-            const json_t *time = json_array_get(list, *count);
-            times[*count] = json_is_number(time) && json_number_value(time) > 0 ? json_number_value(time) : (double)NAN;
-        }
-        return times;
-    }
-    return NULL;
-}
-
-static const json_t *find_problem(const json_t *entry, size_t problem)
-{
-    size_t i;
-    const json_t *item;
-    json_array_foreach(json_object_get(entry, "problems"), i, item)
-    {
-        if (json_get_integer(item, "problem", (int64_t)i) == (int64_t)problem) return item;
-    }
-    return NULL;
+    return times->times[round] > 0 ? times->times[round] : (double)NAN;
 }
 
 // For rounds whose processes are known.
@@ -52,17 +25,18 @@ static const unsigned char *processes_of(const struct final *final, size_t round
     return rounds <= final->process_rounds ? final->process : NULL;
 }
 
-static struct interval median_of(const struct final *final, const double *times, size_t count, size_t *used)
+static struct interval median_of(const struct final *final, const struct final_times *times, size_t *used)
 {
     struct interval median = unknown;
+    size_t count = times ? times->time_count : 0;
     const unsigned char *process = processes_of(final, count);
     double *kept = memory_new(count, sizeof *kept);
     unsigned char *of = memory_new(count, 1);
     *used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (isnan(times[i])) continue;
+        if (isnan(time_at(times, i))) continue;
         of[*used] = process ? process[i] : 0;
-        kept[(*used)++] = times[i];
+        kept[(*used)++] = time_at(times, i);
     }
     if (*used && process) {
         median = stats_clustered_median(kept, of, *used, 0.95, (uint64_t) final->seed);
@@ -84,85 +58,60 @@ static struct interval ratio_of(const struct final *final, const double *theirs,
     return ratio;
 }
 
-static void read_medians(struct final_entry *entry, const json_t *list)
+static void read_entry(const struct final *final, struct final_entry *entry, const struct final_entry_document *from)
 {
-    const json_t *median;
-    size_t i;
-    entry->process_medians = memory_new(json_array_size(list), sizeof *entry->process_medians);
-    json_array_foreach(list, i, median)
-    {
-        if (json_is_number(median)) entry->process_medians[entry->process_count++] = json_number_value(median);
-    }
-}
-
-static void read_entry(const struct final *final, struct final_entry *entry, const json_t *from)
-{
-    size_t problem_count = final->problem_count;
+    const struct final_entry_answer *answer = &from->answer;
     *entry = (struct final_entry){
-        .name = text_copy(json_get_string(from, "name", "?")),
-        .trial = json_get_integer(from, "trial", 0),
-        .ok = !strcmp(json_get_string(from, "status", "ok"), "ok"),
-        .reason = text_copy(json_get_string(from, "reason", "")),
-        .error = json_get_number(from, "error", NAN),
-        .problems = memory_new(problem_count, sizeof *entry->problems),
+        .name = answer->name,
+        .trial = answer->trial,
+        .ok = answer->status == STATUS_OK,
+        .reason = answer->reason,
+        .error = answer->error,
+        .problems = memory_new(final->problem_count, sizeof *entry->problems),
         .ratio = unknown,
-        .by_process = json_get_bool(from, "by_process", false),
+        .by_process = from->by_process,
+        .process_count = from->process_count,
+        .process_medians = from->process_medians,
     };
-    read_medians(entry, json_object_get(from, "process_medians"));
-    for (size_t p = 0; p < problem_count; p++) {
-        const json_t *problem = find_problem(from, p);
-        entry->problems[p] = (struct final_problem){
-            .time = unknown,
-            .ratio = unknown,
-            .error_max = json_get_number(problem, "error_max", NAN),
-            .error_rms = json_get_number(problem, "error_rms", NAN),
-        };
-        size_t count;
-        double *times = read_times(from, p, &count);
-        if (times && entry->ok) entry->problems[p].time = median_of(final, times, count, &entry->problems[p].rounds);
-        free(times);
+    for (size_t p = 0; p < final->problem_count; p++) {
+        const struct final_times *times = final_entry_times(answer, p);
+        struct final_problem *problem = &entry->problems[p];
+        *problem = (struct final_problem){.time = unknown,
+                                          .ratio = unknown,
+                                          .error_max = times ? times->error_max : NAN,
+                                          .error_rms = times ? times->error_rms : NAN};
+        if (entry->ok) problem->time = median_of(final, times, &problem->rounds);
     }
 }
 
-static const json_t *entry_of(const json_t *entries, int64_t trial)
+static const struct final_entry_answer *entry_of(const struct final *final, int64_t trial)
 {
-    const json_t *item;
-    size_t i;
-    json_array_foreach(entries, i, item)
-    {
-        if (trial && json_get_integer(item, "trial", 0) == trial) return item;
-    }
+    for (size_t i = 0; i < final->document.entry_count; i++)
+        if (trial && final->document.entries[i].answer.trial == trial) return &final->document.entries[i].answer;
     return NULL;
 }
 
 // Reads the kernels of objective each. -1 with a message when one has no entry.
-static int read_dispatch(struct final *final, const json_t *document, const json_t *entries, struct error *err)
+static int read_dispatch(struct final *final, struct error *err)
 {
-    const json_t *kernels = json_object_get(document, "kernels"), *dispatch = json_object_get(document, "dispatch"),
-                 *regret = json_object_get(document, "regret");
-    final->kernels = memory_new(json_array_size(kernels), sizeof *final->kernels);
+    const struct final_decision *d = &final->document.decision;
     final->dispatch = memory_new(final->problem_count, sizeof *final->dispatch);
     final->regret = memory_new(final->problem_count, sizeof *final->regret);
-    for (size_t k = 0; k < json_array_size(kernels); k++) {
-        final->kernels[k] = json_integer_value(json_array_get(kernels, k));
-        if (!entry_of(entries, final->kernels[k])) return error_set(err, "kernel %zu of the final has no entry", k);
+    final->kernels = d->kernels;
+    final->kernel_count = d->kernel_count;
+    final->stage = memory_new(d->kernel_count, sizeof *final->stage);
+    final->at_once = memory_new(d->kernel_count, sizeof *final->at_once);
+    for (size_t k = 0; k < d->kernel_count; k++) {
+        if (!entry_of(final, d->kernels[k])) return error_set(err, "kernel %zu of the final has no entry", k);
+        bool known = k < d->selector_count && d->selector[k].at_once > 0;
+        final->at_once[k] = known ? d->selector[k].at_once : 0;
+        final->stage[k] = known ? d->selector[k].stage : NULL;
     }
-    final->kernel_count = json_array_size(kernels);
-    final->stage = memory_new(final->kernel_count, sizeof *final->stage);
-    final->at_once = memory_new(final->kernel_count, sizeof *final->at_once);
-    for (size_t k = 0; k < final->kernel_count; k++) {
-        const json_t *selector = json_array_get(json_object_get(document, "selector"), k);
-        final->at_once[k] = json_get_integer(selector, "at_once", 0);
-        if (final->at_once[k] > 0) final->stage[k] = text_copy(json_get_string(selector, "stage", ""));
-    }
-    for (size_t p = 0; p < final->problem_count && final->kernel_count; p++) {
-        const json_t *index = json_array_get(dispatch, p);
-        if (!json_is_integer(index) || json_integer_value(index) < 0 ||
-            (size_t)json_integer_value(index) >= final->kernel_count)
+    for (size_t p = 0; p < final->problem_count && d->kernel_count; p++) {
+        if (p >= d->dispatch_count || d->dispatch[p] < 0 || (size_t)d->dispatch[p] >= d->kernel_count)
             return error_set(err, "the final gives problem %zu no kernel", p);
-        final->dispatch[p] = (size_t)json_integer_value(index);
-        final->regret[p] =
-            json_is_number(json_array_get(regret, p)) ? json_number_value(json_array_get(regret, p)) : (double)NAN;
+        final->dispatch[p] = (size_t)d->dispatch[p];
+        final->regret[p] = p < d->regret_count ? d->regret[p] : (double)NAN;
     }
     return 0;
 }
@@ -174,30 +123,35 @@ static int64_t chosen_trial(const struct final *final, size_t problem)
 
 // Ratios of one baseline to what is chosen: a problem at a time, and over all of them as the geometric mean within each
 // round.
-static void compare(struct final_entry *entry, const json_t *theirs, const struct final *final, const json_t *entries)
+static void compare(struct final_entry *entry, const struct final_entry_answer *theirs, const struct final *final)
 {
     double *logs = NULL, *ones = NULL;
     size_t rounds = 0, problem_count = final->problem_count;
     uint64_t seed = (uint64_t) final->seed;
     bool complete = true;
     for (size_t p = 0; p < problem_count; p++) {
-        size_t n, m;
-        double *a = read_times(theirs, p, &n), *b = read_times(entry_of(entries, chosen_trial(final, p)), p, &m);
-        size_t common = n < m ? n : m;
-        if (a && b && common) {
-            entry->problems[p].ratio = ratio_of(final, a, b, common, seed + p);
-            if (!logs) {
-                rounds = common;
-                logs = memory_new(rounds, sizeof *logs);
-                ones = memory_new(rounds, sizeof *ones);
-            }
-            if (common < rounds) rounds = common;
-            for (size_t i = 0; i < rounds; i++) logs[i] += log(a[i] / b[i]) / (double)problem_count; // NaN stays NaN
-        } else {
+        const struct final_times *a = final_entry_times(theirs, p),
+                                 *b = final_entry_times(entry_of(final, chosen_trial(final, p)), p);
+        size_t common = a && b ? a->time_count < b->time_count ? a->time_count : b->time_count : 0;
+        if (!common) {
             complete = false;
+            continue;
         }
-        free(a);
-        free(b);
+        double *pair = memory_new(2 * common, sizeof *pair);
+        for (size_t i = 0; i < common; i++) {
+            pair[i] = time_at(a, i);
+            pair[common + i] = time_at(b, i);
+        }
+        entry->problems[p].ratio = ratio_of(final, pair, pair + common, common, seed + p);
+        if (!logs) {
+            rounds = common;
+            logs = memory_new(rounds, sizeof *logs);
+            ones = memory_new(rounds, sizeof *ones);
+        }
+        if (common < rounds) rounds = common;
+        for (size_t i = 0; i < rounds; i++)
+            logs[i] += log(pair[i] / pair[common + i]) / (double)problem_count; // NaN stays NaN
+        free(pair);
     }
     for (size_t i = 0; i < rounds; i++) logs[i] = exp(logs[i]), ones[i] = 1;
     if (complete && rounds)
@@ -206,76 +160,54 @@ static void compare(struct final_entry *entry, const json_t *theirs, const struc
     free(ones);
 }
 
-static int read_processes(struct final *final, const json_t *list, struct error *err)
+static void compare_all(struct final *final, bool candidates)
 {
-    const json_t *number;
-    size_t i;
-    if (!json_array_size(list)) return 0;
-    final->process = memory_new(json_array_size(list), 1);
-    json_array_foreach(list, i, number)
-    {
-        json_int_t n = json_is_integer(number) ? json_integer_value(number) : -1;
-        if (n < 0 || n >= FINAL_PROCESSES_MAX) return error_set(err, "the final has a round without a process");
-        final->process[final->process_rounds++] = (unsigned char)n;
-    }
-    return 0;
+    for (size_t i = 0; i < final->entry_count; i++)
+        if (final->entries[i].ok && (final->entries[i].trial != 0) == candidates)
+            compare(&final->entries[i], &final->document.entries[i].answer, final);
 }
 
 int final_read(struct final *final, const json_t *document, size_t problem_count, struct error *err)
 {
-    const json_t *entries = json_object_get(document, "entries"), *ties = json_object_get(document, "ties"), *item;
-    size_t i;
-    *final = (struct final){
-        .when = json_get_number(document, "when", 0),
-        .seed = json_get_integer(document, "seed", 0),
-        .rounds = json_get_integer(document, "rounds", 0),
-        .winner = json_get_integer(document, "winner", 0),
-        .replayed = json_get_bool(document, "replayed", false),
-        .problem_count = problem_count,
-    };
-    if (!json_is_array(entries)) return error_set(err, "the final has no entries");
-    final->entries = memory_new(json_array_size(entries), sizeof *final->entries);
-    if (read_processes(final, json_object_get(document, "process"), err)) return -1;
-    json_array_foreach(entries, i, item) read_entry(final, &final->entries[final->entry_count++], item);
-    if (!entry_of(entries, final->winner)) return error_set(err, "the final has no winner");
-    if (read_dispatch(final, document, entries, err)) return -1;
-    for (i = 0; i < final->entry_count; i++)
-        if (!final->entries[i].trial && final->entries[i].ok)
-            compare(&final->entries[i], json_array_get(entries, i), final, entries);
-    final->ties = memory_new(json_array_size(ties), sizeof *final->ties);
-    json_array_foreach(ties, i, item)
-    {
-        if (json_is_integer(item) && json_integer_value(item) != final->winner)
-            final->ties[final->tie_count++] = json_integer_value(item);
-    }
+    const struct final_document *d = &final->document;
+    *final = (struct final){.problem_count = problem_count};
+    if (record_read(&final_document_record, document, &final->document, &final->memory, err)) return -1;
+    final->when = isnan(d->when) ? 0 : d->when;
+    final->seed = d->seed;
+    final->rounds = d->decision.rounds;
+    final->winner = d->decision.winner;
+    final->replayed = d->replayed;
+    if (!entry_of(final, final->winner)) return error_set(err, "the final has no winner");
+    final->process_rounds = d->process_rounds;
+    final->process = memory_new(d->process_rounds, 1);
+    for (size_t i = 0; i < d->process_rounds; i++) final->process[i] = (unsigned char)d->process[i];
+    final->entries = memory_new(d->entry_count, sizeof *final->entries);
+    for (; final->entry_count < d->entry_count; final->entry_count++)
+        read_entry(final, &final->entries[final->entry_count], &d->entries[final->entry_count]);
+    if (read_dispatch(final, err)) return -1;
+    compare_all(final, false);
+    int64_t *ties = arena_new(&final->memory, d->decision.tie_count * sizeof *ties);
+    for (size_t i = 0; i < d->decision.tie_count; i++)
+        if (d->decision.ties[i] != final->winner) ties[final->tie_count++] = d->decision.ties[i];
+    final->ties = ties;
     return 0;
 }
 
-void final_compare_candidates(struct final *final, const json_t *document)
+void final_compare_candidates(struct final *final)
 {
-    const json_t *entries = json_object_get(document, "entries");
-    for (size_t i = 0; i < final->entry_count; i++)
-        if (final->entries[i].trial && final->entries[i].ok)
-            compare(&final->entries[i], json_array_get(entries, i), final, entries);
+    compare_all(final, true);
 }
 
 void final_release(struct final *final)
 {
-    for (size_t i = 0; i < final->entry_count; i++) {
-        free(final->entries[i].name);
-        free(final->entries[i].reason);
-        free(final->entries[i].problems);
-        free(final->entries[i].process_medians);
-    }
+    for (size_t i = 0; i < final->entry_count; i++) free(final->entries[i].problems);
     free(final->entries);
-    free(final->ties);
-    free(final->kernels);
-    for (size_t k = 0; k < final->kernel_count; k++) free(final->stage[k]);
     free(final->stage);
     free(final->at_once);
     free(final->dispatch);
     free(final->regret);
     free(final->process);
+    arena_release(&final->memory);
     *final = (struct final){0};
 }
 

@@ -15,6 +15,7 @@
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
 #include "tuner/base/stats.h"
+#include "tuner/final/final_document.h"
 #include "tuner/job/job.h"
 
 struct final_problem {           // of one entry, in the order of the job's tuned problems
@@ -25,16 +26,16 @@ struct final_problem {           // of one entry, in the order of the job's tune
 };
 
 struct final_entry {
-    char *name;    // "17", "cublas"
-    int64_t trial; // 0: a baseline
+    const char *name; // "17", "cublas"
+    int64_t trial;    // 0: a baseline
     bool ok;
-    char *reason; // why not
-    double error; // worst element over its bound; NaN
+    const char *reason; // why not
+    double error;       // worst element over its bound; NaN
     struct final_problem *problems;
-    struct interval ratio;   // of a baseline: geometric mean over the problems
-    bool by_process;         // has one of two times, depending on the process that runs it
-    size_t process_count;    // 0 where one process ran all rounds
-    double *process_medians; // of the objective, s
+    struct interval ratio;         // of a baseline: geometric mean over the problems
+    bool by_process;               // has one of two times, depending on the process that runs it
+    size_t process_count;          // 0 where one process ran all rounds
+    const double *process_medians; // of the objective, s
 };
 
 struct final {
@@ -43,23 +44,24 @@ struct final {
     bool replayed;
     size_t problem_count, entry_count, tie_count;
     struct final_entry *entries;
-    int64_t *ties;       // trials that are tied with the winner
+    const int64_t *ties; // trials that are tied with the winner
     size_t kernel_count; // objective each: the number of trials chosen, the first of which is `winner`; else 0
-    int64_t *kernels;
+    const int64_t *kernels;
     size_t *dispatch;       // by problem: index into kernels
     double *regret;         // by problem: relative to the fastest in the final
-    char **stage;           // by kernel: its heaviest launch; NULL unknown
+    const char **stage;     // by kernel: its heaviest launch; NULL unknown
     int64_t *at_once;       // by kernel: that launch's blocks that the device holds
     size_t process_rounds;  // numbers in `process`
-    unsigned char *process; // that ran each round; NULL where one ran all
+    unsigned char *process; // that ran each round; none where one ran all
+    struct final_document document;
+    struct arena memory; // of the document
 };
 
 // Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that
 // form or the winner has no entry. Release with final_release, also after a failure.
 int final_read(struct final *, const json_t *document, size_t problem_count, struct error *);
-// Ratios of the candidates as well, in `ratio` and the problems' ratios: a candidate's time over the winner's. The
-// document is the one that was read.
-void final_compare_candidates(struct final *, const json_t *document);
+// Ratios of the candidates as well, in `ratio` and the problems' ratios: a candidate's time over the winner's.
+void final_compare_candidates(struct final *);
 void final_release(struct final *);
 const struct final_entry *final_winner(const struct final *); // never NULL after final_read
 // The entry chosen for a problem: the winner, or with objective each the problem's kernel. Never NULL after

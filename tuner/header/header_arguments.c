@@ -1,12 +1,10 @@
-// See header_arguments.h. As in header_functions.c: no includes, no allocation, the strictest warnings.
-#include "tuner/header/header_arguments.h"
-
+// See header_parts.h. As in header_functions.c: no includes, no allocation, the strictest warnings.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/header/header_section.h"
+#include "tuner/header/header_parts.h"
 #include "tuner/job/job.h"
 
 // The argument of a stage in a section; NULL where it has none.

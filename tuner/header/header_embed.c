@@ -14,8 +14,7 @@
 #include "tuner/base/text.h"
 #include "tuner/base/units.h"
 #include "tuner/header/header_bindings.h"
-#include "tuner/header/header_launch.h"
-#include "tuner/header/header_text.h"
+#include "tuner/header/header_parts.h"
 #include "tuner/store/binary.h"
 
 static const char mark[] = "/* sweetspot-binary ";

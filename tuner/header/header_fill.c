@@ -1,16 +1,13 @@
-// See header_fill.h. What can be wrong with an argument is noted by functions of launch.in, which check all launches of
-// a section before the first one.
-#include "tuner/header/header_fill.h"
-
+// See header_parts.h. What can be wrong with an argument is noted by functions of launch.in, which check all launches
+// of a section before the first one.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/element.h"
 #include "tuner/base/text.h"
-#include "tuner/header/header_arguments.h"
 #include "tuner/header/header_bindings.h"
-#include "tuner/header/header_section.h"
+#include "tuner/header/header_parts.h"
 
 bool header_is_part(const json_t *stage)
 {

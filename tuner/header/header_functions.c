@@ -4,8 +4,6 @@
 // They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
 // structure has the name of a function (C++ warns of that), no argument goes unused, and nothing is converted without a
 // cast.
-#include "tuner/header/header_functions.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,11 +11,7 @@
 
 #include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
-#include "tuner/header/header_arguments.h"
-#include "tuner/header/header_launch.h"
-#include "tuner/header/header_maps.h"
-#include "tuner/header/header_section.h"
-#include "tuner/header/header_select.h"
+#include "tuner/header/header_parts.h"
 
 static void put_unsigned(struct renderer *r, const char *member, const char *text)
 {

@@ -1,17 +1,13 @@
-// See header_launch.h. What does not differ between jobs is one text, launch.in; this file makes the tables of
+// See header_parts.h. What does not differ between jobs is one text, launch.in; this file makes the tables of
 // binaries and stages and the function that users call. header_fill.c evaluates each stage's launch and arguments.
-#include "tuner/header/header_launch.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
-#include "tuner/header/header_arguments.h"
 #include "tuner/header/header_bindings.h"
-#include "tuner/header/header_fill.h"
-#include "tuner/header/header_section.h"
+#include "tuner/header/header_parts.h"
 #include "tuner/store/binary.h"
 
 bool header_embeds(const json_t *sections)
@@ -254,5 +250,5 @@ void header_launch(struct renderer *r)
     put_variables(r);
     header_fill(r);
     put_launch(r);
-    header_put(r, "#undef NAME_IN\n#undef NAME_OUT\n#undef NAME_ADDRESS\n#endif\n\n");
+    header_put(r, "#undef NAME_EITHER\n#undef NAME_IN\n#undef NAME_OUT\n#undef NAME_ADDRESS\n#endif\n\n");
 }

@@ -3,15 +3,12 @@
 //
 // The header includes nothing, so the fields have plain types; CUDA's enumerations are given as their numbers (cuda.h,
 // stable since CUDA 12.0).
-#include "tuner/header/header_maps.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
-#include "tuner/header/header_launch.h"
-#include "tuner/header/header_section.h"
+#include "tuner/header/header_parts.h"
 #include "tuner/job/job.h"
 
 static int element_number(const char *type)

@@ -1,6 +1,4 @@
-// See header_provenance.h.
-#include "tuner/header/header_provenance.h"
-
+// See header_parts.h.
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -11,7 +9,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/final/builds_summary.h"
-#include "tuner/header/header_section.h"
+#include "tuner/header/header_parts.h"
 #include "tuner/store/builds.h"
 
 // NAME, NAME_LOW, NAME_HIGH, as far as they are known.

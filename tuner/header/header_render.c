@@ -14,12 +14,7 @@
 
 #include "tuner/base/text.h"
 #include "tuner/header/header_bindings.h"
-#include "tuner/header/header_fill.h"
-#include "tuner/header/header_functions.h"
-#include "tuner/header/header_launch.h"
-#include "tuner/header/header_provenance.h"
-#include "tuner/header/header_section.h"
-#include "tuner/header/header_source.h"
+#include "tuner/header/header_parts.h"
 
 static char *device_macro(const json_t *section)
 {

@@ -2,14 +2,13 @@
 // time on any sizes, and the choice.
 //
 // As in header_functions.c: no includes, no allocation, the strictest warnings.
-#include "tuner/header/header_select.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/embedded.h"
 #include "tuner/base/text.h"
+#include "tuner/header/header_parts.h"
 
 static void put_relative_time(struct renderer *r)
 {

@@ -1,6 +1,4 @@
-// See header_source.h.
-#include "tuner/header/header_source.h"
-
+// See header_parts.h.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +6,7 @@
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/header/header_fill.h"
-#include "tuner/header/header_section.h"
+#include "tuner/header/header_parts.h"
 
 // An option behind the others, and a blank.
 static void add_option(struct text *t, const char *option)

@@ -1,8 +1,7 @@
 // Shared by the files that write the header's text: names, comments, literals, arguments.
 //
-// The files build on each other: header_section.c and header_text.c use none of the others, header_maps.c and
-// header_select.c use these two, then come header_functions.c, header_render.c, and header.c, which reads, merges and
-// writes whole headers.
+// The files build on each other: header_section.c and header_text.c use none of the others, the parts (header_parts.h)
+// use these two, then come header_render.c and header.c, which reads, merges and writes whole headers.
 #ifndef SWEETSPOT_HEADER_TEXT_H
 #define SWEETSPOT_HEADER_TEXT_H
 

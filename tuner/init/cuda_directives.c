@@ -54,8 +54,7 @@ static void read_line_names(struct cuda_file *f, const struct cuda_token *t)
         if (cuda_token_is(w, "defined")) break;
         if (w->kind != CUDA_NAME) continue;
         bool last = i + 1 == words.count, number = i + 2 < words.count && w[2].kind == CUDA_NUMBER;
-        f->line_names = memory_grow(f->line_names, f->line_name_count + 1, sizeof *f->line_names);
-        f->line_names[f->line_name_count++] = (struct cuda_line_name){
+        memory_add(f->line_names, f->line_name_count) = (struct cuda_line_name){
             .name = cuda_token_copy(w),
             .value = number && cuda_token_is(&w[1], "==") ? cuda_token_copy(&w[2]) : NULL,
             .unroll = unroll,
@@ -87,8 +86,7 @@ void cuda_directives_read(struct cuda_file *f)
         char *name = directive_name(t, "define", &rest),
              *guard = before ? directive_name(before, "ifndef", &unused) : 0;
         if (name) {
-            f->macros = memory_grow(f->macros, f->macro_count + 1, sizeof *f->macros);
-            f->macros[f->macro_count++] = (struct cuda_macro){
+            memory_add(f->macros, f->macro_count) = (struct cuda_macro){
                 .name = name,
                 .value = value_text(rest, t->text + t->length),
                 .guarded = guard && !strcmp(guard, name),

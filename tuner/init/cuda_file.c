@@ -90,8 +90,7 @@ static void read_template(struct cuda_file *f, struct cuda_kernel *k, size_t ope
             p.name = cuda_token_copy(token(f, j));
         }
         if (!p.name) p.name = text_copy("");
-        k->templates = memory_grow(k->templates, k->template_count + 1, sizeof p);
-        k->templates[k->template_count++] = p;
+        memory_add(k->templates, k->template_count) = p;
         i = stop + 1;
     }
 }
@@ -142,8 +141,7 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     fclose(out);
     a.type = type;
     a.name = named ? cuda_token_copy(token(f, name)) : text_format("argument_%zu", k->argument_count + 1);
-    k->arguments = memory_grow(k->arguments, k->argument_count + 1, sizeof a);
-    k->arguments[k->argument_count++] = a;
+    memory_add(k->arguments, k->argument_count) = a;
 }
 
 // The ( behind a function's name at i, which may be an operator's (`operator +`) or an explicit specialisation's
@@ -209,20 +207,17 @@ static void read_kernel(struct declaration_reader *p, size_t begin, size_t body,
         if (next > i) read_argument(f, &k, i, next);
         i = next + 1;
     }
-    f->kernels = memory_grow(f->kernels, f->kernel_count + 1, sizeof k);
-    f->kernels[f->kernel_count++] = k;
+    memory_add(f->kernels, f->kernel_count) = k;
 }
 
 static void add_range(struct cuda_range **list, size_t *count, size_t begin, size_t end)
 {
-    *list = memory_grow(*list, *count + 1, sizeof **list);
-    (*list)[(*count)++] = (struct cuda_range){begin, end};
+    memory_add(*list, *count) = (struct cuda_range){begin, end};
 }
 
 static void add_constant(struct cuda_file *f, size_t name, char *value)
 {
-    f->constants = memory_grow(f->constants, f->constant_count + 1, sizeof *f->constants);
-    f->constants[f->constant_count++] =
+    memory_add(f->constants, f->constant_count) =
         (struct cuda_macro){.name = cuda_token_copy(token(f, name)), .value = value, .line = token(f, name)->line};
 }
 

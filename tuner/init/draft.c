@@ -42,8 +42,7 @@ static void add_argument(struct job_draft *d, const struct cuda_argument *a)
     new.is_known = type && a->stars <= 1 && !a->reference;
     if (new.is_known)
         new.known = (struct kernel_parameter){pointer, pointer && a->constant, type, NULL, pointer ? 8 : type->bytes};
-    d->arguments = memory_grow(d->arguments, d->argument_count + 1, sizeof new);
-    d->arguments[d->argument_count++] = new;
+    memory_add(d->arguments, d->argument_count) = new;
 }
 
 static void read_included(struct job_draft *d, const char *path)

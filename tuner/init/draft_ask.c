@@ -7,25 +7,27 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
+#include "tuner/check/compile_hints.h"
 #include "tuner/init/draft.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"
 
 enum { SECONDS = 120 };
 
-// Macros with which the source may compile; `other` where nothing is known of a value.
-static struct macro *macros_of(const struct job_draft *d, int64_t other, size_t *count)
+// Gives the job macros with which the source may compile; `other` where nothing is known of a value.
+static void add_macros(const struct job_draft *d, int64_t other, struct job *job)
 {
-    struct macro *list = memory_new(d->parameter_count + d->define_count + 1, sizeof *list);
-    *count = 0;
+    const char *unknown = arena_format(&job->memory, "%" PRId64, other);
+    job->defines = arena_new(&job->memory, (d->parameter_count + d->define_count) * sizeof *job->defines);
     for (size_t i = 0; i < d->parameter_count; i++) {
         const struct draft_parameter *p = &d->parameters[i];
-        list[(*count)++] = (struct macro){
-            text_copy(p->name), p->pragma ? text_copy("") : text_format("%" PRId64, p->values ? p->first : other)};
+        job->defines[job->define_count++] =
+            (struct macro){p->name, p->pragma   ? ""
+                                    : p->values ? arena_format(&job->memory, "%" PRId64, p->first)
+                                                : unknown};
     }
     for (size_t i = 0; i < d->define_count; i++)
-        list[(*count)++] = (struct macro){text_copy(d->defines[i].name), text_format("%" PRId64, other)};
-    return list;
+        job->defines[job->define_count++] = (struct macro){d->defines[i].name, unknown};
 }
 
 // One compiler, one value for what is not known. -1 with a message.
@@ -35,14 +37,13 @@ static int ask(struct job_draft *d, const char *source, struct worker *w, bool n
     struct job job = {.symbols = symbols_new(), .compiler = nvcc ? JOB_NVCC : JOB_NVRTC, .compile_timeout = SECONDS};
     job.space = space_new(job.symbols);
     job.reference.kind = IMPLEMENTATION_KERNEL;
-    job.reference.path = text_copy(source);
-    job.defines = macros_of(d, other, &job.define_count);
-    job.reference.stage.entry = text_copy(d->sample.text);
+    job.reference.path = source;
+    job.reference.stage.entry = d->sample.text;
+    add_macros(d, other, &job);
     signatures_release(&d->signatures);
     json_t *request = request_implementation(&job, &job.reference, "sm_90a", folder);
     int result = signatures_ask(&d->signatures, w, request, "sm_90a", folder, SECONDS + COMPILE_GRACE, err);
-    macros_free(job.defines, job.define_count);
-    implementation_release(&job.reference);
+    arena_release(&job.memory);
     space_free(job.space);
     symbols_free(job.symbols);
     return result;
@@ -66,14 +67,6 @@ static void take(struct job_draft *d)
     }
 }
 
-// The first line of a log that says what is wrong. malloc'ed.
-static char *first_error(const char *log)
-{
-    const char *at = strstr(log, "error"), *start = at ? at : log;
-    while (start > log && start[-1] != '\n') start--;
-    return text_format("%.*s", (int)strcspn(start, "\n"), start);
-}
-
 int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler, struct error *err)
 {
     static const int64_t others[] = {8, 1};
@@ -90,7 +83,7 @@ int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler
             failed = ask(d, source, &w, nvcc, others[k], folder, nvcc ? &ignored : err);
             found = !failed && !d->signatures.log;
             if (nvcc && !found) failed = 0; // it may be missing
-            if (!nvcc && !failed && !found && !d->log) d->log = first_error(d->signatures.log);
+            if (!nvcc && !failed && !found && !d->log) d->log = compile_first_line(d->signatures.log);
             if (found && nvcc) d->nvcc = d->log, d->log = NULL;
         }
     if (found) {

@@ -241,8 +241,7 @@ static void limit_shared(struct job_draft *d)
         }
     }
     if (total.text && known && parameters) {
-        d->constraints = memory_grow(d->constraints, d->constraint_count + 1, sizeof *d->constraints);
-        d->constraints[d->constraint_count++] = text_format("%s <= 49152", total.text);
+        memory_add(d->constraints, d->constraint_count) = text_format("%s <= 49152", total.text);
     }
     free(total.text);
 }

@@ -117,8 +117,7 @@ static void set_values(const struct job_draft *d, struct draft_parameter *p, con
 // Takes the name and the reason.
 static void add(struct job_draft *d, char *name, const char *source, const int64_t *value, char *why)
 {
-    d->parameters = memory_grow(d->parameters, d->parameter_count + 1, sizeof *d->parameters);
-    struct draft_parameter *p = &d->parameters[d->parameter_count++];
+    struct draft_parameter *p = &memory_add(d->parameters, d->parameter_count);
     *p = (struct draft_parameter){.name = name, .source = text_copy(source), .why = why};
     set_values(d, p, value);
 }
@@ -161,8 +160,7 @@ static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool
         draft_note(d, "line %d uses %s(), which the source does not define: kernel.defines or kernel.include", t->line,
                    name);
     } else if (!known && other && draft_plain_name(name)) {
-        d->defines = memory_grow(d->defines, d->define_count + 1, sizeof *d->defines);
-        d->defines[d->define_count++] = (struct draft_parameter){.name = text_copy(name)};
+        memory_add(d->defines, d->define_count) = (struct draft_parameter){.name = text_copy(name)};
     } else if (!known && !other) {
         add_macro(d, name, NULL, text_format("line %d uses it, and the source does not define it", t->line));
     }

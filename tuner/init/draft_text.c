@@ -41,8 +41,7 @@ void draft_note(struct job_draft *d, const char *format, ...)
         free(text);
         return;
     }
-    d->notes = memory_grow(d->notes, d->note_count + 1, sizeof *d->notes);
-    d->notes[d->note_count++] = text;
+    memory_add(d->notes, d->note_count) = text;
 }
 
 bool draft_plain_name(const char *name)

@@ -1,23 +1,12 @@
 // See implementation.h.
 #include "tuner/job/implementation.h"
 
-#include <stdlib.h>
-
 #include "tuner/base/shared_library.h"
 
 const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTION_RESULT] = "function",
                                                                         [FUNCTION_GENERATE] = "generate",
                                                                         [FUNCTION_VERIFY] = "verify",
                                                                         [FUNCTION_INIT] = "init"};
-
-void macros_free(struct macro *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(list[i].name);
-        free(list[i].value);
-    }
-    free(list);
-}
 
 // A visitor of expressions that may be missing.
 struct expression_visitor {
@@ -53,51 +42,6 @@ void stage_each_expression(const struct stage *s, void (*visit)(void *user, stru
         each(&v, a->map->box, TENSOR_MAP_RANK_MAX);
         each(&v, (struct expr *[]){a->map->swizzle, a->map->promotion}, 2);
     }
-}
-
-static void release_expression(void *user, struct expr *e)
-{
-    (void)user;
-    expr_free(e);
-}
-
-void stage_release(struct stage *s)
-{
-    stage_each_expression(s, release_expression, NULL);
-    free(s->name);
-    free(s->entry);
-    macros_free(s->defines, s->define_count);
-    for (size_t i = 0; i < s->argument_count; i++) {
-        struct argument *a = &s->arguments[i];
-        free(a->name);
-        free(a->map);
-        for (size_t k = 0; k < a->member_count; k++) free(a->members[k].name);
-        free(a->members);
-    }
-    free(s->arguments);
-    free(s->operation);
-    free(s->by);
-    for (size_t i = 0; i < s->role_count; i++) free(s->roles[i].role);
-    free(s->roles);
-}
-
-void implementation_release(struct implementation *m)
-{
-    free(m->setting);
-    free(m->name);
-    free(m->path);
-    stage_release(&m->stage);
-    free(m->operation);
-    free(m->by);
-    for (size_t i = 0; i < m->binding_count; i++) {
-        free(m->bindings[i].role);
-        free(m->bindings[i].name);
-    }
-    free(m->bindings);
-    for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS; i++) free(m->functions[i]);
-    for (size_t i = 0; i < m->option_count; i++) free(m->options[i]);
-    free(m->options);
-    free(m->command);
 }
 
 bool implementation_is_built(const struct implementation *m)

@@ -23,28 +23,27 @@ extern const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS]; // 
 
 struct implementation {
     enum implementation_kind kind; // IMPLEMENTATION_NONE: the job has none here, and only `setting` may be set
-    char *setting;                 // where it stands in the job file: "reference", "baselines[1]"
-    char *name;                    // what reports call it; "" for the reference and the fallback
-    char *path;         // absolute: the source, the binary or the library (which may be a source); NULL: none
+    const char *setting;           // where it stands in the job file: "reference", "baselines[1]"
+    const char *name;              // what reports call it; "" for the reference and the fallback
+    const char *path;   // absolute: the source, the binary or the library (which may be a source); NULL: none
     struct stage stage; // kernel, binary, function of a baseline: its entry, launch and arguments
     uint16_t config[SPACE_MAX_PARAMETERS]; // configuration
-    char *operation;                       // kernels/ name
-    char *by;                              // "cublas" or "cpu"
+    const char *operation;                 // kernels/ name
+    const char *by;                        // "cublas" or "cpu"
     // Roles of the operation whose name in this job differs, or that are the constant `value` (`name` is NULL). For
     // files: outputs, and the paths of their files.
     size_t binding_count;
     struct binding {
-        char *role, *name;
+        const char *role, *name;
         double value;
     } * bindings;
-    char *functions[IMPLEMENTATION_FUNCTIONS]; // library; NULL: not given
-    size_t option_count;                       // for the compiler of a library's source
+    const char *functions[IMPLEMENTATION_FUNCTIONS]; // library; NULL: not given
+    size_t option_count;                             // for the compiler of a library's source
     char **options;
-    char *command;  // of the shell, run in the job file's folder
-    double timeout; // s, for a call of a reference's function or command
+    const char *command; // of the shell, run in the job file's folder
+    double timeout;      // s, for a call of a reference's function or command
 };
 
-void implementation_release(struct implementation *);
 // A library that is given by its source.
 bool implementation_is_built(const struct implementation *);
 #endif

@@ -100,65 +100,12 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
     return 0;
 }
 
-static void free_strings(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) free(list[i]);
-    free(list);
-}
-
 void job_free(struct job *job)
 {
     if (!job) return;
+    for (size_t i = 0; i < job->expression_count; i++) expr_free(job->expressions[i]);
     mistakes_release(&job->notes);
-    free(job->path);
-    free(job->directory);
-    free(job->name);
-    free(job->description);
-    free(job->source);
-    free_strings(job->includes, job->include_count);
-    free_strings(job->options, job->option_count);
-    free_strings(job->metrics, job->metric_count);
-    free_strings(job->size_names, job->size_count);
-    macros_free(job->defines, job->define_count);
-    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) free(job->parameter_options[i]);
-    free(job->constraint_lines);
-    for (size_t i = 0; i < job->location_count; i++) {
-        free(job->locations[i].path);
-        free(job->locations[i].file);
-    }
-    free(job->locations);
-    for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
-        free(job->constraint_files[i]);
-    free(job->constraint_files);
-    for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
-    free(job->derived);
-    for (size_t i = 0; i < job->problem_count; i++) {
-        free(job->problems[i].name);
-        free(job->problems[i].sizes);
-    }
-    free(job->problems);
-    for (size_t i = 0; i < job->buffer_count; i++) {
-        struct buffer *b = &job->buffers[i];
-        free(b->name);
-        expr_free(b->rows);
-        expr_free(b->cols);
-        expr_free(b->ld);
-        expr_free(b->value);
-        image_free(b->image);
-        fill_release(&b->fill);
-        compared_free(b->compared);
-    }
-    free(job->buffers);
-    for (size_t i = 0; i < job->stage_count; i++) stage_release(&job->stages[i]);
-    free(job->stages);
-    implementation_release(&job->reference);
-    implementation_release(&job->fallback);
-    for (size_t i = 0; i < job->baseline_count; i++) implementation_release(&job->baselines[i]);
-    free(job->baselines);
-    expr_free(job->flops);
-    expr_free(job->operations);
-    expr_free(job->bytes);
-    free(job->strategy);
+    arena_release(&job->memory);
     space_free(job->space);
     symbols_free(job->symbols);
     free(job);
@@ -218,13 +165,10 @@ const struct operation *job_operation(const struct job *job)
 
 int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)
 {
-    struct expr *value = expr_parse(text, job->symbols, err); // before the name exists, so that it cannot use itself
+    struct expr *value = job_parse(job, text, err); // before the name exists, so that it cannot use itself
     if (!value) return -1;
-    if (space_add_derived(job->space, name, text, err)) {
-        expr_free(value);
-        return -1;
-    }
-    job->derived = memory_grow(job->derived, job->derived_count + 1, sizeof *job->derived);
+    if (space_add_derived(job->space, name, text, err)) return -1;
+    job->derived = job_room(job, job->derived, job->derived_count, sizeof *job->derived);
     job->derived[job->derived_count].slot = symbols_find(job->symbols, name);
     job->derived[job->derived_count++].value = value;
     return 0;

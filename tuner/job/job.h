@@ -14,6 +14,7 @@
 
 #include "search/model/stop.h"
 #include "search/space/space.h"
+#include "tuner/base/arena.h"
 #include "tuner/base/error.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/limits.h"
@@ -60,13 +61,16 @@ struct location {
 enum job_compiler { JOB_NVRTC, JOB_NVCC };
 
 struct job {
-    struct mistakes notes; // of a sound job: settings that have another name now
-    char *path;            // the job file as given
-    char *directory;       // of the job file; relative paths start there
-    size_t location_count; // of every setting that is no number in a list, sorted by path
+    struct arena memory; // of all texts and lists
+    size_t expression_count;
+    struct expr **expressions; // all of them
+    struct mistakes notes;     // of a sound job: settings that have another name now
+    const char *path;          // the job file as given
+    const char *directory;     // of the job file; relative paths start there
+    size_t location_count;     // of every setting that is no number in a list, sorted by path
     struct location *locations;
-    char *name, *description;
-    char *source; // absolute path of the template
+    const char *name, *description;
+    const char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
     char **includes;                               // absolute folders
     char **options;                                // for NVRTC, as given
@@ -102,7 +106,7 @@ struct job {
     double budget_time;         // s; 0: none
     int64_t budget_evaluations; // 0: none
     struct stop_rules stop;     // other reasons to end
-    char *strategy;
+    const char *strategy;
     double compile_timeout; // s
     int64_t compile_memory; // bytes that a compiler may take
     struct measure_settings measure;

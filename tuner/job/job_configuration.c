@@ -9,11 +9,11 @@
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 
-void load_define(struct reader *r, const struct node *n, struct macro **list, size_t *count)
+void load_define(struct reader *r, struct job *job, const struct node *n, struct macro **list, size_t *count)
 {
-    char *value = node_is_string(n)    ? text_copy(node_string(n))
-                  : node_is_integer(n) ? text_format("%" PRId64, node_integer(n))
-                  : node_is_number(n)  ? text_of_number(node_real(n))
+    char *value = node_is_string(n)    ? job_copy(job, node_string(n))
+                  : node_is_integer(n) ? job_keep(job, text_format("%" PRId64, node_integer(n)))
+                  : node_is_number(n)  ? job_keep(job, text_of_number(node_real(n)))
                                        : NULL;
     const char *refused = node_is_string(n) ? header_refuse_value(node_string(n)) : NULL;
     if (refused) reader_mistake(r, n, "the value of macro '%s' %s", node_name(n), refused);
@@ -21,8 +21,8 @@ void load_define(struct reader *r, const struct node *n, struct macro **list, si
         reader_mistake(r, n, "the value of macro '%s' must be a string or a number", node_name(n));
         return;
     }
-    *list = memory_grow(*list, *count + 1, sizeof **list);
-    (*list)[(*count)++] = (struct macro){text_copy(node_name(n)), value};
+    *list = job_room(job, *list, *count, sizeof **list);
+    (*list)[(*count)++] = (struct macro){job_copy(job, node_name(n)), value};
 }
 
 static bool is_value(const struct node *n, const struct space *space, size_t parameter, size_t value)

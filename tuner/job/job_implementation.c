@@ -52,16 +52,11 @@ struct implementation_reading {
     struct implementation *to;
 };
 
-static char *copy_or_null(const char *text)
-{
-    return text ? text_copy(text) : NULL;
-}
-
 // The path of a file that the group names, absolute; NULL: the member is not given.
 static char *read_path(const struct implementation_reading *g, const char *member, const char *what)
 {
     const char *name = strrchr(member, '.') + 1, *given = reader_string(g->r, g->group, member);
-    char *path = given ? text_join_path(g->job->directory, given) : NULL;
+    char *path = given ? job_keep(g->job, text_join_path(g->job->directory, given)) : NULL;
     if (path && access(path, R_OK))
         reader_mistake(g->r, node_member(g->group, name), "cannot read %s'%s'", what, given);
     return path;
@@ -117,9 +112,9 @@ static void read_kernel(struct implementation_reading *g)
         reader_string(g->r, g->group, node_member(g->group, "kernel") ? MEMBER("kernel") : MEMBER("entry"));
     if (!node_member(g->group, "kernel")) lacks(g, "entry", ", the kernel's name");
     to->path = read_path(g, to->kind == IMPLEMENTATION_BINARY ? MEMBER("binary") : MEMBER("template"), "");
-    if (!to->path) to->path = text_copy(g->job->source ? g->job->source : "");
-    to->stage.entry = text_copy(entry ? entry : "");
-    to->stage.name = text_copy(to->stage.entry);
+    if (!to->path) to->path = job_copy(g->job, g->job->source ? g->job->source : "");
+    to->stage.entry = job_copy(g->job, entry ? entry : "");
+    to->stage.name = job_copy(g->job, to->stage.entry);
     load_launch(g->r, g->job, g->group, &to->stage);
     if (g->use->compared && to->stage.overlap)
         reader_mistake(g->r, g->group, "the launch of '%s' cannot overlap: no launch comes before it", to->name);
@@ -130,13 +125,13 @@ static void read_options(const struct implementation_reading *g)
 {
     struct implementation *to = g->to;
     const struct node *list = reader_sequence(g->r, g->group, MEMBER("options"));
-    to->options = memory_new(list ? node_count(list) : 0, sizeof *to->options);
+    to->options = job_new(g->job, list ? node_count(list) : 0, sizeof *to->options);
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *option = node_at(list, i);
         if (!node_is_string(option) || node_string(option)[0] != '-')
             reader_mistake(g->r, option, "an option must be a string that begins with '-'");
         else
-            to->options[to->option_count++] = text_copy(node_string(option));
+            to->options[to->option_count++] = job_copy(g->job, node_string(option));
     }
 }
 
@@ -164,16 +159,16 @@ static void read_library(struct implementation_reading *g)
         lacks(g, "function", "");
     }
     to->path = read_path(g, MEMBER("library"), "library ");
-    if (!to->path) to->path = text_copy("");
+    if (!to->path) to->path = job_copy(g->job, "");
     for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS; i++) {
         char *member = text_format(MEMBER("%s"), implementation_functions[i]);
-        to->functions[i] = copy_or_null(reader_string(g->r, g->group, member));
+        to->functions[i] = job_copy(g->job, reader_string(g->r, g->group, member));
         free(member);
     }
     to->timeout = reader_duration(g->r, g->group, MEMBER("timeout"));
     read_options(g);
-    to->stage.entry = text_copy(to->functions[FUNCTION_RESULT] ? to->functions[FUNCTION_RESULT] : "");
-    to->stage.name = text_copy(to->name);
+    to->stage.entry = job_copy(g->job, to->functions[FUNCTION_RESULT] ? to->functions[FUNCTION_RESULT] : "");
+    to->stage.name = job_copy(g->job, to->name);
     if (g->use->compared) {
         read_arguments(g);
         check_outputs_given(g);
@@ -185,7 +180,7 @@ static void read_library(struct implementation_reading *g)
 static void read_command(struct implementation_reading *g)
 {
     const char *command = reader_string(g->r, g->group, MEMBER("command"));
-    g->to->command = text_copy(command ? command : "");
+    g->to->command = job_copy(g->job, command ? command : "");
     g->to->timeout = reader_duration(g->r, g->group, MEMBER("timeout"));
     if (command && !command[strspn(command, " \t\n")])
         reader_mistake(g->r, node_member(g->group, "command"), "'command' is empty");
@@ -204,10 +199,10 @@ static void read_files(struct implementation_reading *g)
                 node_name(file));
             continue;
         }
-        char *path = text_join_path(g->job->directory, node_string(file));
+        char *path = job_keep(g->job, text_join_path(g->job->directory, node_string(file)));
         check_npy(g->r, file, path);
-        to->bindings = memory_grow(to->bindings, to->binding_count + 1, sizeof *to->bindings);
-        to->bindings[to->binding_count++] = (struct binding){.role = text_copy(node_name(file)), .name = path};
+        to->bindings = job_room(g->job, to->bindings, to->binding_count, sizeof *to->bindings);
+        to->bindings[to->binding_count++] = (struct binding){.role = job_copy(g->job, node_name(file)), .name = path};
     }
 }
 
@@ -275,9 +270,9 @@ static bool is_name(const char *name)
 
 static struct implementation *add_baseline(struct job *job, char *setting, const char *name)
 {
-    job->baselines = memory_grow(job->baselines, job->baseline_count + 1, sizeof *job->baselines);
+    job->baselines = job_room(job, job->baselines, job->baseline_count, sizeof *job->baselines);
     struct implementation *added = &job->baselines[job->baseline_count++];
-    *added = (struct implementation){.setting = setting, .name = text_copy(name)};
+    *added = (struct implementation){.setting = setting, .name = job_copy(job, name)};
     return added;
 }
 
@@ -295,13 +290,14 @@ static void load_baseline(struct reader *r, struct job *job, const struct node *
     else if (name && is_taken(job, name))
         reader_mistake(r, node_member(n, "name"), "there is another baseline '%s'", name);
     read_implementation(r, job, n, &baseline,
-                        add_baseline(job, text_format("baselines[%zu]", number), name ? name : ""));
+                        add_baseline(job, job_keep(job, text_format("baselines[%zu]", number)), name ? name : ""));
 }
 
 void load_baselines(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *group = reader_group(r, root, "current"), *list = reader_sequence(r, root, "baselines");
-    if (group) read_implementation(r, job, group, &current, add_baseline(job, text_copy("current"), CURRENT_KERNEL));
+    if (group)
+        read_implementation(r, job, group, &current, add_baseline(job, job_copy(job, "current"), CURRENT_KERNEL));
     if (list && node_count(list) > JOB_MAX_BASELINES) {
         reader_mistake(r, list, "'baselines' has %zu programs; at most %d are possible", node_count(list),
                        JOB_MAX_BASELINES);
@@ -313,7 +309,7 @@ void load_baselines(struct reader *r, struct job *job, const struct node *root)
 void load_fallback(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *group = reader_group(r, root, "fallback");
-    job->fallback.setting = text_copy("fallback");
+    job->fallback.setting = job_copy(job, "fallback");
     if (group) read_implementation(r, job, group, &fallback, &job->fallback);
 }
 
@@ -321,8 +317,8 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *group = reader_group(r, root, "reference"),
                       *enabled = node_member(node_member(root, "verification"), "enabled");
-    job->reference.setting = text_copy("reference");
-    job->reference.name = text_copy("");
+    job->reference.setting = job_copy(job, "reference");
+    job->reference.name = job_copy(job, "");
     if (group)
         read_implementation(r, job, group, &reference, &job->reference);
     else if (!enabled || !node_is_bool(enabled) || node_bool(enabled))

@@ -34,18 +34,18 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
     const char *given = reader_string(r, n, "stages[].operation"), *name = given ? given : "",
                *shown = reader_string(r, n, "stages[].name");
     const struct operation *op = operation_find(name, NULL);
-    stage->entry = text_copy("");
-    stage->operation = text_copy(name);
-    stage->name = text_copy(shown ? shown : name);
+    stage->entry = job_copy(job, "");
+    stage->operation = job_copy(job, name);
+    stage->name = job_copy(job, shown ? shown : name);
     if (!op) {
         unknown_operation(r, n, name);
         return;
     }
     const char *by = reader_string(r, n, "stages[].by");
     const struct operation_baseline *baseline = operation_baseline(op, by);
-    stage->by = text_copy(by);
+    stage->by = job_copy(job, by);
     if (!baseline || !baseline->same_result) reader_mistake(r, n, "no library computes '%s' by '%s'", name, by);
-    stage->roles = memory_new(node_count(n), sizeof *stage->roles);
+    stage->roles = job_new(job, node_count(n), sizeof *stage->roles);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
@@ -65,9 +65,9 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
         } else if (node_is_number(member) && !node_is_integer(member)) {
             to->real = node_real(member);
         } else {
-            to->value = reader_expression(r, member, job->symbols);
+            to->value = reader_expression(r, member, job);
         }
-        to->role = text_copy(role);
+        to->role = job_copy(job, role);
         stage->role_count++;
     }
     for (size_t k = 0; op->roles[k].name; k++) {
@@ -123,16 +123,16 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
     }
 }
 
-void load_operation(struct reader *r, const struct job *job, const struct node *n, struct implementation *to)
+void load_operation(struct reader *r, struct job *job, const struct node *n, struct implementation *to)
 {
     enum { CUBLAS, CPU }; // words of the table of settings
     const char *name = reader_string(r, n, "IMPLEMENTATION.operation");
     const struct operation *op = name ? operation_find(name, NULL) : NULL;
-    to->operation = text_copy(name ? name : "");
+    to->operation = job_copy(job, name ? name : "");
     int how = node_member(n, "by") ? reader_word(r, n, "IMPLEMENTATION.by") : op && !op->reference ? CPU : CUBLAS;
     if (op && !op->reference && how == CUBLAS)
         reader_mistake(r, n, "operation '%s' has a reference only on the CPU: write by = \"cpu\"", name);
-    to->by = text_copy(job_setting_find("IMPLEMENTATION.by")->words[how]);
+    to->by = job_copy(job, job_setting_find("IMPLEMENTATION.by")->words[how]);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
@@ -149,9 +149,9 @@ void load_operation(struct reader *r, const struct job *job, const struct node *
         }
         if (class >= 0) constant = true;
         size_t b = to->binding_count++;
-        to->bindings = memory_grow(to->bindings, b + 1, sizeof *to->bindings);
-        to->bindings[b].role = text_copy(role);
-        to->bindings[b].name = constant ? NULL : text_copy(node_string(member));
+        to->bindings = job_room(job, to->bindings, b, sizeof *to->bindings);
+        to->bindings[b].role = job_copy(job, role);
+        to->bindings[b].name = constant ? NULL : job_copy(job, node_string(member));
         to->bindings[b].value = class >= 0             ? class
                                 : node_is_bool(member) ? node_bool(member)
                                 : constant             ? node_real(member)

@@ -66,7 +66,7 @@ static struct job_setting shared_setting(const char *group, const struct setting
                                 .fallback = shared_default(s),
                                 .low = s->low,
                                 .high = s->high,
-                                .words = s->kind == SETTING_CHOICE ? s->words : NULL,
+                                .words = s->words,
                                 .meaning = s->meaning};
 }
 

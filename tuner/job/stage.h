@@ -17,7 +17,7 @@ struct fill {
     enum fill_kind kind;
     double low, high;                    // uniform, integer, sorted: [low, high]; constant: low
     struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
-    char *path;                          // npy: absolute
+    const char *path;                    // npy: absolute
     bool given;                          // by the job; else the default of its type
 };
 
@@ -39,7 +39,7 @@ struct buffer_image {
 // variable of the module with the buffer's name (job_constants.c), and one with an image of memory "array" is copied
 // to an array: the GPU worker copies both before a launch, and results back.
 struct buffer {
-    char *name;
+    const char *name;
     enum element type;
     struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
     enum direction direction;
@@ -72,7 +72,7 @@ enum argument_view { VIEW_POINTER, VIEW_TEXTURE, VIEW_SURFACE };
 // A number in a struct or vector that is passed by value.
 enum { ARGUMENT_MEMBERS_MAX = 256, ARGUMENT_BYTES_MAX = 4096 };
 struct value_member {
-    char *name; // "params.width", "v.x"
+    const char *name; // "params.width", "v.x"
     enum element type;
     size_t offset; // bytes from the argument's beginning
     struct expr *value;
@@ -85,7 +85,7 @@ struct argument {
     int buffer;              // index into job.buffers, or -1: scalar
     enum argument_view view; // of a buffer
     struct tensor_map *map;  // of the buffer, 128 bytes by value; NULL: its address or object
-    char *name;              // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
+    const char *name;        // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum element type;
     struct expr *value;  // integer scalar
     double real;         // where value is NULL
@@ -97,7 +97,7 @@ struct argument {
 
 // What fills a role of an operation in a stage that a library computes: a buffer, or a number.
 struct stage_role {
-    char *role;
+    const char *role;
     int buffer;         // index into job.buffers, or -1: a size or scalar
     struct expr *value; // integer
     double real;        // where value is NULL
@@ -116,15 +116,15 @@ struct stage_repeat {
 };
 
 struct macro {
-    char *name, *value;
+    const char *name, *value;
 };
 
 // A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no
 // launch, and no argument.
 struct stage {
-    char *name;           // shown; the entry's name unless given
-    char *entry;          // C name or C++ name expression ("gemm<float, BLOCK_M>")
-    char *operation, *by; // kernels/ name and one of its baselines, or NULL
+    const char *name;           // shown; the entry's name unless given
+    const char *entry;          // C name or C++ name expression ("gemm<float, BLOCK_M>")
+    const char *operation, *by; // kernels/ name and one of its baselines, or NULL
     size_t role_count;
     struct stage_role *roles;
     struct expr *when; // NULL: always part of the candidate
@@ -141,9 +141,7 @@ struct stage {
     struct argument *arguments;
 };
 
-void stage_release(struct stage *);
 // Visits all expressions of a stage: of its launch, loops, roles and arguments.
 void stage_each_expression(const struct stage *, void (*visit)(void *user, struct expr *), void *user);
-void macros_free(struct macro *, size_t count);
 
 #endif

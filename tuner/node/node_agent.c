@@ -37,7 +37,7 @@ struct agent {
     bool private, shared;
     double heartbeat, timeout; // s between beats; s of silence after which the driver is gone
     double heard, heartbeat_at, polled;
-    struct frame_reader in;
+    struct byte_queue in;
     struct frame_writer out;
     struct node_arrival arrival;
     size_t worker_count;
@@ -407,7 +407,7 @@ int node_agent(const struct node_agent_options *options)
     for (size_t i = 0; i < a.worker_count; i++) node_worker_release(&a.workers[i]);
     free(a.workers);
     node_arrival_drop(&a.arrival);
-    frame_reader_release(&a.in);
+    byte_queue_release(&a.in);
     frame_writer_release(&a.out);
     json_decref(a.sent);
     free(a.cache);

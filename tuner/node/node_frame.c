@@ -27,29 +27,9 @@ struct frame_item {
 
 // Reading ------------------------------------------------------------------------------------------------------------
 
-static void uncover(struct frame_reader *r)
+bool frame_read(struct byte_queue *q, int fd)
 {
-    if (r->covered) r->bytes[r->used] = r->kept;
-    r->covered = false;
-}
-
-int frame_read(struct frame_reader *r, int fd)
-{
-    uncover(r);
-    if (r->used) memmove(r->bytes, r->bytes + r->used, r->size - r->used);
-    r->size -= r->used;
-    r->used = 0;
-    for (;;) {
-        r->bytes = memory_room(r->bytes, &r->room, r->size + PIECE + 1, 1);
-        ssize_t n = read(fd, r->bytes + r->size, r->room - r->size - 1);
-        if (n > 0)
-            r->size += (size_t)n;
-        else if (n == 0)
-            return 0;
-        else if (errno != EINTR)
-            return errno == EAGAIN || errno == EWOULDBLOCK;
-        if (r->size > ON_THEIR_WAY) return 1; // the rest at the next look: what came is seen to first
-    }
+    return byte_queue_read(q, fd, ON_THEIR_WAY);
 }
 
 static uint32_t number_at(const char *bytes)
@@ -58,41 +38,26 @@ static uint32_t number_at(const char *bytes)
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-int frame_next(struct frame_reader *r, struct frame *out, struct error *err)
+int frame_next(struct byte_queue *q, struct frame *out, struct error *err)
 {
-    uncover(r);
-    size_t left = r->size - r->used;
-    if (left < HEADER) return 0;
-    const char *at = r->bytes + r->used;
+    char *at = byte_queue_first(q);
+    if (byte_queue_size(q) < HEADER) return 0;
     size_t size = number_at(at + 8);
     if (at[0] != 's' || at[1] != 'n' || at[3] || size > LONGEST_FRAME)
         return error_set(err, "what arrives is not of the protocol: something else writes to the same pipe");
-    if (left < HEADER + size) return 0;
-    *out =
-        (struct frame){.type = (enum frame_type)at[2], .channel = number_at(at + 4), .data = at + HEADER, .size = size};
-    r->used += HEADER + size;
-    r->kept = r->bytes[r->used];
-    r->bytes[r->used] = 0;
-    r->covered = true;
+    if (byte_queue_size(q) < HEADER + size) return 0;
+    *out = (struct frame){
+        .type = (enum frame_type)at[2], .channel = number_at(at + 4), .data = at + HEADER - 1, .size = size};
+    memmove(at + HEADER - 1, at + HEADER, size); // where the NUL has room
+    at[HEADER - 1 + size] = 0;
+    byte_queue_drop(q, HEADER + size);
     return 1;
 }
 
-int frame_next_line(struct frame_reader *r, char **line)
+int frame_next_line(struct byte_queue *q, char **line)
 {
-    uncover(r);
-    size_t left = r->size - r->used;
-    *line = left ? r->bytes + r->used : NULL;
-    char *end = left ? memchr(*line, '\n', left) : NULL;
-    if (!end) return left > LONGEST_LINE ? -1 : 0;
-    *end = 0;
-    r->used += (size_t)(end + 1 - *line);
-    return 1;
-}
-
-void frame_reader_release(struct frame_reader *r)
-{
-    free(r->bytes);
-    *r = (struct frame_reader){0};
+    *line = byte_queue_line(q, NULL);
+    return *line ? 1 : byte_queue_size(q) > LONGEST_LINE ? -1 : 0;
 }
 
 // Writing ------------------------------------------------------------------------------------------------------------
@@ -105,12 +70,10 @@ static void set_number(char *bytes, size_t number)
 // Room for a frame on its way, with its header; the caller fills in what is returned.
 static char *begin(struct frame_writer *w, enum frame_type type, uint32_t channel, size_t size)
 {
-    w->bytes = memory_room(w->bytes, &w->room, w->size + HEADER + size, 1);
-    char *at = w->bytes + w->size;
+    char *at = byte_queue_extend(&w->ready, HEADER + size);
     memcpy(at, (char[4]){'s', 'n', (char)type, 0}, 4);
     set_number(at + 4, channel);
     set_number(at + 8, size);
-    w->size += HEADER + size;
     return at + HEADER;
 }
 
@@ -158,7 +121,7 @@ void frame_put_descriptor(struct frame_writer *w, int fd, size_t size)
 
 bool frame_pending(const struct frame_writer *w)
 {
-    return w->size || w->first;
+    return byte_queue_size(&w->ready) || w->first;
 }
 
 static void drop_first(struct frame_writer *w)
@@ -187,7 +150,7 @@ static void read_piece(int fd, char *out, size_t size)
 // Bytes that may be cut anywhere go in pieces, everything else as one frame.
 static void make_ready(struct frame_writer *w)
 {
-    while (w->first && w->size < ON_THEIR_WAY) {
+    while (w->first && byte_queue_size(&w->ready) < ON_THEIR_WAY) {
         struct frame_item *item = w->first;
         bool cut = item->type == FRAME_DATA || item->type == FRAME_INPUT || item->type == FRAME_OUTPUT;
         size_t left = item->size - item->done, piece = cut && left > PIECE ? PIECE : left;
@@ -205,26 +168,13 @@ static void make_ready(struct frame_writer *w)
 
 int frame_flush(struct frame_writer *w, int fd)
 {
-    size_t done = 0;
-    int result = 0;
     make_ready(w);
-    while (done < w->size) {
-        ssize_t n = write(fd, w->bytes + done, w->size - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            result = errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
-            break;
-        }
-        done += (size_t)n;
-    }
-    if (done) memmove(w->bytes, w->bytes + done, w->size - done);
-    w->size -= done;
-    return result;
+    return byte_queue_write(&w->ready, fd) ? 0 : -1;
 }
 
 void frame_writer_release(struct frame_writer *w)
 {
     while (w->first) drop_first(w);
-    free(w->bytes);
+    byte_queue_release(&w->ready);
     *w = (struct frame_writer){0};
 }

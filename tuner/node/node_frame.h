@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tuner/base/byte_queue.h"
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
 
@@ -41,26 +42,17 @@ struct frame {
     size_t size;
 };
 
-struct frame_reader {
-    char *bytes;
-    size_t size, room, used; // used: of frames that were handed out
-    char kept;               // the byte that the NUL stands in for
-    bool covered;
-};
-
-// Reads what there is. 1; or 0 when the pipe is at its end.
-int frame_read(struct frame_reader *, int fd);
+// Reads what there is, but not without end: what came is seen to first. False when the pipe is at its end.
+bool frame_read(struct byte_queue *, int fd);
 // The next whole frame: 1; 0 none yet; -1 what came is not a frame.
-int frame_next(struct frame_reader *, struct frame *, struct error *);
+int frame_next(struct byte_queue *, struct frame *, struct error *);
 // The next line, before there are frames: 1 with a text that lives until the next call; 0 none yet; -1 without end.
-int frame_next_line(struct frame_reader *, char **line);
-void frame_reader_release(struct frame_reader *);
+int frame_next_line(struct byte_queue *, char **line);
 
 struct frame_item;
 
 struct frame_writer {
-    char *bytes; // on their way
-    size_t size, room;
+    struct byte_queue ready;
     struct frame_item *first, *last; // what waits behind them
     size_t waiting;                  // bytes of it that are in memory
 };

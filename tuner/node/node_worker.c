@@ -46,16 +46,7 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const json_t *arg
 
 void node_worker_input(struct node_worker *w, const void *data, size_t size)
 {
-    if (!size) return;
-    if (w->input_size + size > w->input_room) {
-        if (w->input_done) memmove(w->input, w->input + w->input_done, w->input_size - w->input_done);
-        w->input_size -= w->input_done;
-        w->input_done = 0;
-        w->input_room = 2 * (w->input_size + size);
-        w->input = memory_grow(w->input, w->input_room, 1);
-    }
-    memcpy(w->input + w->input_size, data, size);
-    w->input_size += size;
+    byte_queue_add(&w->input, data, size);
 }
 
 void node_worker_end_input(struct node_worker *w)
@@ -68,21 +59,15 @@ int node_worker_poll(const struct node_worker *w, bool reads, struct pollfd *p)
     int n = 0;
     if (w->child.from >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.from, .events = POLLIN};
     if (w->child.errors >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.errors, .events = POLLIN};
-    if (w->child.to >= 0 && w->input_size) p[n++] = (struct pollfd){.fd = w->child.to, .events = POLLOUT};
+    if (w->child.to >= 0 && byte_queue_size(&w->input)) p[n++] = (struct pollfd){.fd = w->child.to, .events = POLLOUT};
     return n;
 }
 
 static void write_input(struct node_worker *w)
 {
-    while (w->child.to >= 0 && w->input_done < w->input_size) {
-        ssize_t n = write(w->child.to, w->input + w->input_done, w->input_size - w->input_done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) child_close(&w->child.to);
-        if (n < 0) break;
-        w->input_done += (size_t)n;
-    }
-    if (w->child.to < 0 || w->input_done == w->input_size) w->input_size = w->input_done = 0;
-    if (w->end_input && !w->input_size) child_close(&w->child.to);
+    if (w->child.to >= 0 && !byte_queue_write(&w->input, w->child.to)) child_close(&w->child.to);
+    if (w->child.to < 0) byte_queue_release(&w->input);
+    if (w->end_input && !byte_queue_size(&w->input)) child_close(&w->child.to);
 }
 
 // Whole lines; what was begun waits. A line that is too long for an answer with files is carried as it comes: whether
@@ -90,24 +75,17 @@ static void write_input(struct node_worker *w)
 static void carry_lines(struct node_worker *w, struct frame_writer *out, const char *bytes, size_t size,
                         node_line_visitor *visit, void *user)
 {
-    for (const char *end; size; bytes += end - bytes) {
-        const char *newline = memchr(bytes, '\n', size);
-        end = newline ? newline + 1 : bytes + size;
-        size_t piece = (size_t)(end - bytes);
-        size -= piece;
-        w->line = memory_room(w->line, &w->line_room, w->line_size + piece + 1, 1);
-        memcpy(w->line + w->line_size, bytes, piece);
-        w->line_size += piece;
-        if (newline && !w->passing) {
-            w->line[w->line_size - 1] = 0;
-            visit(user, w->line);
-            w->line[w->line_size - 1] = '\n';
-        }
-        w->passing = !newline && (w->passing || w->line_size > LONGEST_LINE);
-        if (!newline && !w->passing) continue;
-        frame_put(out, FRAME_OUTPUT, w->channel, w->line, w->line_size);
-        w->line_size = 0;
+    byte_queue_add(&w->line, bytes, size);
+    size_t length;
+    for (char *line; (line = byte_queue_line(&w->line, &length)); w->passing = false) {
+        if (!w->passing) visit(user, line);
+        line[length] = '\n';
+        frame_put(out, FRAME_OUTPUT, w->channel, line, length + 1);
     }
+    w->passing |= byte_queue_size(&w->line) > LONGEST_LINE;
+    if (!w->passing) return;
+    frame_put(out, FRAME_OUTPUT, w->channel, byte_queue_first(&w->line), byte_queue_size(&w->line));
+    byte_queue_clear(&w->line);
 }
 
 // One of its pipes; closed at its end.
@@ -172,7 +150,7 @@ void node_worker_kill(struct node_worker *w)
     if (w->child.pid && kill(-w->child.pid, SIGKILL)) kill(w->child.pid, SIGKILL);
     child_close_all(&w->child);
     w->dying = true;
-    w->input_size = w->input_done = 0;
+    byte_queue_release(&w->input);
 }
 
 void node_worker_release(struct node_worker *w)
@@ -180,7 +158,7 @@ void node_worker_release(struct node_worker *w)
     int status;
     child_kill(&w->child, &status);
     child_close_all(&w->child);
-    free(w->input);
-    free(w->line);
+    byte_queue_release(&w->input);
+    byte_queue_release(&w->line);
     *w = (struct node_worker){.child = CHILD_NONE};
 }

@@ -10,17 +10,15 @@
 struct node_worker {
     uint32_t channel;
     struct child child;
-    bool lines;       // its stdout is handed out line by line, because files that lines name go before them
-    bool end_input;   // close its stdin when all is written
-    bool stopped;     // as it was told
-    bool ended;       // all is told
-    bool dying;       // killed: of no interest any more, but not yet reaped
-    double closed_at; // when it closed its stdout; 0: not yet
-    char *input;      // for its stdin
-    size_t input_size, input_room, input_done; // the first `input_done` bytes are written
-    char *line;                                // begun
-    size_t line_size, line_room;
-    bool passing; // the line is too long to be looked into
+    bool lines;              // its stdout is handed out line by line, because files that lines name go before them
+    bool end_input;          // close its stdin when all is written
+    bool stopped;            // as it was told
+    bool ended;              // all is told
+    bool dying;              // killed: of no interest any more, but not yet reaped
+    double closed_at;        // when it closed its stdout; 0: not yet
+    struct byte_queue input; // for its stdin
+    struct byte_queue line;  // of its stdout: begun
+    bool passing;            // the line is too long to be looked into
 };
 
 // Gets a line, without its newline, before it is carried.

@@ -29,14 +29,6 @@ static void log_text(void *link, const char *text)
     free(line);
 }
 
-static void add(struct node_bytes *b, const char *bytes, size_t size)
-{
-    b->bytes = memory_room(b->bytes, &b->room, b->size + size + 1, 1);
-    if (size) memcpy(b->bytes + b->size, bytes, size);
-    b->size += size;
-    b->bytes[b->size] = 0;
-}
-
 int node_link_start(struct node_link *l, char *const argv[], struct error *err)
 {
     if (child_start(&l->child, argv, NULL, false, err)) return -1;
@@ -91,7 +83,7 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
     child_close(&l->child.to);
     child_kill(&l->child, &status);
     child_close_all(&l->child);
-    frame_reader_release(&l->in);
+    byte_queue_release(&l->in);
     frame_writer_release(&l->out);
     node_arrival_drop(&l->arrival);
     for (size_t i = 0; i < l->channel_count; i++) l->channels[i]->lost = !l->channels[i]->ended;
@@ -245,10 +237,10 @@ static void take_frame(struct node_link *l, const struct frame *f)
         if (l->state == LINK_WELCOMED) take_ready(l, object);
         break;
     case FRAME_OUTPUT:
-        if (c) add(&c->output, f->data, f->size);
+        if (c) byte_queue_add(&c->output, f->data, f->size);
         break;
     case FRAME_ERRORS:
-        if (c) add(&c->errors, f->data, f->size);
+        if (c) byte_queue_add(&c->errors, f->data, f->size);
         break;
     case FRAME_EXIT:
         if (!c) break;
@@ -281,7 +273,7 @@ static size_t output_waiting(const struct node_link *l)
 {
     size_t all = 0;
     for (size_t i = 0; i < l->channel_count; i++)
-        all += l->channels[i]->held + l->channels[i]->output.size + l->channels[i]->errors.size;
+        all += byte_queue_size(&l->channels[i]->output) + byte_queue_size(&l->channels[i]->errors);
     return all;
 }
 
@@ -308,9 +300,9 @@ void node_link_io(struct node_link *l)
     int got = 0;
     if (l->state == LINK_DOWN) return;
     double now = clock_now();
-    size_t before = l->in.size - l->in.used;
+    size_t before = byte_queue_size(&l->in);
     bool open = frame_read(&l->in, l->child.from);
-    if (l->in.size != before) l->heard = fmax(now, l->heard);
+    if (byte_queue_size(&l->in) != before) l->heard = fmax(now, l->heard);
     read_child_output(l);
     if (l->state == LINK_GREETING) read_greeting(l);
     while (l->state > LINK_GREETING && (got = frame_next(&l->in, &f, &err)) > 0) take_frame(l, &f);
@@ -387,8 +379,8 @@ void node_link_close(struct node_link *l, struct node_channel *c)
         l->channels[i] = l->channels[--l->channel_count];
         break;
     }
-    free(c->output.bytes);
-    free(c->errors.bytes);
+    byte_queue_release(&c->output);
+    byte_queue_release(&c->errors);
     free(c);
 }
 

@@ -25,18 +25,12 @@ struct node_link_settings {
     void *user;
 };
 
-struct node_bytes {
-    char *bytes;
-    size_t size, room;
-};
-
 struct node_channel {
     struct node_link *link;
     uint32_t number;
-    struct node_bytes output, errors; // what has arrived and was not yet taken
+    struct byte_queue output, errors; // what has arrived and was not yet taken
     bool ended, killed;               // the process has ended, `status` says how; the agent had to kill it
     bool lost;                        // with the link
-    size_t held;                      // bytes that its worker has taken and that are not a whole line yet
     bool stopped;
     int status;
 };
@@ -48,7 +42,7 @@ struct node_link {
     const struct node_link_settings *settings;
     enum node_link_state state;
     struct child child;
-    struct frame_reader in;
+    struct byte_queue in;
     struct frame_writer out;
     double started, heard, heartbeat_at, served;
     json_t *identity; // what the agent says of its node; NULL before it does

@@ -26,7 +26,8 @@ bool worker_running(const struct worker *w)
 int worker_start(struct worker *w, const char *name, char *const argv[], struct error *err)
 {
     w->name = name;
-    w->input_size = w->input_scanned = w->output_size = 0;
+    byte_queue_clear(&w->input);
+    byte_queue_clear(&w->output);
     w->words = (struct child_output){0};
     w->killed = w->lost = false;
     if (!w->link) return child_start(&w->child, argv, NULL, true, err);
@@ -42,16 +43,11 @@ int64_t worker_send(struct worker *w, json_t *request)
     char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(12));
     json_decref(request);
     size_t length = strlen(text);
-    if (w->channel) {
-        text[length] = '\n'; // in place of the NUL: frames have a size
+    text[length] = '\n'; // in place of the NUL
+    if (w->channel)
         node_channel_send(w->channel, text, length + 1);
-        free(text);
-        return id;
-    }
-    w->output = memory_room(w->output, &w->output_room, w->output_size + length + 1, 1);
-    memcpy(w->output + w->output_size, text, length);
-    w->output_size += length;
-    w->output[w->output_size++] = '\n';
+    else
+        byte_queue_add(&w->output, text, length + 1);
     free(text);
     return id;
 }
@@ -65,7 +61,7 @@ int worker_polled(const struct worker *w)
 bool worker_has_news(const struct worker *w)
 {
     const struct node_channel *c = w->channel;
-    return c && (c->output.size || c->errors.size || c->ended || c->lost);
+    return c && (byte_queue_size(&c->output) || byte_queue_size(&c->errors) || c->ended || c->lost);
 }
 
 int worker_poll(const struct worker *w, struct pollfd *p)
@@ -75,7 +71,7 @@ int worker_poll(const struct worker *w, struct pollfd *p)
     if (!c->pid) return 0;
     if (c->from >= 0) p[n++] = (struct pollfd){.fd = c->from, .events = POLLIN};
     if (c->errors >= 0) p[n++] = (struct pollfd){.fd = c->errors, .events = POLLIN};
-    if (c->to >= 0 && w->output_size) p[n++] = (struct pollfd){.fd = c->to, .events = POLLOUT};
+    if (c->to >= 0 && byte_queue_size(&w->output)) p[n++] = (struct pollfd){.fd = c->to, .events = POLLOUT};
     return n;
 }
 
@@ -90,49 +86,10 @@ static void read_stderr(struct worker *w)
     child_output_read(&w->words, &w->child.errors, pass_on, w);
 }
 
-// False when the worker has closed its end: it will never hear of the request.
-static bool write_output(struct worker *w)
-{
-    size_t done = 0;
-    bool open = true;
-    while (w->child.to >= 0 && done < w->output_size) {
-        ssize_t n = write(w->child.to, w->output + done, w->output_size - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            open = errno == EAGAIN || errno == EWOULDBLOCK;
-            break;
-        }
-        done += (size_t)n;
-    }
-    memmove(w->output, w->output + done, w->output_size - done);
-    w->output_size -= done;
-    return open;
-}
-
-// 1 as long as the pipe is open.
-static int read_input(struct worker *w)
-{
-    while (w->child.from >= 0) {
-        if (w->input_size + 65536 > w->input_room) {
-            if (w->input_size > LONGEST_LINE) return 0;
-            w->input_room = 2 * w->input_room + 65536;
-            w->input = memory_grow(w->input, w->input_room, 1);
-        }
-        ssize_t n = read(w->child.from, w->input + w->input_size, w->input_room - w->input_size);
-        if (n > 0)
-            w->input_size += (size_t)n;
-        else if (n == 0)
-            return 0;
-        else if (errno != EINTR)
-            return errno == EAGAIN || errno == EWOULDBLOCK;
-    }
-    return 0;
-}
-
 static void describe_death(const struct worker *w, struct error *err)
 {
     char how[96] = "closed its pipe, did not end, and was killed";
-    if (w->input_size > LONGEST_LINE)
+    if (byte_queue_size(&w->input) > LONGEST_LINE)
         snprintf(how, sizeof how, "sent a line of more than %d MiB, and was killed", LONGEST_LINE >> 20);
     else if (!w->killed)
         child_describe(w->exit_status, how, sizeof how);
@@ -143,21 +100,16 @@ static void describe_death(const struct worker *w, struct error *err)
 static int channel_io(struct worker *w, struct error *err)
 {
     struct node_channel *c = w->channel;
-    child_output_take(&w->words, c->errors.bytes, c->errors.size, pass_on, w);
-    c->errors.size = 0;
-    if (w->input_size + c->output.size > w->input_room) {
-        w->input_room = 2 * (w->input_size + c->output.size);
-        w->input = memory_grow(w->input, w->input_room, 1);
-    }
-    if (c->output.size) memcpy(w->input + w->input_size, c->output.bytes, c->output.size);
-    w->input_size += c->output.size;
-    c->output.size = 0;
-    c->held = w->input_size;
-    bool endless = w->input_size > LONGEST_LINE;
+    child_output_take(&w->words, byte_queue_first(&c->errors), byte_queue_size(&c->errors), pass_on, w);
+    byte_queue_clear(&c->errors);
+    bool endless = byte_queue_size(&c->output) > LONGEST_LINE;
     if (!c->ended && !c->lost && !endless) return 0;
     w->exit_status = c->status;
     w->killed = c->killed || endless;
     w->lost = c->lost;
+    byte_queue_release(&w->input);
+    w->input = c->output; // it is still read
+    c->output = (struct byte_queue){0};
     if (w->lost)
         error_set(err, "worker '%s' is lost with its node: %s", w->name, node_link_why(w->link));
     else
@@ -171,9 +123,10 @@ int worker_io(struct worker *w, struct error *err)
 {
     if (w->channel) return channel_io(w, err);
     if (!w->child.pid) return error_set(err, "worker '%s' is not running", w->name);
-    bool open = write_output(w);
+    bool open = w->child.to < 0 || byte_queue_write(&w->output, w->child.to);
     read_stderr(w);
-    if (read_input(w) && open) return 0;
+    open &= byte_queue_read(&w->input, w->child.from, LONGEST_LINE) && byte_queue_size(&w->input) <= LONGEST_LINE;
+    if (open) return 0;
     // A pipe is closed: give the process a moment to end by itself, so that its own exit status is seen, then kill it.
     for (int i = 0; i < 200 && !child_ended(&w->child, &w->exit_status); i++) {
         if (i == 199) {
@@ -211,26 +164,20 @@ bool worker_lost_with_node(const struct worker *w)
 
 int worker_receive(struct worker *w, json_t **answer, struct error *err)
 {
-    size_t polled = w->input_scanned, new = w->input_size - polled;
-    char *end = new ? memchr(w->input + polled, '\n', new) : NULL;
-    w->input_scanned = end ? 0 : w->input_size;
-    if (!end) return 0;
-    *end = 0;
-    size_t used = (size_t)(end - w->input) + 1;
-    *answer = json_parse(w->input, err);
+    struct byte_queue *in = w->channel ? &w->channel->output : &w->input;
+    char *line = byte_queue_line(in, NULL);
+    if (!line) return 0;
+    *answer = json_parse(line, err);
     if (*answer && !json_is_object(*answer)) {
-        error_set(err, "not a JSON object: '%.80s'", w->input);
+        error_set(err, "not a JSON object: '%.80s'", line);
         json_decref(*answer);
         *answer = NULL;
     }
-    memmove(w->input, w->input + used, w->input_size - used);
-    w->input_size -= used;
-    if (w->channel) w->channel->held = w->input_size;
     struct error why;
     if (*answer && w->link && node_files_found(w->link, *answer, &why)) { // the node goes, and all its workers with it
         node_link_stop(w->link, true, "%s", why.message);
         json_decref(*answer);
-        w->input_size = w->input_scanned = 0;
+        byte_queue_clear(in);
         return 0;
     }
     if (*answer) return 1;
@@ -248,7 +195,8 @@ void worker_kill(struct worker *w)
         node_link_close(w->link, w->channel);
         w->channel = NULL;
     }
-    w->input_size = w->input_scanned = w->output_size = 0;
+    byte_queue_clear(&w->input);
+    byte_queue_clear(&w->output);
 }
 
 void worker_stop(struct worker *w, double seconds)
@@ -271,8 +219,8 @@ void worker_stop(struct worker *w, double seconds)
 void worker_release(struct worker *w)
 {
     worker_kill(w);
-    free(w->input);
-    free(w->output);
+    byte_queue_release(&w->input);
+    byte_queue_release(&w->output);
     *w = WORKER_NONE;
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tuner/base/byte_queue.h"
 #include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/error.h"
@@ -34,15 +35,13 @@ struct worker {
     struct child child;           // here
     struct node_channel *channel; // there; NULL: not running
     int64_t next_id;
-    char *input;                                  // bytes read and not yet a whole line
-    size_t input_size, input_room, input_scanned; // the first `input_scanned` have no end of a line
-    char *output;                                 // bytes not yet written
-    size_t output_size, output_room;
-    struct child_output words;                                            // on stderr
-    int exit_status;                                                      // of waitpid, once dead
-    bool killed;                                                          // by us
-    bool lost;                                                            // its node was
-    enum worker_failure failure;                                          // of the last worker_wait
+    struct byte_queue input;     // bytes read, the last of which may not be a whole line; a channel has its own
+    struct byte_queue output;    // bytes not yet written
+    struct child_output words;   // on stderr
+    int exit_status;             // of waitpid, once dead
+    bool killed;                 // by us
+    bool lost;                   // its node was
+    enum worker_failure failure; // of the last worker_wait
     void (*chatter)(void *user, const struct worker *, const char *line); // its stderr, line by line; may be NULL
     void (*progress)(void *user, const struct worker *, const char *what,
                      double share); // what worker_wait hears while it waits; may be NULL

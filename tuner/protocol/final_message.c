@@ -65,8 +65,8 @@ static const struct record_field entry_fields[] = {
      .flags = RECORD_ALWAYS},
     {0}};
 #undef MEMBER
-static const struct record entry_record = {"an entry of the final", sizeof(struct final_entry_answer), entry_fields,
-                                           check_entry};
+const struct record final_entry_record = {"an entry of the final", sizeof(struct final_entry_answer), entry_fields,
+                                          check_entry};
 
 static int check_answer(const void *record, struct error *err)
 {
@@ -82,9 +82,16 @@ static const struct record_field answer_fields[] = {
     {"head", RECORD_IN_PLACE(struct final_answer, head, answer_head_record)},
     {"busy", RECORD_MEMBER(struct final_answer, busy), .high = TRIAL_LONGEST_TIME},
     {"wall", RECORD_MEMBER(struct final_answer, wall), .high = TRIAL_LONGEST_TIME},
-    {"entries", RECORD_RECORDS(struct final_answer, entries, entry_count, entry_record)},
+    {"entries", RECORD_RECORDS(struct final_answer, entries, entry_count, final_entry_record)},
     {0}};
 const struct record final_answer_record = {"the answer", sizeof(struct final_answer), answer_fields, check_answer};
+
+struct final_times *final_entry_times(const struct final_entry_answer *e, size_t problem)
+{
+    for (size_t i = 0; i < e->problem_count; i++)
+        if (e->problems[i].problem == (int)problem) return &e->problems[i];
+    return NULL;
+}
 
 json_t *final_times_json(const struct final_times *t)
 {

@@ -44,19 +44,21 @@ struct final_entry_answer {
     const char *reason, *detail;
     double error;           // the worst element's over its bound
     const char *cubin_hash; // of the bytes that ran
-    const struct final_times *problems;
+    struct final_times *problems;
     size_t problem_count;
 };
 
 struct final_answer {
     struct answer_head head;
     double busy, wall; // s
-    const struct final_entry_answer *entries;
+    struct final_entry_answer *entries;
     size_t entry_count;
 };
 
-extern const struct record final_request_record, final_answer_record;
+extern const struct record final_request_record, final_entry_record, final_answer_record;
 
+// What an entry did on a problem; NULL where there is nothing.
+struct final_times *final_entry_times(const struct final_entry_answer *, size_t problem);
 // The times of a problem as a list, null where there is none. New reference.
 json_t *final_times_json(const struct final_times *);
 

@@ -19,7 +19,8 @@ struct exporter {
     const struct job *job;
     struct recorded *recorded;
     struct store *store;
-    size_t room, used; // trials in the store, trials exported
+    const json_t *metrics; // the device's document of each counter's hardware metric
+    size_t used;           // trials exported
     struct export_left_out left_out;
 };
 
@@ -75,42 +76,44 @@ static void set_space(struct recorded *r, const struct job *job)
         r->constraints[i] = text_copy(space_constraint_text(job->space, i));
 }
 
-static size_t find_metric(const struct recorded *r, const char *key)
+// The number of a metric. Trials tend to have the same counters in the same order, so the one after `last` is tried
+// first.
+static size_t find_metric(const struct recorded *r, const char *key, size_t last)
 {
-    size_t m = 0;
-    while (m < r->metric_count && strcmp(r->metrics[m].key, key) != 0) m++;
-    return m;
-}
-
-static void add_metric(struct recorded *r, const char *key, const char *metric, const char *unit)
-{
-    if (find_metric(r, key) < r->metric_count) return;
-    r->metrics = memory_grow(r->metrics, r->metric_count + 1, sizeof *r->metrics);
-    r->metrics[r->metric_count++] = (struct recorded_metric){text_copy(key), text_copy(metric), text_copy(unit)};
+    for (size_t i = 1; i <= r->metric_count; i++)
+        if (!strcmp(r->metrics[(last + i) % r->metric_count].key, key)) return (last + i) % r->metric_count;
+    return r->metric_count;
 }
 
 // The trials' counters name the columns; the device's document gives the hardware metric of each.
-static int add_trial_metrics(void *user, const struct trial *trial)
+static void add_metric(struct exporter *e, const char *key)
 {
-    struct exporter *e = user;
-    for (size_t i = 0; i < trial->counter_count; i++) add_metric(e->recorded, trial->counters[i].key, "", "");
-    e->room++;
-    return 0;
+    struct recorded *r = e->recorded;
+    const json_t *metric = NULL, *one;
+    size_t i;
+    json_array_foreach(e->metrics, i, one) if (!strcmp(json_get_string(one, "key", ""), key)) metric = one;
+    r->metrics = memory_grow(r->metrics, r->metric_count + 1, sizeof *r->metrics);
+    r->metrics[r->metric_count++] =
+        (struct recorded_metric){text_copy(key), text_copy(json_get_string(metric, "metric", "")),
+                                 text_copy(json_get_string(metric, "unit", ""))};
 }
 
-static void describe_metrics(struct recorded *r, const json_t *device)
+// Adds the metrics that a trial is the first to have, and their cells to the trials that there are.
+static void add_metrics(struct exporter *e, const struct trial *trial)
 {
-    const json_t *metric;
-    size_t i;
-    json_array_foreach(json_object_get(json_object_get(device, "counters"), "metrics"), i, metric)
-    {
-        size_t m = find_metric(r, json_get_string(metric, "key", ""));
-        if (m == r->metric_count) continue;
-        free(r->metrics[m].metric);
-        free(r->metrics[m].unit);
-        r->metrics[m].metric = text_copy(json_get_string(metric, "metric", ""));
-        r->metrics[m].unit = text_copy(json_get_string(metric, "unit", ""));
+    struct recorded *r = e->recorded;
+    size_t before = r->metric_count, last = before;
+    for (size_t i = 0; i < trial->counter_count; i++) {
+        last = find_metric(r, trial->counters[i].key, last);
+        if (last == r->metric_count) add_metric(e, trial->counters[i].key);
     }
+    if (r->metric_count == before) return;
+    double *cells = memory_new(r->trial_count * r->metric_count, sizeof *cells);
+    for (size_t i = 0; i < r->trial_count * r->metric_count; i++) cells[i] = NAN;
+    for (size_t n = 0; n < e->used && before; n++)
+        memcpy(cells + n * r->metric_count, r->counters + n * before, before * sizeof *cells);
+    free(r->counters);
+    r->counters = cells;
 }
 
 static bool counts_events(const char *metric)
@@ -121,10 +124,11 @@ static bool counts_events(const char *metric)
 
 static void set_counters(double *cells, const struct recorded *r, const struct trial *trial)
 {
+    size_t m = r->metric_count;
     for (size_t i = 0; i < trial->counter_count; i++) {
         const struct trial_counter *c = &trial->counters[i];
-        size_t m = find_metric(r, c->key);
-        if (c->problem != 0 || m == r->metric_count || isnan(c->value)) continue;
+        if (c->problem != 0 || isnan(c->value)) continue;
+        m = find_metric(r, c->key, m);
         double *cell = &cells[m];
         *cell = isnan(*cell)                          ? c->value
                 : counts_events(r->metrics[m].metric) ? *cell + c->value
@@ -140,9 +144,7 @@ static void copy_fields(enum field_level level, void *to, const void *from, stru
     for (size_t i = 0; i < count; i++) {
         const struct trial_field *f = &fields[i];
         if (f->level != level || !(f->flags & FIELD_RECORDED)) continue;
-        json_t *value = field_json(f, from);
-        field_take(f, to, value, memory);
-        json_decref(value);
+        field_copy(f, to, from, memory);
     }
 }
 
@@ -152,6 +154,7 @@ static int add_trial(void *user, const struct trial *trial)
     struct recorded *r = e->recorded;
     if (e->used == r->trial_count) return 1; // more finished since the count
     size_t n = e->used;
+    add_metrics(e, trial);
     if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
         e->left_out.elsewhere++;
         return 0;
@@ -227,7 +230,10 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
                                  const json_t *device, struct export_left_out *left_out, struct error *err)
 {
     struct recorded *r = recorded_new();
-    struct exporter e = {.job = job, .recorded = r, .store = store};
+    struct exporter e = {.job = job,
+                         .recorded = r,
+                         .store = store,
+                         .metrics = json_object_get(json_object_get(device, "counters"), "metrics")};
     free(r->job);
     free(r->objective);
     r->job = text_copy(job->name);
@@ -241,9 +247,10 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
                   environment->arch, "source_hash", environment->source_hash, "key", environment->key);
     set_problems(r, job);
     set_space(r, job);
-    int failed = store_each(store, false, 0, add_trial_metrics, &e, err) < 0;
-    describe_metrics(r, device);
-    recorded_add_trials(r, e.room);
+    int64_t counts[STATUS_COUNT], room = 0;
+    int failed = store_counts(store, counts, err) < 0;
+    for (int i = 0; i < STATUS_COUNT && !failed; i++) room += counts[i];
+    recorded_add_trials(r, (size_t)room);
     if (!failed) failed = store_each(store, false, 0, add_trial, &e, err) < 0;
     r->trial_count = e.used;
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;

@@ -1,4 +1,5 @@
 // Our own format of recorded spaces, in and out; recorded.h describes it.
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -301,22 +302,26 @@ static void put_number(struct text *o, double value)
 // A field of a record; null where it is unknown.
 static void put_field(struct text *o, const struct trial_field *f, const void *record)
 {
-    json_t *value = field_json(f, record), *sample;
-    size_t i;
-    if (json_is_array(value)) {
+    const void *place = (const char *)record + f->place;
+    if (!field_known(f, record)) {
+        text_add(o, "null");
+    } else if (f->kind == FIELD_REAL) {
+        put_number(o, *(const double *)place);
+    } else if (f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER) {
+        text_add(o, "%" PRId64, *(const int64_t *)place);
+    } else if (f->kind == FIELD_SAMPLES) {
+        size_t count = ((const struct trial_problem *)record)->sample_count;
         text_add(o, "[");
-        json_array_foreach(value, i, sample)
-        {
+        for (size_t i = 0; i < count; i++) {
             if (i) text_add(o, ",");
-            put_number(o, json_is_number(sample) ? json_number_value(sample) : NAN);
+            put_number(o, (*(const double *const *)place)[i]);
         }
         text_add(o, "]");
-    } else if (json_is_number(value)) {
-        put_number(o, json_number_value(value));
     } else {
+        json_t *value = field_json(f, record);
         put_json(o, value);
+        json_decref(value);
     }
-    json_decref(value);
 }
 
 static void put_value(struct text *o, const struct recorded_parameter *p, size_t index)

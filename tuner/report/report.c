@@ -196,8 +196,7 @@ struct environments {
 static int keep_environment(void *user, const struct environment *e)
 {
     struct environments *all = user;
-    all->list = memory_grow(all->list, all->count + 1, sizeof *all->list);
-    all->list[all->count++] = environment_copy(&all->memory, e);
+    memory_add(all->list, all->count) = environment_copy(&all->memory, e);
     return 0;
 }
 

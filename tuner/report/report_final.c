@@ -128,7 +128,7 @@ int report_final(const struct result *r, struct report_final *out, struct error 
     *out = (struct report_final){.verdict = open && !document ? "undecided" : "no final"};
     int status = document ? final_read(&final, document, r->tuned_count, err) : 0;
     if (!status && document) {
-        final_compare_candidates(&final, document);
+        final_compare_candidates(&final);
         json_t *entries = json_array();
         for (size_t i = 0; i < final.entry_count; i++)
             json_array_append_new(entries, entry_json(r, &final, &final.entries[i]));

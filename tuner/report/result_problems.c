@@ -25,8 +25,7 @@ double result_objective(const struct result *r, const double *times)
 
 static void add_problem(struct result *r, const char *name, bool tuned)
 {
-    r->problems = memory_grow(r->problems, r->problem_count + 1, sizeof *r->problems);
-    r->problems[r->problem_count++] = (struct report_problem){text_copy(name), tuned, NAN, NAN, NAN};
+    memory_add(r->problems, r->problem_count) = (struct report_problem){text_copy(name), tuned, NAN, NAN, NAN};
     r->tuned_count += tuned;
 }
 

@@ -37,8 +37,7 @@ static void release_moments(struct moments *m)
 
 static void add_run(struct run_times *r, double from)
 {
-    r->runs = memory_grow(r->runs, r->count + 1, sizeof *r->runs);
-    r->runs[r->count++] = (struct search_run){.from = from, .started = from, .ended = from, .began = from};
+    memory_add(r->runs, r->count) = (struct search_run){.from = from, .started = from, .ended = from, .began = from};
 }
 
 // The last run that had begun by then, or the first run.

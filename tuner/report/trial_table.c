@@ -25,8 +25,8 @@ static void take_names(struct reading *r, const char *config)
     const char *at = *config ? config : NULL;
     for (; at && t->parameter_count < SPACE_MAX_PARAMETERS; at = text_next_item(at, NULL)) {
         size_t length = strcspn(at, "=");
-        t->parameters = memory_grow(t->parameters, t->parameter_count + 1, sizeof *t->parameters);
-        t->parameters[t->parameter_count++] = (struct tried_parameter){.name = text_format("%.*s", (int)length, at)};
+        memory_add(t->parameters, t->parameter_count) =
+            (struct tried_parameter){.name = text_format("%.*s", (int)length, at)};
     }
     r->values = memory_new(t->parameter_count, sizeof *r->values);
 }

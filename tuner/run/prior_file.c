@@ -35,7 +35,7 @@ static int add_store(struct transfer *t, const char *path, const char *environme
     int status =
         environment ? store_read_environment(store, environment, err) : store_last_environment(store, &last, err);
     if (status == 1) status = error_set(err, "%s: the store has no trials", path);
-    if (!status && store_each(store, false, 0, visit, t, err) < 0) status = -1;
+    if (!status && store_scan(store, visit, t, err) < 0) status = -1;
     store_close(store);
     return status;
 }

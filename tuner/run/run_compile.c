@@ -34,7 +34,7 @@ static void finish(struct run *r, struct task *t, enum trial_status status, cons
         run_commit(r, t, status, reason, NULL, NULL);
     else if (t->queued.purpose == TASK_COUNT)
         run_commit_counters(r, t, NULL);
-    else if (r->final.builds.decision)
+    else if (r->final.builds.on)
         drop_build(r, t, reason);
     else
         task_drop(&r->policy, t);
@@ -65,7 +65,7 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
     if (t->by_nvcc) builds_compiled(&r->final, answer);
     enum compile_result result = compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err);
     run_watch_compiled(&r->watch, compiler, result != COMPILE_DONE);
-    if (result != COMPILE_DONE && r->final.builds.decision) { // the final is decided and stays so
+    if (result != COMPILE_DONE && r->final.builds.on) { // the final is decided and stays so
         drop_build(r, t, reason);
         return;
     }

@@ -107,7 +107,7 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
     else if (request.kind == REQUEST_CHECK)
         demote(r, gpu_checks_take(&r->checks, gpu, &answer));
     else
-        r->final.answer = json_deep_copy(message);
+        final_take(&r->final, message);
     free(request.tasks);
     arena_release(&memory);
 }

@@ -22,7 +22,7 @@ struct counters_there {
 };
 struct hello {
     const struct counters_there *counters;
-    const json_t *recorded; // of a recording
+    const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
 };
 static const struct record_field there_fields[] = {{"available", RECORD_MEMBER(struct counters_there, available)},
                                                    {"reason", RECORD_MEMBER(struct counters_there, reason)},
@@ -30,6 +30,7 @@ static const struct record_field there_fields[] = {{"available", RECORD_MEMBER(s
 static const struct record there_record = {"the counters", sizeof(struct counters_there), there_fields, NULL};
 static const struct record_field hello_fields[] = {{"counters", RECORD_RECORD(struct hello, counters, there_record)},
                                                    {"recorded", RECORD_MEMBER(struct hello, recorded)},
+                                                   {"recording", RECORD_MEMBER(struct hello, recording)},
                                                    {0}};
 static const struct record hello_record = {"the device", sizeof(struct hello), hello_fields, NULL};
 
@@ -294,6 +295,8 @@ static void collect_starts(struct run *r)
 // What works on parts of the run, once the GPU workers know the job.
 static void hand_out(struct run *r)
 {
+    struct hello hello;
+    record_read(&hello_record, r->pool.hello, &hello, &r->memory, NULL);
     r->checks = (struct gpu_checks){.job = r->job,
                                     .pool = &r->pool,
                                     .policy = &r->policy,
@@ -309,6 +312,7 @@ static void hand_out(struct run *r)
                                          .setup = &r->setup,
                                          .policy = &r->policy,
                                          .store = r->store,
+                                         .recording = hello.recording,
                                          .display = &r->display,
                                          .failure = &r->failure};
 }

@@ -153,7 +153,7 @@ static int take_best(void *user, const struct trial *trial)
 int search_find_best(struct search *s, struct error *err)
 {
     incumbent_forget(&s->incumbent);
-    return store_each(s->store, true, 0, take_best, s, err) < 0 ? -1 : 0;
+    return store_each_with(s->store, true, 0, STORE_PROBLEMS, take_best, s, err) < 0 ? -1 : 0;
 }
 
 struct valid_count {
@@ -176,6 +176,6 @@ int search_knows_all(struct search *s, struct error *err)
     uint64_t stored = 0, size = space_size(s->job->space);
     if (store_counts(s->store, counts, err)) return -1;
     for (int i = 0; i < STATUS_COUNT; i++) stored += (uint64_t)counts[i];
-    if (stored >= size && store_each(s->store, false, 0, count_valid, &valid, err) < 0) return -1;
+    if (stored >= size && store_scan(s->store, count_valid, &valid, err) < 0) return -1;
     return valid.count >= size;
 }

@@ -254,8 +254,7 @@ static int add_alias(struct closure *c, const char *name, size_t file, struct er
         free(plain);
         return result;
     }
-    s->aliases = memory_grow(s->aliases, s->alias_count + 1, sizeof *s->aliases);
-    s->aliases[s->alias_count++] = (struct source_alias){plain, file};
+    memory_add(s->aliases, s->alias_count) = (struct source_alias){plain, file};
     return 0;
 }
 

@@ -25,8 +25,7 @@ static const struct {
 
 static void append(char ***list, size_t *count, char *text)
 {
-    *list = memory_grow(*list, *count + 1, sizeof **list);
-    (*list)[(*count)++] = text;
+    memory_add(*list, *count) = text;
 }
 
 bool source_options_toolkit(const char *folder)
@@ -78,8 +77,7 @@ int source_options_read(struct source_options *o, const struct source_request *r
         if (known[which].kind == OPTION_FOLDER && add_folder(o, value)) continue;
         if (known[which].kind == OPTION_MACRO) append(&o->macro, &o->macro_count, text_copy(value));
         if (known[which].kind == OPTION_BEFORE) {
-            o->before = memory_grow(o->before, o->before_count + 1, sizeof *o->before);
-            o->before[o->before_count++] = (struct source_before){text_copy(value), o->rest_count};
+            memory_add(o->before, o->before_count) = (struct source_before){text_copy(value), o->rest_count};
         }
         append(&o->rest, &o->rest_count,
                text_format("%s%s%s", known[which].name, known[which].joined ? "" : "=", value));

@@ -115,6 +115,7 @@ void store_close(struct store *store)
     arena_release(&store->session);
     arena_release(&store->blob);
     free(store->present);
+    free(store->rows);
     free(store->lock_path);
     free(store->rescued);
     free(store->path);
@@ -134,16 +135,11 @@ static int find_environment(struct store *store, const char *key, int64_t *row, 
                       &query, err))
         return -1;
     sqlite3_bind_text(query, 1, key, -1, SQLITE_STATIC);
-    int result = 0, step = sqlite3_step(query);
-    *row = 0;
-    if (step == SQLITE_ROW) {
-        *row = sqlite3_column_int64(query, 0);
-        *last = sqlite3_column_int(query, 1);
-    } else if (step != SQLITE_DONE) {
-        result = store_failed(store, err);
-    }
+    int step = store_step(store, query, err);
+    *row = step > 0 ? sqlite3_column_int64(query, 0) : 0;
+    if (step > 0) *last = sqlite3_column_int(query, 1);
     sqlite3_finalize(query);
-    return result;
+    return step < 0 ? -1 : 0;
 }
 
 int store_use_environment(struct store *store, const struct environment *environment, struct error *err)
@@ -203,15 +199,14 @@ int store_each_environment(struct store *store, int (*visit)(void *user, const s
 {
     sqlite3_stmt *query = NULL;
     if (prepare_environments(store, &query, err)) return -1;
-    int step, stopped = 0;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW && !stopped) {
+    int step = 0, stopped = 0;
+    while (!stopped && (step = store_step(store, query, err)) > 0) {
         struct environment environment;
         read_environment(query, &environment);
         stopped = visit(user, &environment);
     }
-    int result = step == SQLITE_DONE || stopped ? stopped : store_failed(store, err);
     sqlite3_finalize(query);
-    return result;
+    return stopped ? stopped : step;
 }
 
 int store_last_environment(struct store *store, struct environment *environment, struct error *err)
@@ -219,22 +214,15 @@ int store_last_environment(struct store *store, struct environment *environment,
     sqlite3_stmt *query = NULL;
     if (prepare_environments(store, &query, err)) return -1;
     *environment = (struct environment){"", "", "", "", "", "", "", ""};
-    int result, step = sqlite3_step(query);
-    if (step == SQLITE_ROW) {
+    int step = store_step(store, query, err);
+    if (step > 0) {
         struct environment row;
         read_environment(query, &row);
         store->environment = sqlite3_column_int64(query, 0);
-        *environment = (struct environment){
-            arena_copy(&store->session, row.key),         arena_copy(&store->session, row.job),
-            arena_copy(&store->session, row.source_hash), arena_copy(&store->session, row.compiler),
-            arena_copy(&store->session, row.device),      arena_copy(&store->session, row.arch),
-            arena_copy(&store->session, row.driver),      arena_copy(&store->session, row.settings)};
-        result = 0;
-    } else {
-        result = step == SQLITE_DONE ? 1 : store_failed(store, err);
+        *environment = environment_copy(&store->session, &row);
     }
     sqlite3_finalize(query);
-    return result;
+    return step > 0 ? 0 : step ? -1 : 1;
 }
 
 const char *store_library_version(void)

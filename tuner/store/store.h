@@ -86,8 +86,12 @@ int store_get(struct store *, int64_t id, struct trial *, struct error *); // by
 // call of visit, which may use the store.
 int store_each(struct store *, bool best, int64_t limit, int (*visit)(void *user, const struct trial *), void *user,
                struct error *);
-// As store_each in order of id, but with only each trial's own figures: without problems, stages and counters, and
-// with facts unknown. A million trials take seconds. visit must not use the store.
+// The same with only some of a trial's lists: the others are empty, and without stages the facts are unknown.
+enum store_parts { STORE_PROBLEMS = 1, STORE_STAGES = 2, STORE_COUNTERS = 4, STORE_WHOLE = 7 };
+int store_each_with(struct store *, bool best, int64_t limit, unsigned parts,
+                    int (*visit)(void *user, const struct trial *), void *user, struct error *);
+// As store_each in order of id, but with only each trial's own figures, and within one query: a million trials take
+// seconds. visit must not use the store.
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
 // first the best of each, then the second best ..., at most `limit`. They start a search and must be measured

@@ -43,15 +43,14 @@ static int each_document(struct store *store, enum statement which, const char *
     sqlite3_bind_text(query, 1, kind, -1, SQLITE_STATIC);
     sqlite3_bind_int64(query, 2, owner);
     sqlite3_bind_int64(query, 3, limit ? limit : -1);
-    int step, result = 0;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW) {
+    int result;
+    while ((result = store_step(store, query, err)) > 0) {
         struct found *found = arena_new(&memory, sizeof *found);
         found->when = sqlite3_column_double(query, 0);
         found->json = arena_copy(&memory, (const char *)sqlite3_column_text(query, 1));
         *end = found;
         end = &found->next;
     }
-    if (step != SQLITE_DONE) result = store_failed(store, err);
     sqlite3_reset(query);
     sqlite3_clear_bindings(query);
     for (; first && !result; first = first->next) result = visit(user, first->when, first->json);
@@ -119,7 +118,7 @@ int store_get_blob(struct store *store, const char *hash, const void **bytes, si
     sqlite3_stmt *get = store_statement(store, STATEMENT_GET_BLOB, err);
     if (!get) return -1;
     sqlite3_bind_text(get, 1, hash, -1, SQLITE_STATIC);
-    int step = sqlite3_step(get), result = step == SQLITE_ROW ? 0 : step == SQLITE_DONE ? 1 : store_failed(store, err);
+    int step = store_step(store, get, err), result = step > 0 ? 0 : step ? -1 : 1;
     if (!result) {
         char found[HASH_TEXT_SIZE];
         const void *stored = sqlite3_column_blob(get, 0); // NULL where it is empty
@@ -153,8 +152,8 @@ int store_trial_blob(struct store *store, int64_t trial, const char *kind, char 
     if (!get) return -1;
     sqlite3_bind_int64(get, 1, trial);
     sqlite3_bind_text(get, 2, kind, -1, SQLITE_STATIC);
-    int step = sqlite3_step(get), result = step == SQLITE_ROW ? 0 : step == SQLITE_DONE ? 1 : store_failed(store, err);
-    if (!result) snprintf(hash, HASH_TEXT_SIZE, "%s", (const char *)sqlite3_column_text(get, 0));
+    int step = store_step(store, get, err);
+    if (step > 0) snprintf(hash, HASH_TEXT_SIZE, "%s", (const char *)sqlite3_column_text(get, 0));
     sqlite3_reset(get);
-    return result;
+    return step > 0 ? 0 : step ? -1 : 1;
 }

@@ -106,13 +106,10 @@ static bool has_column(struct store *store, const struct trial_field *f, struct 
     }
     sqlite3_bind_text(query, 1, tables[f->level], -1, SQLITE_STATIC);
     sqlite3_bind_text(query, 2, f->name, -1, SQLITE_STATIC);
-    int step = sqlite3_step(query);
-    if (step != SQLITE_ROW && step != SQLITE_DONE) {
-        store_failed(store, err);
-        *failed = true;
-    }
+    int step = store_step(store, query, err);
+    *failed = step < 0;
     sqlite3_finalize(query);
-    return step == SQLITE_ROW;
+    return step > 0;
 }
 
 int store_find_columns(struct store *store, struct error *err)
@@ -202,7 +199,7 @@ void store_bind_fields(sqlite3_stmt *statement, int *parameter, enum field_level
             break;
         default:
             bind_samples(statement, at, *(const double *const *)place,
-                         *(const size_t *)((const char *)record + f->count_place));
+                         ((const struct trial_problem *)record)->sample_count);
         }
     }
 }
@@ -261,7 +258,7 @@ int store_read_fields(struct store *store, sqlite3_stmt *query, int *column, enu
             *(double *)place = null ? (double)NAN : sqlite3_column_double(query, at);
             break;
         default:
-            read_samples(text, (const double **)place, (size_t *)((char *)record + f->count_place), memory);
+            read_samples(text, (const double **)place, &((struct trial_problem *)record)->sample_count, memory);
         }
     }
     return 0;

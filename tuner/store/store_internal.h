@@ -54,6 +54,9 @@ struct store {
     sqlite3_stmt *statements[STATEMENT_COUNT];
     struct arena found, document, session; // what store_find, store_get_document, store_last_environment gave out
     struct arena blob;
+    bool reading;    // a transaction of store_begin_reading is open
+    char *rows;      // room for the rows of a trial while they are read
+    size_t row_room; // bytes of it
 };
 
 // errno of the last failure: of the connection or, where SQLite noted none, of the database's or the log's file.
@@ -69,12 +72,18 @@ sqlite3_stmt *store_statement(struct store *, enum statement, struct error *err)
 int store_prepare(struct store *, const char *text, sqlite3_stmt **statement, struct error *err);
 // Runs a statement that gives no rows. 0, or -1 with a message.
 int store_run(struct store *, sqlite3_stmt *, struct error *err);
+// The next row of a query: 1, 0 when there is none, -1 with a message.
+int store_step(struct store *, sqlite3_stmt *, struct error *err);
 // Runs SQL without parameters and rows.
 int store_execute(struct store *, const char *text, struct error *err);
 
 int store_begin(struct store *, struct error *err);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
 int store_end(struct store *, int status, struct error *err);
+
+// A transaction around several queries, so that they take one lock and see one state. None within another transaction.
+int store_begin_reading(struct store *, struct error *err);
+void store_end_reading(struct store *);
 
 // Whether what was just committed is in the file that has the store's name (store_presence.c); the store's `committed`.
 // -1 with a message when the file was deleted, replaced, or taken by another tuner: what the store held is then in a

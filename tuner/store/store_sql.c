@@ -65,6 +65,12 @@ int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
     return result;
 }
 
+int store_step(struct store *store, sqlite3_stmt *statement, struct error *err)
+{
+    int step = sqlite3_step(statement);
+    return step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : store_failed(store, err);
+}
+
 int store_execute(struct store *store, const char *text, struct error *err)
 {
     return sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
@@ -81,6 +87,18 @@ int store_end(struct store *store, int status, struct error *err)
     // SQLite itself rolls back when the disk is full.
     if (status && !sqlite3_get_autocommit(store->db)) store_execute(store, "ROLLBACK", NULL);
     return status ? status : tell_committed(store, err);
+}
+
+int store_begin_reading(struct store *store, struct error *err)
+{
+    store->reading = sqlite3_get_autocommit(store->db);
+    return store->reading ? store_execute(store, "BEGIN", err) : 0;
+}
+
+void store_end_reading(struct store *store)
+{
+    if (store->reading) store_execute(store, "COMMIT", NULL); // nothing was written
+    store->reading = false;
 }
 
 int store_prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)

@@ -3,19 +3,21 @@
 
 #include "tuner/store/store_internal.h"
 
+// A "+" keeps SQLite from an index that is in another order than the rows: reading them all in their order is six times
+// as fast.
 static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_ADD_COUNTER] =
         "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
     [STATEMENT_ADD_VERDICT] = "INSERT INTO verdicts (trial, status, reason, written) VALUES (?,?,?,?)",
-    [STATEMENT_VERDICTS] = "SELECT count(*) FROM verdicts WHERE trial = ?",
+    [STATEMENT_VERDICTS] = "SELECT 1 FROM verdicts WHERE trial = ? LIMIT 1",
     [STATEMENT_SET_COUNTED] = "UPDATE trials SET counted = 1 WHERE id = ?",
     [STATEMENT_COUNTERS] =
         "SELECT problem, stage, key, value FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
-    [STATEMENT_IDS] = "SELECT id FROM trials WHERE environment = ? ORDER BY id LIMIT ?",
-    [STATEMENT_BEST_IDS] = "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND " STORE_JUDGED_STATUS
+    [STATEMENT_IDS] = "SELECT id FROM trials WHERE +environment = ? ORDER BY id LIMIT ?",
+    [STATEMENT_BEST_IDS] = "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? AND " STORE_JUDGED_STATUS
                            " = 'ok' AND t.objective IS NOT NULL ORDER BY t.objective, t.id LIMIT ?",
     [STATEMENT_COUNTS] =
-        "SELECT " STORE_JUDGED_STATUS ", count(*) FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? GROUP BY 1",
+        "SELECT " STORE_JUDGED_STATUS ", count(*) FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? GROUP BY 1",
     [STATEMENT_ELSEWHERE] = "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
                             " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
                             " FROM " STORE_JUDGED_TRIALS " JOIN environments e ON e.id = t.environment"

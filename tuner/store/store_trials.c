@@ -122,10 +122,9 @@ int store_decided(struct store *store, int64_t trial, struct error *err)
     sqlite3_stmt *query = store_statement(store, STATEMENT_VERDICTS, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, trial);
-    int step = sqlite3_step(query), count = step == SQLITE_ROW ? sqlite3_column_int(query, 0) : 0;
-    if (step != SQLITE_ROW) count = store_failed(store, err);
+    int found = store_step(store, query, err);
     sqlite3_reset(query);
-    return count < 0 ? -1 : count > 0;
+    return found;
 }
 
 static int retry_trial(struct store *store, const struct trial *trial, struct error *err)
@@ -167,68 +166,50 @@ int store_add_counters(struct store *store, int64_t trial, const struct trial_co
     return store_end(store, status, err);
 }
 
-// Reads the rows that belong to a trial; `count` is their number. Returns the array, or NULL with *result
-// -1.
-static sqlite3_stmt *rows_of(struct store *store, enum statement which, int64_t trial, size_t *count, struct error *err)
+static int read_counter(sqlite3_stmt *query, struct trial_counter *counter, struct arena *memory)
 {
-    sqlite3_stmt *query = store_statement(store, which, err);
-    if (!query) return NULL;
-    sqlite3_bind_int64(query, 1, trial);
-    int step;
-    *count = 0;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW) ++*count;
-    if (step != SQLITE_DONE) {
-        store_failed(store, err);
-        return NULL;
-    }
-    sqlite3_reset(query); // bindings stay: the caller steps through the same rows
-    return query;
+    *counter = (struct trial_counter){
+        .problem = sqlite3_column_int(query, 0),
+        .stage = sqlite3_column_int(query, 1),
+        .key = arena_copy(memory, (const char *)sqlite3_column_text(query, 2)),
+        .value = sqlite3_column_type(query, 3) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(query, 3),
+    };
+    return 0;
 }
 
-static int read_problems(struct store *store, struct arena *memory, struct trial *trial, struct error *err)
+#define PART(part, list) sizeof(struct part), offsetof(struct trial, list##s), offsetof(struct trial, list##_count)
+// The lists of a trial, by the bits of enum store_parts.
+static const struct {
+    enum statement statement;
+    enum field_level level; // FIELD_LEVELS: counters
+    size_t size, list, count;
+} parts[] = {{STATEMENT_PROBLEMS, FIELD_PROBLEM, PART(trial_problem, problem)},
+             {STATEMENT_STAGES, FIELD_STAGE, PART(trial_stage, stage)},
+             {STATEMENT_COUNTERS, FIELD_LEVELS, PART(trial_counter, counter)}};
+
+// Reads one of a trial's lists.
+static int read_part(struct store *store, size_t part, struct arena *memory, struct trial *trial, struct error *err)
 {
-    sqlite3_stmt *query = rows_of(store, STATEMENT_PROBLEMS, trial->id, &trial->problem_count, err);
+    sqlite3_stmt *query = store_statement(store, parts[part].statement, err);
+    size_t size = parts[part].size, count = 0;
     if (!query) return -1;
-    struct trial_problem *problems = arena_new(memory, trial->problem_count * sizeof *problems);
-    int failed = 0;
-    for (size_t i = 0; i < trial->problem_count && !failed && sqlite3_step(query) == SQLITE_ROW; i++) {
+    sqlite3_bind_int64(query, 1, trial->id);
+    int step, failed = 0;
+    while (!failed && (step = store_step(store, query, err)) > 0) {
         int column = 1;
-        failed = store_read_fields(store, query, &column, FIELD_PROBLEM, &problems[i], memory, err);
+        store->rows = memory_room(store->rows, &store->row_room, (count + 1) * size, 1);
+        void *row = store->rows + count++ * size;
+        memset(row, 0, size);
+        failed = parts[part].level == FIELD_LEVELS
+                     ? read_counter(query, row, memory)
+                     : store_read_fields(store, query, &column, parts[part].level, row, memory, err);
     }
     sqlite3_reset(query);
-    trial->problems = problems;
-    return failed;
-}
-
-static int read_stages(struct store *store, struct arena *memory, struct trial *trial, struct error *err)
-{
-    sqlite3_stmt *query = rows_of(store, STATEMENT_STAGES, trial->id, &trial->stage_count, err);
-    if (!query) return -1;
-    struct trial_stage *stages = arena_new(memory, trial->stage_count * sizeof *stages);
-    int failed = 0;
-    for (size_t i = 0; i < trial->stage_count && !failed && sqlite3_step(query) == SQLITE_ROW; i++) {
-        int column = 1;
-        failed = store_read_fields(store, query, &column, FIELD_STAGE, &stages[i], memory, err);
-    }
-    sqlite3_reset(query);
-    trial->stages = stages;
-    return failed;
-}
-
-static int read_counters(struct store *store, struct arena *memory, struct trial *trial, struct error *err)
-{
-    sqlite3_stmt *query = rows_of(store, STATEMENT_COUNTERS, trial->id, &trial->counter_count, err);
-    if (!query) return -1;
-    struct trial_counter *counters = arena_new(memory, trial->counter_count * sizeof *counters);
-    for (size_t i = 0; i < trial->counter_count && sqlite3_step(query) == SQLITE_ROW; i++)
-        counters[i] = (struct trial_counter){
-            .problem = sqlite3_column_int(query, 0),
-            .stage = sqlite3_column_int(query, 1),
-            .key = arena_copy(memory, (const char *)sqlite3_column_text(query, 2)),
-            .value = sqlite3_column_type(query, 3) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(query, 3),
-        };
-    sqlite3_reset(query);
-    trial->counters = counters;
+    if (failed || step < 0) return -1;
+    void *list = arena_new(memory, count * size);
+    if (count) memcpy(list, store->rows, count * size);
+    *(void **)(void *)((char *)trial + parts[part].list) = list;
+    *(size_t *)(void *)((char *)trial + parts[part].count) = count;
     return 0;
 }
 
@@ -247,22 +228,25 @@ static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memo
 }
 
 // The trial of a query on its id and fields that is bound and not stepped yet. 0, 1 none, -1.
-static int read_trial(struct store *store, sqlite3_stmt *query, struct arena *memory, struct trial *trial,
-                      struct error *err)
+static int read_trial(struct store *store, sqlite3_stmt *query, unsigned wanted, struct arena *memory,
+                      struct trial *trial, struct error *err)
 {
-    int step = sqlite3_step(query);
-    if (step != SQLITE_ROW) {
-        int result = step == SQLITE_DONE ? 1 : store_failed(store, err);
-        sqlite3_reset(query);
-        return result;
-    }
-    int failed = read_row(store, query, memory, trial, err);
+    int step = store_step(store, query, err), failed = step > 0 ? read_row(store, query, memory, trial, err) : 0;
     sqlite3_reset(query);
-    if (failed || read_problems(store, memory, trial, err) || read_stages(store, memory, trial, err) ||
-        read_counters(store, memory, trial, err))
-        return -1;
-    trial->facts = static_facts_of(trial->stages, trial->stage_count);
-    return 0;
+    if (step <= 0) return step ? -1 : 1;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !failed; i++)
+        if (wanted & 1u << i) failed = read_part(store, i, memory, trial, err);
+    if (!failed) trial->facts = static_facts_of(trial->stages, trial->stage_count);
+    return failed;
+}
+
+// Within one transaction, so that a trial is read under one lock, and all of it in the same state.
+static int read_one(struct store *store, sqlite3_stmt *query, struct trial *trial, struct error *err)
+{
+    if (store_begin_reading(store, err)) return -1;
+    int result = read_trial(store, query, STORE_WHOLE, &store->found, trial, err);
+    store_end_reading(store);
+    return result;
 }
 
 int store_find(struct store *store, const char *config, struct trial *trial, struct error *err)
@@ -272,7 +256,7 @@ int store_find(struct store *store, const char *config, struct trial *trial, str
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
     sqlite3_bind_text(query, 2, config, -1, SQLITE_TRANSIENT);
-    return read_trial(store, query, &store->found, trial, err);
+    return read_one(store, query, trial, err);
 }
 
 int store_get(struct store *store, int64_t id, struct trial *trial, struct error *err)
@@ -281,56 +265,73 @@ int store_get(struct store *store, int64_t id, struct trial *trial, struct error
     sqlite3_stmt *query = store_statement(store, STATEMENT_GET, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, id);
-    return read_trial(store, query, &store->found, trial, err);
+    return read_one(store, query, trial, err);
 }
 
 // The ids that a query on (environment, limit) gives, malloc'ed; *count < 0 on failure.
 static int64_t *read_ids(struct store *store, enum statement which, int64_t limit, int64_t *count, struct error *err)
 {
-    int64_t *ids = NULL, used = 0, room = 0;
+    int64_t *ids = NULL;
+    size_t used = 0, room = 0;
     *count = -1;
     sqlite3_stmt *query = store_statement(store, which, err);
     if (!query) return NULL;
     sqlite3_bind_int64(query, 1, store->environment);
     sqlite3_bind_int64(query, 2, limit);
     int step;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW) {
-        if (used == room) {
-            room = room ? 2 * room : 64;
-            ids = memory_grow(ids, (size_t)room, sizeof *ids);
-        }
+    while ((step = store_step(store, query, err)) > 0) {
+        ids = memory_room(ids, &room, used + 1, sizeof *ids);
         ids[used++] = sqlite3_column_int64(query, 0);
     }
-    if (step == SQLITE_DONE)
-        *count = used;
-    else
-        store_failed(store, err);
+    if (!step) *count = (int64_t)used;
     sqlite3_reset(query);
     return ids;
 }
 
-// Reads the ids first, then trial by trial: visit may use the store, and no read transaction stays open meanwhile.
+enum { CHUNK = 512 }; // trials that are read in one transaction
+
+// Reads `count` trials. How many there are, or -1.
+static int read_chunk(struct store *store, const int64_t *ids, int64_t count, unsigned wanted, struct arena *memory,
+                      struct trial *trials, struct error *err)
+{
+    int used = 0, result = store_begin_reading(store, err);
+    for (int64_t i = 0; i < count && result >= 0; i++) {
+        sqlite3_stmt *query = store_statement(store, STATEMENT_GET, err);
+        if (query) sqlite3_bind_int64(query, 1, ids[i]);
+        result = query ? read_trial(store, query, wanted, memory, &trials[used], err) : -1;
+        used += !result;
+    }
+    store_end_reading(store);
+    return result < 0 ? -1 : used;
+}
+
+// Reads the ids first, then a chunk of trials at a time: visit may use the store, and no transaction is open meanwhile.
+// A lock costs microseconds, or a millisecond on a file system of the network, so a row does not take one of its own.
+// The first chunks are small, because visit may want the first trial only.
+int store_each_with(struct store *store, bool best, int64_t limit, unsigned wanted,
+                    int (*visit)(void *user, const struct trial *), void *user, struct error *err)
+{
+    int64_t count, room = 1;
+    int64_t *ids = read_ids(store, best ? STATEMENT_BEST_IDS : STATEMENT_IDS, limit ? limit : -1, &count, err);
+    struct trial *trials = memory_new(CHUNK, sizeof *trials);
+    struct arena memory = {NULL};
+    int result = count < 0 ? -1 : 0;
+    for (int64_t first = 0; first < count && !result; first += room, room = room < CHUNK ? 2 * room : CHUNK) {
+        int64_t left = count - first;
+        int read = read_chunk(store, ids + first, left < room ? left : room, wanted, &memory, trials, err);
+        if (read < 0) result = -1;
+        for (int i = 0; i < read && !result; i++) result = visit(user, &trials[i]);
+        arena_release(&memory);
+    }
+    free(trials);
+    free(ids);
+    return result;
+}
+
 int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void *user, const struct trial *),
                void *user, struct error *err)
 {
-    int64_t count;
-    int64_t *ids = read_ids(store, best ? STATEMENT_BEST_IDS : STATEMENT_IDS, limit ? limit : -1, &count, err);
-    int result = count < 0 ? -1 : 0;
-    struct arena memory = {NULL};
-    for (int64_t i = 0; i < count && !result; i++) {
-        struct trial trial;
-        sqlite3_stmt *query = store_statement(store, STATEMENT_GET, err);
-        if (!query) {
-            result = -1;
-            break;
-        }
-        sqlite3_bind_int64(query, 1, ids[i]);
-        result = read_trial(store, query, &memory, &trial, err);
-        if (!result) result = visit(user, &trial);
-        arena_release(&memory);
-    }
-    free(ids);
-    return result;
+    return store_each_with(store, best, limit, STORE_WHOLE, visit, user, err);
 }
 
 int store_scan(struct store *store, int (*visit)(void *user, const struct trial *), void *user, struct error *err)
@@ -339,16 +340,15 @@ int store_scan(struct store *store, int (*visit)(void *user, const struct trial 
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
     struct arena memory = {NULL};
-    int step = SQLITE_DONE, result = 0;
-    while (!result && (step = sqlite3_step(query)) == SQLITE_ROW) {
+    int step = 0, result = 0;
+    while (!result && (step = store_step(store, query, err)) > 0) {
         struct trial trial;
         result = read_row(store, query, &memory, &trial, err);
         if (!result) result = visit(user, &trial);
         arena_release(&memory);
     }
-    if (!result && step != SQLITE_DONE) result = store_failed(store, err);
     sqlite3_reset(query);
-    return result;
+    return result ? result : step;
 }
 
 int store_each_elsewhere(struct store *store, int64_t limit,
@@ -359,12 +359,11 @@ int store_each_elsewhere(struct store *store, int64_t limit,
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
     sqlite3_bind_int64(query, 2, limit);
-    int step, stopped = 0;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW && !stopped)
+    int step = 0, stopped = 0;
+    while (!stopped && (step = store_step(store, query, err)) > 0)
         stopped = visit(user, (const char *)sqlite3_column_text(query, 0), (const char *)sqlite3_column_text(query, 1));
-    int result = step == SQLITE_DONE || stopped ? stopped : store_failed(store, err);
     sqlite3_reset(query);
-    return result;
+    return stopped ? stopped : step;
 }
 
 int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error *err)
@@ -374,13 +373,12 @@ int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
     int step;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW) {
+    while ((step = store_step(store, query, err)) > 0) {
         int status = store_status((const char *)sqlite3_column_text(query, 0));
         if (status >= 0) counts[status] += sqlite3_column_int64(query, 1);
     }
-    int result = step == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(query);
-    return result;
+    return step;
 }
 
 int store_uncounted(struct store *store, int64_t *ids, int max, struct error *err)

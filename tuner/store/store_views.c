@@ -301,12 +301,11 @@ static int is_there(struct store *store, const char *name, const char *text, boo
     sqlite3_stmt *query = NULL;
     if (store_prepare(store, "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?", &query, err)) return -1;
     sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC);
-    int step = sqlite3_step(query), status = 0;
-    *there = step == SQLITE_ROW;
+    int step = store_step(store, query, err);
+    *there = step > 0;
     *same = *there && !strcmp((const char *)sqlite3_column_text(query, 0), text);
-    if (step != SQLITE_ROW && step != SQLITE_DONE) status = store_failed(store, err);
     sqlite3_finalize(query);
-    return status;
+    return step < 0 ? -1 : 0;
 }
 
 static bool has_column(sqlite3_stmt *query, const char *name)

@@ -4,79 +4,21 @@
 #include <math.h>
 #include <string.h>
 
-#define TRIAL(member) .level = FIELD_TRIAL, .place = offsetof(struct trial, member)
-#define PROBLEM(member) .level = FIELD_PROBLEM, .place = offsetof(struct trial_problem, member)
-#define STAGE(member) .level = FIELD_STAGE, .place = offsetof(struct trial_stage, member)
-#define FACT(member) .kind = FIELD_REAL, TRIAL(facts.member), .flags = FIELD_DERIVED | FIELD_RECORDED
+#define ROW(level, type, kind, member, unit, flags, answer, meaning) \
+    {#member, unit, level, FIELD_##kind, offsetof(type, member), flags, answer, meaning},
+#define TRIAL_ROW(...) ROW(FIELD_TRIAL, struct trial, __VA_ARGS__)
+#define PROBLEM_ROW(...) ROW(FIELD_PROBLEM, struct trial_problem, __VA_ARGS__)
+#define STAGE_ROW(...) ROW(FIELD_STAGE, struct trial_stage, __VA_ARGS__)
+#define FACT_PLACE(member) offsetof(struct trial, facts.member)
+#define FACT_ROW(member, name, unit, meaning) \
+    {name, unit, FIELD_TRIAL, FIELD_REAL, FACT_PLACE(member), FIELD_DERIVED | FIELD_RECORDED, NULL, meaning},
 
 // clang-format off
 static const struct trial_field fields[] = {
-    {"config", "", TRIAL(config), .kind = FIELD_TEXT, .meaning = "the configuration: NAME=VALUE,..."},
-    {"status", "", TRIAL(status), .kind = FIELD_STATUS, .flags = FIELD_RECORDED | FIELD_JUDGED,
-     .meaning = "the outcome: ok, or another status"},
-    {"reason", "", TRIAL(reason), .kind = FIELD_TEXT, .flags = FIELD_RECORDED | FIELD_JUDGED,
-     .meaning = "why it is not ok"},
-    {"objective", "s", TRIAL(objective), .kind = FIELD_REAL, .meaning = "what is minimised, over the problems' times"},
-    {"compile_seconds", "s", TRIAL(compile_seconds), .kind = FIELD_REAL, .flags = FIELD_RECORDED,
-     .meaning = "compile time; for a cached cubin, the time of the original compilation"},
-    {"compile_cached", "", TRIAL(compile_cached), .kind = FIELD_BOOL, .meaning = "whether the compile cache had it"},
-    {"gpu_busy", "s", TRIAL(gpu_busy), .kind = FIELD_REAL, .flags = FIELD_GPU, .answer = "busy",
-     .meaning = "time for which the GPU executed its kernels"},
-    {"gpu_seconds", "s", TRIAL(gpu_seconds), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "wall",
-     .meaning = "time for which it occupied a GPU: loading, verifying, measuring; not counting"},
-    {"device_id", "", TRIAL(device_id), .kind = FIELD_TEXT, .meaning = "uuid of the GPU that measured it"},
-    {"clock_mhz", "MHz", TRIAL(clock_mhz), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED,
-     .answer = "clock_mhz", .meaning = "SM clock after measuring"},
-    {"temperature", "C", TRIAL(temperature), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED,
-     .answer = "temperature", .meaning = "of the GPU after measuring"},
-    {"counted", "", TRIAL(counted), .kind = FIELD_BOOL, .meaning = "whether counters were taken or found unavailable"},
-    {"finished", "s", TRIAL(finished), .kind = FIELD_REAL, .meaning = "when it was stored: Unix time"},
-    {"registers", "", FACT(registers), .meaning = "registers per thread, of the worst stage"},
-    {"spill_bytes", "bytes", FACT(spill_bytes), .meaning = "spill loads and stores, of the worst stage"},
-    {"shared_bytes", "bytes", FACT(shared_bytes), .meaning = "shared memory per block, of the worst stage"},
-    {"code_bytes", "bytes", FACT(code_bytes), .meaning = "machine code, of the worst stage"},
-    {"theoretical_occupancy", "", FACT(occupancy), .meaning = "theoretical occupancy of the worst stage, 0 to 1"},
-
-    {"name", "", PROBLEM(name), .kind = FIELD_TEXT, .meaning = "the problem's sizes, or its name in the job"},
-    {"tuned", "", PROBLEM(tuned), .kind = FIELD_BOOL, .meaning = "whether it is measured; otherwise only verified"},
-    {"time", "s", PROBLEM(time), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "time", .meaning = "median of the samples"},
-    {"low", "s", PROBLEM(low), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "low",
-     .meaning = "lower end of the median's 95% interval"},
-    {"high", "s", PROBLEM(high), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "high",
-     .meaning = "upper end of the median's 95% interval"},
-    {"samples", "s", PROBLEM(samples), .count_place = offsetof(struct trial_problem, sample_count),
-     .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED | FIELD_MEASURED, .answer = "samples",
-     .meaning = "some of the measured times"},
-    {"samples_taken", "", PROBLEM(samples_taken), .kind = FIELD_COUNT, .flags = FIELD_GPU | FIELD_RECORDED,
-     .answer = "count", .meaning = "how many times were measured"},
-    {"error", "", PROBLEM(error), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "error",
-     .meaning = "the worst element's error divided by its bound"},
-    {"power", "W", PROBLEM(power), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "power",
-     .meaning = "mean power of the board during the measurement, by its sensor"},
-    {"energy", "J", PROBLEM(energy), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "energy",
-     .meaning = "power times time, where the measurement took 0.1 s or longer"},
-
-    {"name", "", STAGE(name), .kind = FIELD_TEXT, .meaning = "the stage's name in the job"},
-    {"registers", "", STAGE(registers), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER, .answer = "registers",
-     .meaning = "registers per thread"},
-    {"spill_loads", "bytes", STAGE(spill_loads), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER,
-     .answer = "spill_loads", .meaning = "spilled registers read back, per thread"},
-    {"spill_stores", "bytes", STAGE(spill_stores), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER,
-     .answer = "spill_stores", .meaning = "registers spilled to local memory, per thread"},
-    {"shared_static", "bytes", STAGE(shared_static), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER,
-     .answer = "shared", .meaning = "static shared memory per block"},
-    {"shared_dynamic", "bytes", STAGE(shared_dynamic), .kind = FIELD_INTEGER,
-     .meaning = "dynamic shared memory per block"},
-    {"stack", "bytes", STAGE(stack), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER, .answer = "stack",
-     .meaning = "stack frame per thread"},
-    {"code_bytes", "bytes", STAGE(code_bytes), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER,
-     .answer = "code_bytes", .meaning = "machine code"},
-    {"occupancy", "", STAGE(occupancy), .kind = FIELD_REAL, .flags = FIELD_GPU, .most = 1, .answer = "occupancy",
-     .meaning = "theoretical occupancy, 0 to 1"},
-    {"warnings", "", STAGE(warnings), .kind = FIELD_TEXT, .meaning = "the compiler's warnings about performance"},
+    TRIAL_FIGURES(TRIAL_ROW)
+    FACT_FIGURES(FACT_ROW)
+    PROBLEM_FIGURES(PROBLEM_ROW)
+    STAGE_FIGURES(STAGE_ROW)
 };
 // clang-format on
 
@@ -126,14 +68,14 @@ static struct record_field as_record(const struct trial_field *f, const char *na
                              .kind = kinds[f->kind],
                              .shape = f->kind == FIELD_SAMPLES ? RECORD_LIST : RECORD_ONE,
                              .offset = f->place,
-                             .count = f->count_place,
+                             .count = f->kind == FIELD_SAMPLES ? offsetof(struct trial_problem, sample_count) : 0,
                              .fallback = f->kind == FIELD_INTEGER ? -1 : 0,
                              .words = status_names};
     size_t i = 0;
     if (!checked) return r;
     while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
     r.low = f->flags & FIELD_MEASURED ? TRIAL_SHORTEST_TIME : ranges[i].low;
-    r.high = f->most > 0 ? f->most : r.kind == RECORD_INTEGER ? 0x1p40 : ranges[i].high;
+    r.high = f->flags & FIELD_SHARE ? 1 : r.kind == RECORD_INTEGER ? 0x1p40 : ranges[i].high;
     return r;
 }
 
@@ -143,7 +85,7 @@ static const size_t sizes[FIELD_LEVELS] = {sizeof(struct trial), sizeof(struct t
 bool field_known(const struct trial_field *f, const void *record)
 {
     struct record_field r = as_record(f, f->name, false);
-    if (f->kind == FIELD_SAMPLES) return *(const size_t *)(const void *)((const char *)record + f->count_place) > 0;
+    if (f->kind == FIELD_SAMPLES) return ((const struct trial_problem *)record)->sample_count > 0;
     return f->kind == FIELD_BOOL || f->kind == FIELD_STATUS || record_knows(&r, record);
 }
 
@@ -158,6 +100,23 @@ void field_take(const struct trial_field *f, void *record, const json_t *value, 
 {
     struct record_field r = as_record(f, f->name, false);
     record_take(&r, "", value, record, memory, NULL);
+}
+
+void field_copy(const struct trial_field *f, void *to, const void *from, struct arena *memory)
+{
+    static const size_t field_sizes[FIELD_KINDS] = {
+        [FIELD_TEXT] = sizeof(char *),     [FIELD_STATUS] = sizeof(enum trial_status), [FIELD_BOOL] = sizeof(bool),
+        [FIELD_COUNT] = sizeof(int64_t),   [FIELD_INTEGER] = sizeof(int64_t),          [FIELD_REAL] = sizeof(double),
+        [FIELD_SAMPLES] = sizeof(double *)};
+    void *place = (char *)to + f->place;
+    memcpy(place, (const char *)from + f->place, field_sizes[f->kind]);
+    if (f->kind == FIELD_TEXT) *(const char **)place = arena_copy(memory, *(const char *const *)place);
+    if (f->kind != FIELD_SAMPLES) return;
+    size_t count = ((const struct trial_problem *)from)->sample_count;
+    double *samples = arena_new(memory, count * sizeof *samples);
+    if (count) memcpy(samples, *(const double *const *)place, count * sizeof *samples);
+    *(const double **)place = samples;
+    ((struct trial_problem *)to)->sample_count = count;
 }
 
 static const struct record *trial_answer(enum field_level level, unsigned from)
@@ -201,11 +160,6 @@ const struct record *compiled_figures(void)
 void trial_clear(enum field_level level, void *record)
 {
     record_clear(trial_answer(level, FIELD_GPU), record);
-}
-
-void trial_write_answer(enum field_level level, unsigned from, const void *record, json_t *answer)
-{
-    record_write_into(trial_answer(level, from), record, answer);
 }
 
 void trial_read_answer(enum field_level level, unsigned from, void *record, const json_t *answer, struct arena *memory)

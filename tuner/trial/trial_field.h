@@ -1,6 +1,6 @@
-// The figures of a trial as one table. A figure is added by one line there (trial_field.c), one member in trial.h, and
-// the place that measures it; the store, the workers' answers, recorded spaces, export, import, and the reports in JSON
-// and CSV follow.
+// The figures of a trial as one table, made of the rows of trial_figures.h. A figure is added by one row there and the
+// line that measures it. The store, the workers' answers, recorded spaces, export, import, and the reports in JSON and
+// CSV follow.
 #ifndef SWEETSPOT_TRIAL_FIELD_H
 #define SWEETSPOT_TRIAL_FIELD_H
 
@@ -21,7 +21,7 @@ enum field_kind {
     FIELD_COUNT,   // int64_t; 0 is nothing to tell
     FIELD_INTEGER, // int64_t; -1 unknown
     FIELD_REAL,    // double; NaN unknown
-    FIELD_SAMPLES, // const double *, and size_t at count_place
+    FIELD_SAMPLES, // const double *, of a problem: its sample_count times
     FIELD_KINDS
 };
 
@@ -32,6 +32,7 @@ enum field_flags {
     FIELD_DERIVED = 8,   // computed from other figures: not stored
     FIELD_JUDGED = 16,   // a later verdict on the trial replaces it
     FIELD_MEASURED = 32, // the time of one launch or more: an answer has at least TRIAL_SHORTEST_TIME
+    FIELD_SHARE = 64,    // from 0 to 1
 };
 
 struct trial_field {
@@ -39,9 +40,8 @@ struct trial_field {
     const char *unit; // "s", "bytes", "W"; "" where there is none
     enum field_level level;
     enum field_kind kind;
-    size_t place, count_place; // in the level's struct
+    size_t place; // in the level's struct
     unsigned flags;
-    double most;         // in an answer, where it is not what the unit allows
     const char *answer;  // its name in a worker's answer
     const char *meaning; // one line
 };
@@ -63,6 +63,9 @@ json_t *field_json(const struct trial_field *, const void *record);
 // Takes a value of the field's type; any other value leaves the record as it is. Texts and samples are kept in
 // `memory`.
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
+
+// The same from a record of the level.
+void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
 
 // A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
 // those that it has, unless they are of another kind or cannot be, such as a time below TRIAL_SHORTEST_TIME

@@ -39,15 +39,11 @@ function showCounters(parent, result, job, key) {
         .map((name, i) => [i, name])
         .filter(([i, name]) => name !== 'trial' && points.rows.some(row => known(row[i])));
     const timeColumn = columns.indexOf('time');
-    if (usable.length < 2) {
-        parent.append(
-            absent(
-                'The candidates have no counters. They are read where the driver permits it; ' +
-                    'sweetspot doctor says what is missing.'
-            )
+    if (usable.length < 2)
+        return (
+            'The candidates have no counters. They are read where the driver permits it; ' +
+            'sweetspot doctor says what is missing.'
         );
-        return;
-    }
     const unit = i => points.units?.[i] ?? '';
     const options = usable.map(([i, name]) => [i, unit(i) ? `${name} (${unit(i)})` : name]);
     const first =

@@ -2,10 +2,7 @@
 
 function showFailures(parent, result) {
     const failures = result.failures ?? [];
-    if (!failures.length) {
-        parent.append(absent('No candidate failed.'));
-        return;
-    }
+    if (!failures.length) return 'No candidate failed.';
     const sums = new Map();
     for (const each of failures) sums.set(each.status, (sums.get(each.status) ?? 0) + each.count);
     const rows = [...sums].sort(([, a], [, b]) => b - a);

@@ -2,15 +2,11 @@
 
 function showFinal(parent, result, job) {
     const {final} = result;
-    if (!final) {
-        parent.append(
-            absent(
-                'There has been no final yet. It runs at the end of sweetspot tune ' +
-                    `${fileOf(job)}, when the search has ended.`
-            )
+    if (!final)
+        return (
+            'There has been no final yet. It runs at the end of sweetspot tune ' +
+            `${fileOf(job)}, when the search has ended.`
         );
-        return;
-    }
     const entries = final.entries ?? [],
         shown = entries.filter(each => known(each.ratio?.value));
     const isLibrary = each => !each.config;

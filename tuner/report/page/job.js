@@ -1,4 +1,4 @@
-// One job: its head, and a section for each question.
+// One job: its head, and a section for each question. A section's function returns why it has nothing to show.
 
 const SECTIONS = [
     {id: 'progress', title: 'Progress', show: showProgress},
@@ -159,7 +159,8 @@ function showJob(main, jobs, at, index) {
         const section = el('section', {id: each.id, tabindex: '-1'}, el('h2', each.title));
         main.append(section);
         try {
-            each.show(section, result, job, `${at}/${index}`);
+            const missing = each.show(section, result, job, `${at}/${index}`);
+            if (missing) section.append(absent(missing));
         } catch (error) {
             // a part that cannot be shown must not hide the others
             console.error(error);

@@ -37,10 +37,7 @@ function showLimits(parent, result, job) {
             ...(warnings ?? []).map(text => el('p.note', valueText(text)))
         );
     } else parent.append(absent(`The limit of the winner is unknown. On its GPU: sweetspot profile --limits ${file}`));
-    if (!findings) {
-        parent.append(absent(`The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`));
-        return;
-    }
+    if (!findings) return `The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`;
     parent.append(
         el(
             'h3',
@@ -101,15 +98,10 @@ function showMachine(parent, result) {
     const missing = MACHINE.filter(([, words]) => !have.some(each => each[1] === words)).map(([, words]) =>
         words.toLowerCase()
     );
-    if (!have.length) {
-        parent.append(
-            absent(
-                'The store has no temperature, clock or power. They come from NVML while sweetspot tune ' +
-                    'runs on a GPU.'
-            )
+    if (!have.length)
+        return (
+            'The store has no temperature, clock or power. They come from NVML while sweetspot tune ' + 'runs on a GPU.'
         );
-        return;
-    }
     const each = 130,
         gap = 34;
     figure(parent, {
@@ -174,10 +166,7 @@ function showMachine(parent, result) {
 
 function showReproduce(parent, result) {
     const lines = result.reproduce ?? [];
-    if (!lines.length) {
-        parent.append(absent('The store does not say how its runs were started.'));
-        return;
-    }
+    if (!lines.length) return 'The store does not say how its runs were started.';
     const text = lines.join('\n'),
         code = el('pre', {tabindex: '0'}, el('code', text));
     const said = el('span', {role: 'status', class: 'note'});

@@ -9,10 +9,7 @@ function showLines(parent, result) {
     const rows = (lines?.rows ?? [])
         .filter(row => known(row.at(-1)) && row.at(-1) > 0)
         .sort((a, b) => b.at(-1) - a.at(-1)); // the fastest are drawn last, above the others
-    if (!rows.length) {
-        parent.append(absent('No candidate has a time, so there are no lines to draw.'));
-        return;
-    }
+    if (!rows.length) return 'No candidate has a time, so there are no lines to draw.';
     const all = rows.map(row => row.at(-1)),
         {unit, factor} = timeUnit(all),
         last = parameters.length;

@@ -20,10 +20,8 @@ function showPair(parent, result, job, key) {
         .map((each, i) => ({...each, i}))
         .filter(each => each.values.length > 1)
         .toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1));
-    if (several.length < 2 || !trials?.time.some(each => each > 0)) {
-        parent.append(absent('Two parameters with several values, and candidates with a time, are needed for this.'));
-        return;
-    }
+    if (several.length < 2 || !trials?.time.some(each => each > 0))
+        return 'Two parameters with several values, and candidates with a time, are needed for this.';
     const options = several.map(each => [each.i, each.name]),
         renew = () => chart.renew();
     const x = choice('Across', `${key}/pair-x`, options, several[0].i, renew),

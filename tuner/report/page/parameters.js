@@ -2,10 +2,7 @@
 
 function showParameters(parent, result) {
     const parameters = (result.parameters ?? []).map((parameter, index) => ({...parameter, index}));
-    if (!parameters.length) {
-        parent.append(absent('The job has no parameters.'));
-        return;
-    }
+    if (!parameters.length) return 'The job has no parameters.';
     const order = parameters.toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1));
     const weighed = order.filter(each => known(each.importance));
     if (weighed.length) {

@@ -8,15 +8,11 @@ function showRoofline(parent, result) {
     const peak = roofline?.flops_per_second,
         bandwidth = roofline?.bytes_per_second;
     const winner = roofline?.winner && positive(roofline.winner) ? roofline.winner : null;
-    if (!points.length && !winner) {
-        parent.append(
-            absent(
-                'There is no roofline: it needs the job’s operations (work.flops), the traffic of device ' +
-                    'memory (counters) and the ceilings that the search measures.'
-            )
+    if (!points.length && !winner)
+        return (
+            'There is no roofline: it needs the job’s operations (work.flops), the traffic of device ' +
+            'memory (counters) and the ceilings that the search measures.'
         );
-        return;
-    }
     const all = [...points, ...baselines.map(({x, y}) => [x, y]), ...(winner ? [winner] : [])];
     const ridge = known(peak) && known(bandwidth) ? peak / bandwidth : null;
     const xs = [...all.map(([x]) => x), ...(ridge ? [ridge] : [])],

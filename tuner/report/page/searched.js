@@ -12,16 +12,10 @@ const libraryLabel = (baselines, near, between, words) => each => {
 
 function showProgress(parent, result, job) {
     const rows = (result.progress?.rows ?? []).filter(row => known(row[2]));
-    if (!rows.length) {
-        parent.append(
-            absent(
-                result.evaluations > 0 && result.failures?.length
-                    ? `None of ${number(result.evaluations, 'candidate')} has a time; the section Failures says why.`
-                    : `No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`
-            )
-        );
-        return;
-    }
+    if (!rows.length)
+        return result.evaluations > 0 && result.failures?.length
+            ? `None of ${number(result.evaluations, 'candidate')} has a time; the section Failures says why.`
+            : `No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`;
     const runs = result.runs ?? [];
     const hours = rows.at(-1)[0] >= 7200,
         minutes = rows.at(-1)[0] >= 300;
@@ -179,10 +173,8 @@ function showTimes(parent, result) {
         distribution = (shares.time ?? [])
             .map((value, i) => [value, shares.share?.[i]])
             .filter(row => row.every(known));
-    if (!knownOf(counts).some(n => n > 0) && !distribution.length) {
-        parent.append(absent('No candidate has a time, so there is no distribution to show.'));
-        return;
-    }
+    if (!knownOf(counts).some(n => n > 0) && !distribution.length)
+        return 'No candidate has a time, so there is no distribution to show.';
     const pair = el('div.pair');
     parent.append(pair);
     const {unit, factor} = timeUnit([...edges, ...distribution.map(([value]) => value)]);

@@ -11,10 +11,7 @@ function showTrials(parent, result) {
     const {trials} = result,
         parameters = result.parameters ?? [],
         shown = trials?.trial?.length ?? 0;
-    if (!shown) {
-        parent.append(absent('There are no trials.'));
-        return;
-    }
+    if (!shown) return 'There are no trials.';
     const node = el(
         'table.trials',
         el('caption.hidden', 'All trials'),

@@ -1,0 +1,70 @@
+// The document of a final in the store: kinds "final", "open_final" for one that is not decided, and "builds" for the
+// race of the winner's builds (tuner/store/builds.h).
+#ifndef SWEETSPOT_FINAL_DOCUMENT_H
+#define SWEETSPOT_FINAL_DOCUMENT_H
+
+#include "tuner/protocol/final_message.h"
+
+// What the header's selector needs of a kernel; unknown: at_once is 0.
+struct final_selector {
+    const char *stage; // its heaviest launch
+    int64_t at_once;   // that launch's blocks that the device holds
+};
+
+// What the rounds say.
+struct final_decision {
+    int64_t rounds, winner; // a trial
+    const int64_t *ties;    // trials that are tied with the winner
+    // Objective each: the trials chosen, by problem an index in them and by how much it is slower than the fastest, and
+    // by kernel what selects it.
+    const int64_t *kernels, *dispatch;
+    const double *regret;
+    const struct final_selector *selector;
+    const char *doubt;  // the winner may have an equal
+    const char *reason; // nothing is decided
+    size_t tie_count, kernel_count, dispatch_count, regret_count, selector_count;
+};
+
+struct final_entry_document {
+    struct final_entry_answer answer;
+    const double *process_medians; // of the objective, s; NULL where one process took all rounds
+    size_t process_count;
+    bool by_process; // has one of two times, depending on the process that runs it
+    int64_t same_as; // the present kernel's: the candidate whose rounds these are; 0: it has its own
+};
+
+// What a compiler said about an entry.
+struct build_figures {
+    const char *entry;
+    struct trial_stage figures;
+};
+
+// Both builds of a winner.
+struct builds_of_trial {
+    int64_t trial;
+    const struct build_figures *nvrtc, *nvcc;
+    size_t nvrtc_count, nvcc_count;
+};
+
+struct final_document {
+    double when; // Unix time
+    int64_t seed;
+    struct final_decision decision;
+    const int *process; // that ran each round; NULL where one ran all
+    size_t process_rounds;
+    const json_t *gpu; // that decided
+    bool replayed;
+    const json_t *recording;
+    const struct final_entry_document *entries;
+    size_t entry_count;
+    // Of a race of builds.
+    const char *nvcc, *verdict; // the compiler; "slower" ..
+    const double *ratio;        // with its interval: three numbers, or none
+    size_t ratio_count;
+    const struct builds_of_trial *builds;
+    size_t build_count;
+};
+
+extern const struct record final_decision_record, final_document_record;
+
+#endif
