@@ -22,7 +22,7 @@ static const struct operation_role roles[] = {
     [SUM_N] = {"n", ROLE_SIZE, 0, "number of elements"},
     [SUM_X] = {"x", ROLE_INPUT, 0, "the elements"},
     [SUM_RESULT] = {"result", ROLE_OUTPUT, 0, "one element"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -119,7 +119,7 @@ static int run_asum(const struct device_operations *tools, const struct operatio
 static const struct operation_baseline baselines[] = {
     {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum",
      false, NULL, run_asum, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_sum = {

@@ -124,7 +124,7 @@ struct problem {
     int lda, ldb, ldc;
 };
 
-/* Copies 8 or 16 bytes; where they are not `there`, they become zeros. */
+/* Copies 8 or 16 bytes, or writes zeros if they are not `there`. */
 template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, const double *from, bool there)
 {
 #if SWEETSPOT_VARIANT != 2
@@ -133,8 +133,8 @@ template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, c
 }
 
 /* How the threads copy a tile of PANELS panels with ROWS rows each. Thread i has chunk i % 8 of row i / 8, and in each
- * pass the row that is PASS rows further on, in the next panel after the last row. What it copies is then at a constant
- * distance from what it copied in the pass before, which costs three instructions a copy instead of thirty. */
+ * pass the row that is PASS rows further on; after the last row it continues in the next panel. Its copies are then at
+ * constant distances, which takes three instructions per copy instead of thirty. */
 template <int ROWS, int PANELS> struct panels {
     static constexpr int PASSES = ROWS * PANELS / PASS;
 
@@ -321,7 +321,7 @@ struct tma_ring {
 };
 #endif
 
-/* What a lane holds of B and A for MMA_K k's, eight by eight. */
+/* A lane's elements of B and A for MMA_K k's, eight k's at a time. */
 struct fragments {
     double b[EIGHTS][TILES_N][4]; /* k 2t: columns 2g, 2g + 1; then the same of k 2t + 1 */
     double a[EIGHTS][TILES_M][2]; /* k's 2t, 2t + 1 */
@@ -332,7 +332,7 @@ __device__ __forceinline__ void load_pair(double &x, double &y, unsigned from)
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "r"(from) : "memory");
 }
 
-/* Those of a group of a stage, for the warp whose first row and column of the tile are given. */
+/* Loads a group of a stage for the warp that begins at the given row and column of the tile. */
 __device__ __forceinline__ void load_fragments(fragments &f, unsigned stage, int group, int first_row, int first_column)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, row = g / 2 + g % 2 * 4;
@@ -390,7 +390,8 @@ __device__ __forceinline__ void multiply(sums &sum, const fragments &f)
     for (int m = 0; m < TILES_M; ++m)
 #pragma unroll
         for (int i = 0; i < TILES_N; ++i) {
-            const int n = m % 2 ? TILES_N - 1 - i : i; /* there and back: an operand that was used last is used again */
+            const int n =
+                m % 2 ? TILES_N - 1 - i : i; /* back and forth: the operand that was used last is used again */
             multiply_one(sum[m][n], f, m, n);
         }
 }

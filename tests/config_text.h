@@ -2,10 +2,8 @@
 #ifndef SWEETSPOT_TESTS_CONFIG_TEXT_H
 #define SWEETSPOT_TESTS_CONFIG_TEXT_H
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "search/space/space.h"
+#include "tests/testing.h"
 
 static inline void config_text(const struct space *space, const uint16_t *config, char *out, size_t size)
 {

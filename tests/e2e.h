@@ -4,21 +4,12 @@
 #define SWEETSPOT_E2E_H
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/testing.h"
 #include "tuner/base/json.h"
-#include "tuner/base/text.h"
 
 struct outcome_of_command {
     int status;      // exit status, or 128 + signal

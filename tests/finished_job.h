@@ -5,21 +5,12 @@
 #define SWEETSPOT_TESTS_FINISHED_JOB_H
 
 #include <fcntl.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/testing.h"
 #include "tuner/base/json.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/source/source.h"
 #include "tuner/store/store.h"

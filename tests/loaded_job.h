@@ -2,14 +2,7 @@
 #ifndef SWEETSPOT_TESTS_LOADED_JOB_H
 #define SWEETSPOT_TESTS_LOADED_JOB_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "tuner/base/error.h"
+#include "tests/testing.h"
 #include "tuner/job/job.h"
 
 // With its space. The caller frees it with job_free.

@@ -3,19 +3,8 @@
 #ifndef SWEETSPOT_POLICY_SIM_H
 #define SWEETSPOT_POLICY_SIM_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "search/space/random.h"
-#include "tuner/base/memory.h"
+#include "tests/testing.h"
 #include "tuner/policy/simulation.h"
 
 enum { MOST_TASKS = 4000 };
@@ -58,6 +47,18 @@ static inline double at_once(struct sim *s)
 {
     (void)s;
     return 1e-3;
+}
+
+// Log-uniform from 0.05 s to 5 s.
+static inline double hundredfold(struct sim *s)
+{
+    return 0.05 * pow(100, random_unit(&s->random));
+}
+
+static inline double third_of_a_second(struct sim *s)
+{
+    (void)s;
+    return 0.3;
 }
 
 static inline double falling(int number)

@@ -2,9 +2,8 @@
 // job files that may have been meant; recordings of other jobs; logs beside their stores; versions.
 #include "tests/e2e.h"
 
-static void words_are_quoted_so_that_a_shell_reads_them_back(void **state)
+TEST(words_are_quoted_so_that_a_shell_reads_them_back)
 {
-    (void)state;
     static const char *const words[] = {"plain",          "configs/a-b_c.cfg", "two words",       "",  "it's", "'",
                                         "$HOME;`x`\\\"*", "line\nbreak",       "replay:x,y=z+%@", "#", "~",    NULL};
     char *folder = e2e_folder("quoting"), *line = text_command(words);
@@ -48,9 +47,8 @@ static void follow(const char *folder, const char *text, const char *label, cons
     free(line);
 }
 
-static void every_hint_repeats_the_options_in_use(void **state)
+TEST(every_hint_repeats_the_options_in_use)
 {
-    (void)state;
     char *folder = tuned_folder();
     static const char again[] = "sweetspot tune job.cfg --store 'my x.db' --device replay:space.json --cache c";
 #define HERE "cd '%s/a b' && $BIN/sweetspot "
@@ -79,9 +77,8 @@ static void every_hint_repeats_the_options_in_use(void **state)
     e2e_remove(folder);
 }
 
-static void a_log_is_named_after_its_store(void **state)
+TEST(a_log_is_named_after_its_store)
 {
-    (void)state;
     char *folder = e2e_folder("logs");
     struct outcome_of_command r = e2e_run(
         folder,
@@ -95,9 +92,8 @@ static void a_log_is_named_after_its_store(void **state)
     e2e_remove(folder);
 }
 
-static void an_unknown_job_name_suggests_known_ones(void **state)
+TEST(an_unknown_job_name_suggests_known_ones)
 {
-    (void)state;
     static const struct {
         const char *from, *name, *said; // NULL: nothing is suggested
     } cases[] = {
@@ -136,9 +132,8 @@ static void an_unknown_job_name_suggests_known_ones(void **state)
     e2e_remove(folder);
 }
 
-static void a_recording_of_another_job_is_refused_before_anything_is_searched(void **state)
+TEST(a_recording_of_another_job_is_refused_before_anything_is_searched)
 {
-    (void)state;
     static const struct {
         const char *edit, *said; // of the job; NULL: it is taken
     } cases[] = {
@@ -172,9 +167,8 @@ static void a_recording_of_another_job_is_refused_before_anything_is_searched(vo
     e2e_remove(folder);
 }
 
-static void a_space_that_is_wholly_known_is_answered_at_once(void **state)
+TEST(a_space_that_is_wholly_known_is_answered_at_once)
 {
-    (void)state;
     char *folder = e2e_folder("known");
 #define TUNE                                                                                                         \
     "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz --no-final -q " \
@@ -194,9 +188,8 @@ static void a_space_that_is_wholly_known_is_answered_at_once(void **state)
     e2e_remove(folder);
 }
 
-static void the_version_says_what_it_is_and_what_it_runs_with(void **state)
+TEST(the_version_says_what_it_is_and_what_it_runs_with)
 {
-    (void)state;
     static const char *const lines[] = {"sweetspot ", "\ncommit ", "\nCUDA ", "\nNVRTC ", "\ncuBLAS ", "\nSQLite 3"};
     char *folder = e2e_folder("version");
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot --version"),
@@ -223,16 +216,4 @@ static void the_version_says_what_it_is_and_what_it_runs_with(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_quoted_so_that_a_shell_reads_them_back),
-        cmocka_unit_test(every_hint_repeats_the_options_in_use),
-        cmocka_unit_test(a_log_is_named_after_its_store),
-        cmocka_unit_test(an_unknown_job_name_suggests_known_ones),
-        cmocka_unit_test(a_recording_of_another_job_is_refused_before_anything_is_searched),
-        cmocka_unit_test(a_space_that_is_wholly_known_is_answered_at_once),
-        cmocka_unit_test(the_version_says_what_it_is_and_what_it_runs_with),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

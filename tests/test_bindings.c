@@ -161,10 +161,9 @@ static void sum_up(void **args)
     *(int *)fake_variable("total") = (int)sum;
 }
 
-static void a_launch_sees_the_copy_that_it_works_on_and_results_come_back(void **state)
+TEST(a_launch_sees_the_copy_that_it_works_on_and_results_come_back)
 {
     struct bench b;
-    (void)state;
     if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
     for (int copy = 0; copy < 2; copy++) {
         float *coef = buffer(&b, "coef", copy), *image = buffer(&b, "image", copy), *out = buffer(&b, "out", copy);
@@ -189,10 +188,9 @@ static void write_first_row(void **args)
     memset(*(void **)args[1], 0, 4 * sizeof(float));
 }
 
-static void what_a_kernel_leaves_of_a_surface_is_what_was_there_before(void **state)
+TEST(what_a_kernel_leaves_of_a_surface_is_what_was_there_before)
 {
     struct bench b;
-    (void)state;
     if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
     memset(buffer(&b, "out", 0), 0x77, 24 * sizeof(float));
     memset(buffer(&b, "total", 0), 0x77, sizeof(int));
@@ -210,10 +208,9 @@ static void change_input(void **args)
     ((float *)fake_variable("_ZN2ns5scaleE"))[1] = -1;
 }
 
-static void an_input_that_a_kernel_changes_in_its_variable_is_changed_in_the_copy(void **state)
+TEST(an_input_that_a_kernel_changes_in_its_variable_is_changed_in_the_copy)
 {
     struct bench b;
-    (void)state;
     if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
     float *scale = buffer(&b, "ns::scale", 0);
     scale[0] = scale[1] = 3;
@@ -229,11 +226,10 @@ static void change_secret(void **args)
     ++*(int *)fake_variable("secret");
 }
 
-static void other_variables_of_the_module_are_watched_and_placed_ones_are_not(void **state)
+TEST(other_variables_of_the_module_are_watched_and_placed_ones_are_not)
 {
     struct bench b;
     bool late;
-    (void)state;
     if (bench_open(&b, ALL, ARGUMENTS)) fail_msg("%s", b.err.message);
     *(int *)buffer(&b, "total", 0) = 5;
     launch(&b, 0);
@@ -256,10 +252,9 @@ static void note_texture(void **args)
     seen = *(uint64_t *)args[0];
 }
 
-static void a_texture_over_the_buffers_own_memory_is_that_of_the_copy(void **state)
+TEST(a_texture_over_the_buffers_own_memory_is_that_of_the_copy)
 {
     struct bench b;
-    (void)state;
     static const char buffers[] = "[{'name':'image','type':'f32','cols':64,'image':{'memory':'linear','size':[64]}},"
                                   "{'name':'p','type':'i32','cols':2,'direction':'out'}]";
     if (bench_open(&b, buffers, "[{'texture':'image'},{'buffer':'p'}]")) fail_msg("%s", b.err.message);
@@ -273,7 +268,7 @@ static void a_texture_over_the_buffers_own_memory_is_that_of_the_copy(void **sta
     bench_close(&b);
 }
 
-static void a_variable_that_is_missing_or_too_small_is_refused_by_name(void **state)
+TEST(a_variable_that_is_missing_or_too_small_is_refused_by_name)
 {
     static const struct {
         const char *buffer, *arguments, *words; // NULL: it is fine
@@ -300,7 +295,6 @@ static void a_variable_that_is_missing_or_too_small_is_refused_by_name(void **st
          "no surface 't'"},
         {"{'name':'t','type':'f32','cols':8}", "[{'texture':'t'}]", "no texture 't'"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
         char *buffers = text_format("[%s]", cases[i].buffer);
@@ -317,10 +311,9 @@ static void multiply(void **args)
     ++**(int **)args[2];
 }
 
-static void an_input_is_placed_in_every_unit_and_its_texture_is_shared(void **state)
+TEST(an_input_is_placed_in_every_unit_and_its_texture_is_shared)
 {
     struct bench b;
-    (void)state;
     if (bench_open_units(&b, "[" COEF "," IMAGE "," OUT "," SCRATCH "]", ARGUMENTS)) fail_msg("%s", b.err.message);
     for (int copy = 1; copy >= 0; copy--) {
         float *coef = buffer(&b, "coef", copy);
@@ -336,7 +329,7 @@ static void an_input_is_placed_in_every_unit_and_its_texture_is_shared(void **st
     bench_close(&b);
 }
 
-static void what_several_units_would_write_each_for_itself_is_refused_by_name(void **state)
+TEST(what_several_units_would_write_each_for_itself_is_refused_by_name)
 {
     static const struct {
         const char *buffer, *words; // NULL: it is fine
@@ -347,7 +340,6 @@ static void what_several_units_would_write_each_for_itself_is_refused_by_name(vo
         {"{'name':'total','type':'i32','cols':1,'symbol':'required'}", NULL},
         {"{'name':'nothing','type':'i32','cols':1,'symbol':'required'}", "has no variable 'nothing'"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
         char *buffers = text_format("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer);
@@ -365,11 +357,10 @@ static void change_all(void **args)
     for (int i = 0; i < 24; i++) (*(float **)args[1])[i] = 5;
 }
 
-static void an_input_that_is_restored_is_put_back_into_its_variable(void **state)
+TEST(an_input_that_is_restored_is_put_back_into_its_variable)
 {
     static const char scale[] = "{'name':'ns::scale','type':'f32','cols':2,'symbol':'required','restore':true}";
     struct bench b;
-    (void)state;
     char *buffers = text_format("[" IMAGE "," OUT "," SCRATCH ",%s]", scale);
     if (bench_open(&b, buffers, ARGUMENTS)) fail_msg("%s", b.err.message);
     float *at = buffer(&b, "ns::scale", 0);
@@ -385,7 +376,7 @@ static void an_input_that_is_restored_is_put_back_into_its_variable(void **state
     free(buffers);
 }
 
-static void symbols_have_the_names_of_their_variables(void **state)
+TEST(symbols_have_the_names_of_their_variables)
 {
     static const struct {
         const char *symbol, *text;
@@ -401,7 +392,6 @@ static void symbols_have_the_names_of_their_variables(void **state)
         {"_Z", "_Z"},
         {"", ""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[SYMBOL_TEXT_SIZE];
         assert_string_equal(symbol_text(cases[i].symbol, text), cases[i].text);
@@ -411,19 +401,4 @@ static void symbols_have_the_names_of_their_variables(void **state)
     assert_false(symbol_is("_ZN2ns4coefE", "coef"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_launch_sees_the_copy_that_it_works_on_and_results_come_back),
-        cmocka_unit_test(what_a_kernel_leaves_of_a_surface_is_what_was_there_before),
-        cmocka_unit_test(an_input_that_a_kernel_changes_in_its_variable_is_changed_in_the_copy),
-        cmocka_unit_test(other_variables_of_the_module_are_watched_and_placed_ones_are_not),
-        cmocka_unit_test(a_texture_over_the_buffers_own_memory_is_that_of_the_copy),
-        cmocka_unit_test(a_variable_that_is_missing_or_too_small_is_refused_by_name),
-        cmocka_unit_test(an_input_is_placed_in_every_unit_and_its_texture_is_shared),
-        cmocka_unit_test(what_several_units_would_write_each_for_itself_is_refused_by_name),
-        cmocka_unit_test(an_input_that_is_restored_is_put_back_into_its_variable),
-        cmocka_unit_test(symbols_have_the_names_of_their_variables),
-    };
-    return cmocka_run_group_tests(tests, compile, clean);
-}
+TEST_MAIN(compile, clean)

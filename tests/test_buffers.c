@@ -1,16 +1,7 @@
 // A problem's memory (tuner/gpu/buffers.c) on a device that is host memory (tests/fuzz/fake_cuda.h), as far as the host
 // fills it: relations hold in both sets of data and in any layout, and padding stays what it is.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/fuzz/fake_cuda.h"
+#include "tests/testing.h"
 #include "tuner/gpu/buffers.h"
 
 static json_t *list_of(const char *text)
@@ -30,9 +21,8 @@ static double at(const struct buffers *s, int i, unsigned set, int64_t row, int6
 
 enum { A, ROWS, ORDER, IN_PLACE };
 
-static void relations_hold_in_both_sets_and_every_layout(void **state)
+TEST(relations_hold_in_both_sets_and_every_layout)
 {
-    (void)state;
     json_t *list = list_of(
         "[{\"name\":\"A\",\"type\":\"f32\",\"rows\":30,\"cols\":20,\"ld\":24,\"fill\":{\"kind\":\"sorted\",\"low\":-1,"
         "\"high\":1}},"
@@ -71,9 +61,8 @@ static void relations_hold_in_both_sets_and_every_layout(void **state)
     json_decref(list);
 }
 
-static void requests_that_do_not_fit_are_refused(void **state)
+TEST(requests_that_do_not_fit_are_refused)
 {
-    (void)state;
     static const struct {
         const char *second, *said;
     } cases[] = {
@@ -107,9 +96,8 @@ static void requests_that_do_not_fit_are_refused(void **state)
     }
 }
 
-static void a_part_says_how_much_is_compared(void **state)
+TEST(a_part_says_how_much_is_compared)
 {
-    (void)state;
     json_t *list =
         list_of("[{\"name\":\"y\",\"type\":\"f32\",\"rows\":12,\"cols\":10,\"direction\":\"out\",\"compare\":{"
                 "\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]");
@@ -124,9 +112,8 @@ static void a_part_says_how_much_is_compared(void **state)
 }
 
 // Where a result is rightly NaN it would look as if nothing had been written, in one launch of so many.
-static void an_output_never_starts_as_the_nan_that_arithmetic_makes(void **state)
+TEST(an_output_never_starts_as_the_nan_that_arithmetic_makes)
 {
-    (void)state;
     bool seen[1 << 16] = {false};
     size_t count = 0;
     for (int i = 0; i < 10000; i++) {
@@ -141,13 +128,4 @@ static void an_output_never_starts_as_the_nan_that_arithmetic_makes(void **state
     assert_true(count > 16);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(relations_hold_in_both_sets_and_every_layout),
-        cmocka_unit_test(requests_that_do_not_fit_are_refused),
-        cmocka_unit_test(a_part_says_how_much_is_compared),
-        cmocka_unit_test(an_output_never_starts_as_the_nan_that_arithmetic_makes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

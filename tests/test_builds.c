@@ -3,8 +3,6 @@
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 
-#include <math.h>
-
 #include "tuner/store/builds.h"
 #include "tuner/store/store.h"
 
@@ -41,9 +39,8 @@ static json_t *builds_document(const char *folder)
     return document;
 }
 
-static void the_race_of_builds_is_reported_everywhere(void **state)
+TEST(the_race_of_builds_is_reported_everywhere)
 {
-    (void)state;
     static const struct {
         const char *mode, *factor; // factor NULL: there is no nvcc
         const char *verdict, *tune, *compare, *top, *evidence;
@@ -110,9 +107,8 @@ static void the_race_of_builds_is_reported_everywhere(void **state)
 }
 
 // Each as long as the final, in the same number of processes.
-static void the_race_goes_by_the_finals_protocol(void **state)
+TEST(the_race_goes_by_the_finals_protocol)
 {
-    (void)state;
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = text_format("%s/log", folder);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
     assert_int_equal(r.status, 0);
@@ -147,9 +143,8 @@ static void the_race_goes_by_the_finals_protocol(void **state)
     e2e_remove(folder);
 }
 
-static void it_can_be_switched_off(void **state)
+TEST(it_can_be_switched_off)
 {
-    (void)state;
     static const struct {
         const char *variables, *options, *measure;
     } cases[] = {{"FAKE_NVCC=1", "--no-nvcc", TWO}, {"SWEETSPOT_NVCC=none FAKE_NVCC=1", "", TWO}};
@@ -166,9 +161,8 @@ static void it_can_be_switched_off(void **state)
 }
 
 // A race says nothing of the winner of a later final.
-static void an_older_race_is_not_shown(void **state)
+TEST(an_older_race_is_not_shown)
 {
-    (void)state;
     char *folder = write_job("older", "\"good\"", NULL, TWO);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "");
     e2e_done(&r);
@@ -186,9 +180,8 @@ static void an_older_race_is_not_shown(void **state)
 }
 
 // NVRTC's build of the winner is found to be wrong in the race: it is out, and another final decides.
-static void a_winner_that_fails_in_the_race_of_builds_is_out(void **state)
+TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
 {
-    (void)state;
     char *folder = write_job("falls", "\"race_wrong\", \"good\"", NULL,
                              "constraints = ( \"(X == 7) == (MODE == \\\"race_wrong\\\")\" );"
                              "measure = { final = { candidates = 1; rounds = 20; }; };");
@@ -205,9 +198,8 @@ static void a_winner_that_fails_in_the_race_of_builds_is_out(void **state)
 }
 
 // Two kernels, one for each problem: both are built, and each problem has its own kernel's times.
-static void every_kernel_of_a_set_is_raced(void **state)
+TEST(every_kernel_of_a_set_is_raced)
 {
-    (void)state;
     char *folder = e2e_folder("set");
     SCRIPTED_JOB(folder, .name = "built", .problems = "{ N = 1024; }, { N = 2048; }",
                  .parameters = "{ name = \"X\"; values = [7, 12]; }, { name = \"MODE\"; values = [\"good\"]; }",
@@ -271,9 +263,8 @@ static const char by_hand[] =
     "built_best.h)\" -Imore -cubin --ptxas-options=-v by_hand.cu -o by_hand.cubin 2>&1 && readelf -SW by_hand.cubin | "
     "sed -n 's/.* \\.text\\.%s  *PROGBITS  *[0-9a-f]* [0-9a-f]* \\([0-9a-f]*\\) .*/code \\1/p'";
 
-static void the_build_is_what_the_header_tells_its_users_to_make(void **state)
+TEST(the_build_is_what_the_header_tells_its_users_to_make)
 {
-    (void)state;
     if (no_nvcc() || system("command -v readelf >/dev/null 2>&1")) skip();
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         char *folder = e2e_folder("exact"), *more = text_format("%s/more", folder);
@@ -341,9 +332,8 @@ static const struct {
      "is not timed: nvcc 9.9.1: nvcc's build has no kernel 'x' under the name 'x'\n"},
 };
 
-static void a_bad_nvcc_is_reported_in_one_line_and_harms_nothing(void **state)
+TEST(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *folder = write_job("bad", "\"good\"", NULL, TWO "compile = { timeout = \"2s\"; };");
         e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
@@ -369,18 +359,4 @@ static void a_bad_nvcc_is_reported_in_one_line_and_harms_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_race_of_builds_is_reported_everywhere),
-        cmocka_unit_test(the_race_goes_by_the_finals_protocol),
-        cmocka_unit_test(it_can_be_switched_off),
-        cmocka_unit_test(an_older_race_is_not_shown),
-        cmocka_unit_test(a_winner_that_fails_in_the_race_of_builds_is_out),
-        cmocka_unit_test(every_kernel_of_a_set_is_raced),
-        cmocka_unit_test(the_build_is_what_the_header_tells_its_users_to_make),
-        cmocka_unit_test(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

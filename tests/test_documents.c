@@ -127,9 +127,8 @@ static void check_links(const char *path, const char *text)
     each_line(text, find_links, NULL);
 }
 
-static void every_link_leads_to_a_file_and_a_heading(void **state)
+TEST(every_link_leads_to_a_file_and_a_heading)
 {
-    (void)state;
     each_document(check_links);
     assert_true(links > 20);
     assert_true(has_anchor("docs/reading-results.md", "statuses"));
@@ -280,9 +279,8 @@ static void check_commands(const char *path, const char *text)
     free(p.line);
 }
 
-static void every_command_and_option_exists(void **state)
+TEST(every_command_and_option_exists)
 {
-    (void)state;
     each_document(check_commands);
     assert_true(commands_seen > 100);
     assert_true(options_seen > 100);
@@ -391,9 +389,8 @@ static int64_t number(sqlite3 *db, const char *text)
     return value;
 }
 
-static void every_query_runs_on_a_store_and_minds_verdicts(void **state)
+TEST(every_query_runs_on_a_store_and_minds_verdicts)
 {
-    (void)state;
     // The recorded space has no failures: one trial that failed, and a verdict on the fastest.
     struct queries q = {.db = open_store(SQLITE_OPEN_READWRITE)};
     q.condemned = number(q.db, "SELECT id FROM trials WHERE status = 'ok' ORDER BY objective LIMIT 1");
@@ -439,13 +436,12 @@ static char *section_of(const char *text, const char *name)
 }
 
 // A column of a table that the view of its figures has too is described there.
-static void every_table_view_and_column_of_the_store_is_described(void **state)
+TEST(every_table_view_and_column_of_the_store_is_described)
 {
     static const char *const shown_by[][2] = {{"environments", "v1_environments"},
                                               {"trials", "v1_trials"},
                                               {"trial_problems", "v1_problems"},
                                               {"trial_stages", "v1_stages"}};
-    (void)state;
     char *text = text_read_file("docs/store.md", NULL);
     sqlite3 *db = open_store(SQLITE_OPEN_READONLY);
     sqlite3_stmt *query;
@@ -519,21 +515,18 @@ static void run_python(const char *heading, const char *needed)
     if (!have) skip();
 }
 
-static void the_pages_pandas_runs(void **state)
+TEST(the_pages_pandas_runs)
 {
-    (void)state;
     run_python("\n## pandas\n", "import pandas");
 }
 
-static void the_pages_duckdb_runs(void **state)
+TEST(the_pages_duckdb_runs)
 {
-    (void)state;
     run_python("\n## DuckDB\n", "import duckdb; db = duckdb.connect(); db.install_extension(\"sqlite\")");
 }
 
-static void every_status_is_explained(void **state)
+TEST(every_status_is_explained)
 {
-    (void)state;
     char *text = text_read_file("docs/reading-results.md", NULL);
     for (int i = 0; i < STATUS_COUNT; i++) {
         char *row = text_format("\n| `%s` | ", status_name((enum trial_status)i));
@@ -543,9 +536,8 @@ static void every_status_is_explained(void **state)
     free(text);
 }
 
-static void every_counter_and_finding_is_explained(void **state)
+TEST(every_counter_and_finding_is_explained)
 {
-    (void)state;
     char *text = text_read_file("docs/counters.md", NULL);
     for (size_t i = 0; metric_sets[i]; i++) {
         assert_described("docs/counters.md", text, metric_sets[i]->name);
@@ -560,17 +552,4 @@ static void every_counter_and_finding_is_explained(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_link_leads_to_a_file_and_a_heading),
-        cmocka_unit_test(every_command_and_option_exists),
-        cmocka_unit_test(every_query_runs_on_a_store_and_minds_verdicts),
-        cmocka_unit_test(every_table_view_and_column_of_the_store_is_described),
-        cmocka_unit_test(the_pages_pandas_runs),
-        cmocka_unit_test(the_pages_duckdb_runs),
-        cmocka_unit_test(every_status_is_explained),
-        cmocka_unit_test(every_counter_and_finding_is_explained),
-    };
-    return cmocka_run_group_tests(tests, make_store, remove_store);
-}
+TEST_MAIN(make_store, remove_store)

@@ -1,7 +1,5 @@
 // Types of elements (kernels/element.c): every f16, bf16 and FP8 comes back, and what lies between two is rounded to
 // the nearer one, of two equally near to the even one.
-#include <math.h>
-
 #include "kernels/element.h"
 #include "tests/testing.h"
 

@@ -22,9 +22,8 @@ static json_t *facts_of(const char *path, struct job **job)
     return facts;
 }
 
-static void somebody_has_said_of_every_setting_of_a_job_whether_it_matters(void **state)
+TEST(somebody_has_said_of_every_setting_of_a_job_whether_it_matters)
 {
-    (void)state;
     glob_t found;
     assert_int_equal(glob("configs/*.cfg", 0, NULL, &found), 0);
     assert_int_equal(glob("tests/stores/*.cfg", GLOB_APPEND, NULL, &found), 0);
@@ -42,9 +41,8 @@ static void somebody_has_said_of_every_setting_of_a_job_whether_it_matters(void 
     globfree(&found);
 }
 
-static void the_key_follows_what_matters_and_nothing_else(void **state)
+TEST(the_key_follows_what_matters_and_nothing_else)
 {
-    (void)state;
     static const struct {
         const char *facts;
         bool same; // as the first
@@ -93,9 +91,8 @@ static json_t *facts_with(const char *path, const char *value)
     return facts;
 }
 
-static void trials_differ_by_every_setting_but_paths_and_limits_of_the_reference(void **state)
+TEST(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference)
 {
-    (void)state;
     const struct environment_setting *settings = environment_settings;
     for (size_t i = 0; settings[i].name; i++) {
         char keys[2][HASH_TEXT_SIZE], *path = text_copy(settings[i].name);
@@ -119,12 +116,4 @@ static void trials_differ_by_every_setting_but_paths_and_limits_of_the_reference
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(somebody_has_said_of_every_setting_of_a_job_whether_it_matters),
-        cmocka_unit_test(the_key_follows_what_matters_and_nothing_else),
-        cmocka_unit_test(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

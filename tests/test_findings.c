@@ -1,18 +1,7 @@
 // Findings: each rule on a profile made for it, and the direction of what rules propose, against a space of which every
 // configuration was measured.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/config_text.h"
 #include "tests/loaded_job.h"
-#include "tuner/base/text.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 #include "tuner/explain/profile.h"
@@ -68,9 +57,8 @@ static const struct {
     {"barriers", STALLS "\"stall_barrier\":3", "", STALLS "\"stall_barrier\":0.1"},
 };
 
-static void every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not(void **state)
+TEST(every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not)
 {
-    (void)state;
     struct finding list[FINDINGS_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *profile = profile_of(cases[i].counters, cases[i].facts);
@@ -90,9 +78,8 @@ static void every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not(v
     }
 }
 
-static void a_kernel_at_the_roofline_is_reported_as_such(void **state)
+TEST(a_kernel_at_the_roofline_is_reported_as_such)
 {
-    (void)state;
     struct finding list[FINDINGS_MAX];
     json_t *profile = profile_of("", "");
     json_object_set_new(profile, "time", json_real(1e9 / 4e12 / 0.95));
@@ -104,9 +91,8 @@ static void a_kernel_at_the_roofline_is_reported_as_such(void **state)
     json_decref(profile);
 }
 
-static void nothing_known_is_nothing_found(void **state)
+TEST(nothing_known_is_nothing_found)
 {
-    (void)state;
     struct finding list[FINDINGS_MAX];
     json_t *profile = profile_of("", ""), *empty = json_object();
     assert_int_equal(findings_make(profile, NULL, &device_limits_h200, list), 0);
@@ -154,9 +140,8 @@ static struct tally *tally_of(struct tally *all, const char *rule)
 
 // The recorded space knows what each proposal would have given. Printed, for docs/experiments/profiling.md; and held to
 // a floor.
-static void proposals_point_the_right_way_in_a_space_that_was_measured(void **state)
+TEST(proposals_point_the_right_way_in_a_space_that_was_measured)
 {
-    (void)state;
     struct error err;
     struct job *job = loaded_job("configs/sgemm_2048.cfg");
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
@@ -203,13 +188,4 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
     job_free(job);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not),
-        cmocka_unit_test(a_kernel_at_the_roofline_is_reported_as_such),
-        cmocka_unit_test(nothing_known_is_nothing_found),
-        cmocka_unit_test(proposals_point_the_right_way_in_a_space_that_was_measured),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,7 +1,5 @@
 // The Gaussian process (search/model/gp.c) against the same formulas written out: a dense kernel matrix and a plain
 // Cholesky factor, in double precision and with no tables, and the gradient against differences of the log posterior.
-#include <math.h>
-
 #include "search/model/gp.h"
 #include "search/space/random.h"
 #include "tests/random_normal.h"

@@ -2,10 +2,7 @@
 #include "tests/gpu.h"
 #include "tests/opened_store.h"
 
-#include <math.h>
-
 #include "tuner/base/json.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 
@@ -38,7 +35,7 @@ static const struct {
     {"COMPILES_SLOWLY", STATUS_COMPILE_TIMEOUT, STATUS_COMPILE_TIMEOUT, ""},
 };
 
-static void every_hostile_kernel_has_its_status_and_the_correct_one_wins(void **state)
+TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("hostile"), *path = text_format("%s/h.db", folder);
@@ -125,25 +122,25 @@ static void run_reference(const char *name, const char *reference, int expected_
     e2e_remove(folder);
 }
 
-static void a_function_in_a_shared_library_is_a_reference(void **state)
+TEST(a_function_in_a_shared_library_is_a_reference)
 {
     NEEDS_GPU();
     run_reference("library", "library", 0);
 }
 
-static void a_reference_that_expects_something_else_finds_every_candidate_wrong(void **state)
+TEST(a_reference_that_expects_something_else_finds_every_candidate_wrong)
 {
     NEEDS_GPU();
     run_reference("wrong", "wrong library", EXIT_NOTHING);
 }
 
-static void npy_files_are_a_reference(void **state)
+TEST(npy_files_are_a_reference)
 {
     NEEDS_GPU();
     run_reference("npy", "{ files = { y = \"z.npy\"; }; }", 0);
 }
 
-static void a_naive_kernel_is_a_reference(void **state)
+TEST(a_naive_kernel_is_a_reference)
 {
     NEEDS_GPU();
     run_reference("kernel", "{ kernel = \"axpy_naive\"; launch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; }; }",
@@ -153,7 +150,7 @@ static void a_naive_kernel_is_a_reference(void **state)
 // A user's TMA kernel: copies tiles that the tensor map describes, with what lies outside read as zeros. Timed in a
 // graph over copies of the memory, so that moved maps are used too. The second job's rows are no multiple of 16 bytes
 // apart: every candidate is told so.
-static void a_kernel_may_take_a_tensor_map(void **state)
+TEST(a_kernel_may_take_a_tensor_map)
 {
     NEEDS_GPU();
     static const char template[] =
@@ -212,7 +209,7 @@ static void a_kernel_may_take_a_tensor_map(void **state)
     e2e_remove(folder);
 }
 
-static void the_cpu_and_cublas_agree_on_what_is_right(void **state)
+TEST(the_cpu_and_cublas_agree_on_what_is_right)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("cpu");
@@ -228,7 +225,7 @@ static void the_cpu_and_cublas_agree_on_what_is_right(void **state)
 }
 
 // The worker driven by hand, with kernels for f32 alone.
-static void a_worker_that_was_given_too_few_kernels_says_which_are_missing(void **state)
+TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
 {
     NEEDS_GPU();
     static const struct {
@@ -266,7 +263,7 @@ static void a_worker_that_was_given_too_few_kernels_says_which_are_missing(void 
     e2e_remove(folder);
 }
 
-static void killed_and_resumed_on_the_gpu_nothing_is_lost(void **state)
+TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("killed"), *path = text_format("%s/k.db", folder);
@@ -440,7 +437,7 @@ static int compare_sum(void)
     return !(relative <= 0.05);
 }
 
-static void counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8(void **state)
+TEST(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8)
 {
     NEEDS_GPU();
     if (system("command -v ncu >/dev/null 2>&1")) skip();
@@ -450,19 +447,7 @@ static void counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8(vo
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_hostile_kernel_has_its_status_and_the_correct_one_wins),
-        cmocka_unit_test(a_function_in_a_shared_library_is_a_reference),
-        cmocka_unit_test(a_reference_that_expects_something_else_finds_every_candidate_wrong),
-        cmocka_unit_test(npy_files_are_a_reference),
-        cmocka_unit_test(a_naive_kernel_is_a_reference),
-        cmocka_unit_test(a_kernel_may_take_a_tensor_map),
-        cmocka_unit_test(the_cpu_and_cublas_agree_on_what_is_right),
-        cmocka_unit_test(a_worker_that_was_given_too_few_kernels_says_which_are_missing),
-        cmocka_unit_test(killed_and_resumed_on_the_gpu_nothing_is_lost),
-        cmocka_unit_test(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8),
-    };
     cmocka_set_test_filter(getenv("TEST_FILTER")); // e.g. 'counters*'
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -99,7 +99,7 @@ static void run_cases(const struct placed *cases, size_t count)
     "__device__ float scale;\n__device__ int calls;\n" KERNEL("x", "const float *x, float *y", body) \
         KERNEL("right", "const float *x, float *y, const float *s", "y[i] = *s * x[i];")
 
-static void constants_and_device_variables_are_set_and_judged(void **state)
+TEST(constants_and_device_variables_are_set_and_judged)
 {
     NEEDS_GPU();
     static const struct placed cases[] = {
@@ -139,7 +139,7 @@ static void constants_and_device_variables_are_set_and_judged(void **state)
 #define READ "const float *t, float *y"
 #define SAMPLED "cudaTextureObject_t t, float *y"
 
-static void textures_are_read_as_the_job_says(void **state)
+TEST(textures_are_read_as_the_job_says)
 {
     NEEDS_GPU();
     static const struct placed cases[] = {
@@ -203,7 +203,7 @@ static void textures_are_read_as_the_job_says(void **state)
 #define WRITES "const float *x, cudaSurfaceObject_t s"
 #define RIGHT_SURFACE KERNEL("right", "const float *x, float *s", "s[i] = 2 * x[i];")
 
-static void surfaces_are_judged_by_what_is_in_them(void **state)
+TEST(surfaces_are_judged_by_what_is_in_them)
 {
     NEEDS_GPU();
     static const struct placed cases[] = {
@@ -254,7 +254,7 @@ static void surfaces_are_judged_by_what_is_in_them(void **state)
 }
 
 // The whole way: counters, the final with nvcc's build where there is one, the sanitizers.
-static void a_job_with_all_of_them_passes_counters_and_the_final(void **state)
+TEST(a_job_with_all_of_them_passes_counters_and_the_final)
 {
     NEEDS_GPU();
     struct outcome_of_command r = tune(
@@ -274,13 +274,4 @@ static void a_job_with_all_of_them_passes_counters_and_the_final(void **state)
     e2e_done(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_and_device_variables_are_set_and_judged),
-        cmocka_unit_test(textures_are_read_as_the_job_says),
-        cmocka_unit_test(surfaces_are_judged_by_what_is_in_them),
-        cmocka_unit_test(a_job_with_all_of_them_passes_counters_and_the_final),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -36,7 +36,7 @@ static struct outcome_of_command tune(const char *folder)
                    folder);
 }
 
-static void a_configuration_that_wins_is_in_the_final_as_both(void **state)
+TEST(a_configuration_that_wins_is_in_the_final_as_both)
 {
     NEEDS_GPU();
     char *folder = write_job("current = { BLOCK = 128; };", "");
@@ -53,7 +53,7 @@ static void a_configuration_that_wins_is_in_the_final_as_both(void **state)
     "= [ 1 ]; block = [ 1024 ]; }; };"
 
 // One block does the work of four thousand.
-static void a_slow_kernel_of_another_file_is_verified_and_many_times_slower(void **state)
+TEST(a_slow_kernel_of_another_file_is_verified_and_many_times_slower)
 {
     NEEDS_GPU();
     char *folder = write_job(OLD, "y[i] = 2 * x[i];");
@@ -67,7 +67,7 @@ static void a_slow_kernel_of_another_file_is_verified_and_many_times_slower(void
     e2e_remove(folder);
 }
 
-static void one_that_is_wrong_or_writes_astray_is_left_out_and_named(void **state)
+TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
 {
     NEEDS_GPU();
     static const struct {
@@ -100,7 +100,7 @@ static const char ptx[] =
 #define LAUNCH "launch = { grid = [ \"ceil_div(N, 128)\" ]; block = [ 128 ]; };"
 
 // The cubin is what the compiler made of the job's own kernel.
-static void binaries_and_other_kernels_are_verified_and_timed(void **state)
+TEST(binaries_and_other_kernels_are_verified_and_timed)
 {
     NEEDS_GPU();
     char *folder =
@@ -129,7 +129,7 @@ static void binaries_and_other_kernels_are_verified_and_timed(void **state)
 }
 
 // Half the registers: the same results, and another kernel, whose registers are in the store.
-static void an_option_is_tuned_like_any_parameter(void **state)
+TEST(an_option_is_tuned_like_any_parameter)
 {
     NEEDS_GPU();
     char *folder = write_job("current = { BLOCK = 128; LIMIT = 0; FAST = 0; };", "");
@@ -148,14 +148,4 @@ static void an_option_is_tuned_like_any_parameter(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_configuration_that_wins_is_in_the_final_as_both),
-        cmocka_unit_test(a_slow_kernel_of_another_file_is_verified_and_many_times_slower),
-        cmocka_unit_test(one_that_is_wrong_or_writes_astray_is_left_out_and_named),
-        cmocka_unit_test(binaries_and_other_kernels_are_verified_and_timed),
-        cmocka_unit_test(an_option_is_tuned_like_any_parameter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -43,7 +43,7 @@ static void hold(const char *what, const char *arguments, const char *reference,
 #define N_ARGUMENT "{ scalar = \"N\"; type = \"i32\"; }, "
 
 // The reference reads FP8 by its bits. Results that are FP8 themselves are right or off by two steps.
-static void fp8_is_what_cuda_says(void **state)
+TEST(fp8_is_what_cuda_says)
 {
     NEEDS_GPU();
     static const char source[] =
@@ -75,7 +75,7 @@ static void fp8_is_what_cuda_says(void **state)
     free(wrong);
 }
 
-static void structs_and_vectors_arrive_by_value(void **state)
+TEST(structs_and_vectors_arrive_by_value)
 {
     NEEDS_GPU();
     static const char source[] =
@@ -112,7 +112,7 @@ static void structs_and_vectors_arrive_by_value(void **state)
 }
 
 // A stencil whose border is whatever BLOCK is.
-static void what_is_not_compared_may_be_anything(void **state)
+TEST(what_is_not_compared_may_be_anything)
 {
     NEEDS_GPU();
     static const struct {
@@ -144,7 +144,7 @@ static void what_is_not_compared_may_be_anything(void **state)
 }
 
 // A stencil in two dimensions, with padding, whose reference leaves the border unwritten.
-static void a_border_in_two_dimensions_is_left_out(void **state)
+TEST(a_border_in_two_dimensions_is_left_out)
 {
     NEEDS_GPU();
     for (int wrong = 0; wrong < 2; wrong++) {
@@ -166,7 +166,7 @@ static void a_border_in_two_dimensions_is_left_out(void **state)
     }
 }
 
-static void an_input_that_is_destroyed_is_restored_if_the_job_says_so(void **state)
+TEST(an_input_that_is_destroyed_is_restored_if_the_job_says_so)
 {
     NEEDS_GPU();
     static const char source[] = "extern \"C\" __global__ void x(int n, float *a, float *y)\n{\n" INDEX
@@ -185,7 +185,7 @@ static void an_input_that_is_destroyed_is_restored_if_the_job_says_so(void **sta
 }
 
 // Rows and columns beyond the matrix would be NaN here, and out of bounds in the kernel.
-static void a_sparse_product_gets_rows_and_columns_that_fit(void **state)
+TEST(a_sparse_product_gets_rows_and_columns_that_fit)
 {
     NEEDS_GPU();
     static const char source[] =
@@ -213,7 +213,7 @@ static void a_sparse_product_gets_rows_and_columns_that_fit(void **state)
 }
 
 // The kernel says whether the relations hold, and the reference that they do.
-static void relations_hold_on_the_device(void **state)
+TEST(relations_hold_on_the_device)
 {
     NEEDS_GPU();
     static const char kernels[] =
@@ -232,16 +232,4 @@ static void relations_hold_on_the_device(void **state)
          "", kernels, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fp8_is_what_cuda_says),
-        cmocka_unit_test(structs_and_vectors_arrive_by_value),
-        cmocka_unit_test(what_is_not_compared_may_be_anything),
-        cmocka_unit_test(a_border_in_two_dimensions_is_left_out),
-        cmocka_unit_test(an_input_that_is_destroyed_is_restored_if_the_job_says_so),
-        cmocka_unit_test(a_sparse_product_gets_rows_and_columns_that_fit),
-        cmocka_unit_test(relations_hold_on_the_device),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

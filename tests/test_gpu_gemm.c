@@ -4,8 +4,6 @@
 // is a failure.
 #include "tests/gpu.h"
 
-#include <stdbool.h>
-
 // Tunes a job after a sed script, with further options, and requires that every candidate is right.
 static void all_right_of(const char *job, const char *script, const char *options)
 {
@@ -35,13 +33,13 @@ static void all_right(const char *job, const char *script)
     all_right_of(job, script, "");
 }
 
-static void products_are_right_at_ragged_sizes_in_batches_and_split(void **state)
+TEST(products_are_right_at_ragged_sizes_in_batches_and_split)
 {
     NEEDS_GPU();
     all_right("tests/jobs/gemm_cases.cfg", "");
 }
 
-static void products_are_right_with_transposed_operands(void **state)
+TEST(products_are_right_with_transposed_operands)
 {
     NEEDS_GPU();
     all_right("tests/jobs/gemm_cases.cfg", "s/TB = 0/TB = 1/");
@@ -49,14 +47,14 @@ static void products_are_right_with_transposed_operands(void **state)
     all_right("tests/jobs/gemm_cases.cfg", "s/TA = 0; TB = 0/TA = 1; TB = 1/");
 }
 
-static void with_beta_0_c_is_not_read(void **state)
+TEST(with_beta_0_c_is_not_read)
 {
     NEEDS_GPU();
     // An output starts as NaN, which beta times would keep.
     all_right("tests/jobs/gemm_cases.cfg", "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/");
 }
 
-static void products_at_unaligned_addresses_are_right(void **state)
+TEST(products_at_unaligned_addresses_are_right)
 {
     NEEDS_GPU();
     all_right("tests/jobs/gemm_shifted.cfg", "");
@@ -66,7 +64,7 @@ static void products_at_unaligned_addresses_are_right(void **state)
 
 // Copies with aligned rows, launches that overlap, warp tiles of all heights: random candidates of the suite's space at
 // odd sizes, all four transpositions.
-static void candidates_of_the_suite_are_right(void **state)
+TEST(candidates_of_the_suite_are_right)
 {
     NEEDS_GPU();
     static const char *const scripts[] = {"", "s/TA = 0/TA = 1/g", "s/TB = 0/TB = 1/g",
@@ -87,13 +85,13 @@ static void candidates_of_the_suite_are_right(void **state)
     }
 }
 
-static void a_sum_of_no_terms_leaves_beta_times_c(void **state)
+TEST(a_sum_of_no_terms_leaves_beta_times_c)
 {
     NEEDS_GPU();
     all_right("tests/jobs/gemm_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/");
 }
 
-static void offsets_beyond_two_to_the_31_are_right(void **state)
+TEST(offsets_beyond_two_to_the_31_are_right)
 {
     NEEDS_GPU();
     // Few candidates and launches: each means reading 12 GiB, to see that nothing was written between the rows.
@@ -112,7 +110,7 @@ static const char *const as_f32 = "s/bf16/f32/g", *const as_f16 = "s/bf16/f16/g"
                          *const c_not_read =
                              "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/";
 
-static void products_with_few_vectors_are_right(void **state)
+TEST(products_with_few_vectors_are_right)
 {
     NEEDS_GPU();
     all_right("tests/jobs/rows_cases.cfg", "");
@@ -122,7 +120,7 @@ static void products_with_few_vectors_are_right(void **state)
     free(script);
 }
 
-static void products_with_few_vectors_are_right_at_unaligned_addresses_and_great_offsets(void **state)
+TEST(products_with_few_vectors_are_right_at_unaligned_addresses_and_great_offsets)
 {
     NEEDS_GPU();
     all_right("tests/jobs/rows_shifted.cfg", "");
@@ -132,14 +130,14 @@ static void products_with_few_vectors_are_right_at_unaligned_addresses_and_great
               "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/");
 }
 
-static void products_in_fp64_are_right(void **state)
+TEST(products_in_fp64_are_right)
 {
     NEEDS_GPU();
     all_right("tests/jobs/dmma_cases.cfg", "");
     all_right("tests/jobs/dmma_cases.cfg", c_not_read);
 }
 
-static void products_in_fp64_are_right_at_unaligned_addresses_and_great_offsets(void **state)
+TEST(products_in_fp64_are_right_at_unaligned_addresses_and_great_offsets)
 {
     NEEDS_GPU();
     all_right("tests/jobs/dmma_shifted.cfg", "");
@@ -149,7 +147,7 @@ static void products_in_fp64_are_right_at_unaligned_addresses_and_great_offsets(
               "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/");
 }
 
-static void infinities_and_nan_come_out_where_cublas_has_them(void **state)
+TEST(infinities_and_nan_come_out_where_cublas_has_them)
 {
     NEEDS_GPU();
     // The inputs, and nothing else, are dense or have ld and no direction.
@@ -166,7 +164,7 @@ static void infinities_and_nan_come_out_where_cublas_has_them(void **state)
                  "--strategy random -n 24");
 }
 
-static void buffers_that_do_not_fit_are_refused_with_their_size(void **state)
+TEST(buffers_that_do_not_fit_are_refused_with_their_size)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("large");
@@ -182,7 +180,7 @@ static void buffers_that_do_not_fit_are_refused_with_their_size(void **state)
     e2e_remove(folder);
 }
 
-static void matrix_times_vector_is_right_at_all_shapes(void **state)
+TEST(matrix_times_vector_is_right_at_all_shapes)
 {
     NEEDS_GPU();
     static const char *const small = "s/M = 16384; N = 16384/M = 1000; N = 3000/; /budget/d; s/value = 1.0/value = "
@@ -221,7 +219,7 @@ static void matrix_times_vector_is_right_at_all_shapes(void **state)
     "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = "       \
     "\"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/"
 
-static void products_on_tensor_cores_are_right_however_tiles_are_ordered_divided_and_stored(void **state)
+TEST(products_on_tensor_cores_are_right_however_tiles_are_ordered_divided_and_stored)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_cases.cfg", "");
@@ -229,20 +227,20 @@ static void products_on_tensor_cores_are_right_however_tiles_are_ordered_divided
     all_right("tests/jobs/wgmma_cases.cfg", "s/.tma., //; s/ROWS = 136; COLS = 88/ROWS = 133; COLS = 95/");
 }
 
-static void on_tensor_cores_too_c_is_not_read_with_beta_0(void **state)
+TEST(on_tensor_cores_too_c_is_not_read_with_beta_0)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_cases.cfg",
               "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/; s/% 6 == 4/% 6 == 1/");
 }
 
-static void the_transpose_of_a_product_on_tensor_cores_is_right(void **state)
+TEST(the_transpose_of_a_product_on_tensor_cores_is_right)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_cases.cfg", TRANSPOSED "; s/% 6 == 4/% 6 == 2/");
 }
 
-static void products_in_tf32_are_right_and_are_not_fp32(void **state)
+TEST(products_in_tf32_are_right_and_are_not_fp32)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_cases.cfg", IN_TF32);
@@ -262,7 +260,7 @@ static void products_in_tf32_are_right_and_are_not_fp32(void **state)
     e2e_remove(folder);
 }
 
-static void fp32_by_three_products_of_tf32_is_right(void **state)
+TEST(fp32_by_three_products_of_tf32_is_right)
 {
     NEEDS_GPU();
     static const char *const small = "s/^problems .*/problems = ( { M = 648; N = 904; K = 1096; } );/; /^objective/d; "
@@ -272,7 +270,7 @@ static void fp32_by_three_products_of_tf32_is_right(void **state)
     all_right("configs/sgemm_3xtf32.cfg", small);
 }
 
-static void parts_of_a_sum_that_a_second_launch_adds_are_right(void **state)
+TEST(parts_of_a_sum_that_a_second_launch_adds_are_right)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_two_pass.cfg", "");
@@ -290,28 +288,6 @@ static void parts_of_a_sum_that_a_second_launch_adds_are_right(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_right_at_ragged_sizes_in_batches_and_split),
-        cmocka_unit_test(products_are_right_with_transposed_operands),
-        cmocka_unit_test(with_beta_0_c_is_not_read),
-        cmocka_unit_test(products_at_unaligned_addresses_are_right),
-        cmocka_unit_test(candidates_of_the_suite_are_right),
-        cmocka_unit_test(a_sum_of_no_terms_leaves_beta_times_c),
-        cmocka_unit_test(offsets_beyond_two_to_the_31_are_right),
-        cmocka_unit_test(products_with_few_vectors_are_right),
-        cmocka_unit_test(products_with_few_vectors_are_right_at_unaligned_addresses_and_great_offsets),
-        cmocka_unit_test(products_in_fp64_are_right),
-        cmocka_unit_test(products_in_fp64_are_right_at_unaligned_addresses_and_great_offsets),
-        cmocka_unit_test(infinities_and_nan_come_out_where_cublas_has_them),
-        cmocka_unit_test(buffers_that_do_not_fit_are_refused_with_their_size),
-        cmocka_unit_test(matrix_times_vector_is_right_at_all_shapes),
-        cmocka_unit_test(products_on_tensor_cores_are_right_however_tiles_are_ordered_divided_and_stored),
-        cmocka_unit_test(on_tensor_cores_too_c_is_not_read_with_beta_0),
-        cmocka_unit_test(the_transpose_of_a_product_on_tensor_cores_is_right),
-        cmocka_unit_test(products_in_tf32_are_right_and_are_not_fp32),
-        cmocka_unit_test(fp32_by_three_products_of_tf32_is_right),
-        cmocka_unit_test(parts_of_a_sum_that_a_second_launch_adds_are_right),
-    };
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

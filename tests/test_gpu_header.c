@@ -39,7 +39,7 @@ static const char *const builds[] = {
     "if command -v nvcc >/dev/null; then nvcc -std=c++17 -x cu -DRUNTIME -I%1$s -Itests/launch " FILES "; fi",
 };
 
-static void an_embedded_binary_is_launched_and_right(void **state)
+TEST(an_embedded_binary_is_launched_and_right)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_header");
@@ -95,7 +95,7 @@ static void run_example(const char *folder, const char *example)
     e2e_done(&r);
 }
 
-static void the_examples_are_right(void **state)
+TEST(the_examples_are_right)
 {
     NEEDS_GPU();
     static const char *const embedded[] = {"driver_embedded.c", "two_devices.c"}, *const by_nvcc[] = {
@@ -115,7 +115,7 @@ static void the_examples_are_right(void **state)
 }
 
 // Jobs with a C++ entry, a library's stage or tensor maps differ in nothing but the cubin.
-static void nvccs_build_of_the_winner_is_raced_and_right(void **state)
+TEST(nvccs_build_of_the_winner_is_raced_and_right)
 {
     NEEDS_GPU();
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
@@ -142,7 +142,7 @@ static void nvccs_build_of_the_winner_is_raced_and_right(void **state)
     e2e_remove(folder);
 }
 
-static void without_a_binary_for_the_device_nothing_is_launched(void **state)
+TEST(without_a_binary_for_the_device_nothing_is_launched)
 {
     NEEDS_GPU();
     char *folder = examples_folder("gpu_elsewhere");
@@ -159,7 +159,7 @@ static void without_a_binary_for_the_device_nothing_is_launched(void **state)
     e2e_remove(folder);
 }
 
-static void the_script_agrees_with_torch(void **state)
+TEST(the_script_agrees_with_torch)
 {
     NEEDS_GPU();
     if (system("python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1")) skip();
@@ -168,7 +168,7 @@ static void the_script_agrees_with_torch(void **state)
     e2e_remove(folder);
 }
 
-static void the_program_with_several_kernels_is_right(void **state)
+TEST(the_program_with_several_kernels_is_right)
 {
     NEEDS_GPU();
     if (!example_have("nvcc")) skip();
@@ -186,7 +186,7 @@ static void the_program_with_several_kernels_is_right(void **state)
 }
 
 // A fallback that takes a tenth of the winner's speed is still measured in full, and is in the header.
-static void a_fallback_is_verified_and_written(void **state)
+TEST(a_fallback_is_verified_and_written)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_fallback");
@@ -204,17 +204,4 @@ static void a_fallback_is_verified_and_written(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_embedded_binary_is_launched_and_right),
-        cmocka_unit_test(the_examples_are_right),
-        cmocka_unit_test(without_a_binary_for_the_device_nothing_is_launched),
-        cmocka_unit_test(the_script_agrees_with_torch),
-        cmocka_unit_test(the_program_with_several_kernels_is_right),
-        cmocka_unit_test(nvccs_build_of_the_winner_is_raced_and_right),
-        cmocka_unit_test(a_fallback_is_verified_and_written),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -13,11 +13,8 @@
 #include "tests/gpu.h"
 #include "tests/opened_store.h"
 
-#include <math.h>
-
 #include "tuner/base/clock.h"
 #include "tuner/base/json.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 
@@ -412,7 +409,7 @@ static int summary(void)
     return all.through + all.refused + all.not_run;
 }
 
-static void no_wrong_kernel_is_found_right_and_no_right_one_is_refused(void **state)
+TEST(no_wrong_kernel_is_found_right_and_no_right_one_is_refused)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("hostile_families");
@@ -442,9 +439,8 @@ static void no_wrong_kernel_is_found_right_and_no_right_one_is_refused(void **st
 }
 
 // Needs no GPU.
-static void every_case_has_a_verdict_and_there_are_enough(void **state)
+TEST(every_case_has_a_verdict_and_there_are_enough)
 {
-    (void)state;
     char *folder = e2e_folder("hostile_tables");
     int wrong = 0, right = 0;
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
@@ -479,10 +475,6 @@ static void every_case_has_a_verdict_and_there_are_enough(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_case_has_a_verdict_and_there_are_enough),
-        cmocka_unit_test(no_wrong_kernel_is_found_right_and_no_right_one_is_refused),
-    };
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*verdict*"; all without
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -2,8 +2,6 @@
 // tile divides.
 #include "tests/gpu.h"
 
-#include <math.h>
-
 #include "tests/opened_store.h"
 
 static const struct {
@@ -24,7 +22,7 @@ static const struct {
      "s/ROWS = 16384; COLS = 16384/ROWS = 1028; COLS = 2052/; s/ROWS = 16383; COLS = 16383/ROWS = 1027; COLS = 2051/"},
 };
 
-static void random_candidates_are_right_at_odd_sizes(void **state)
+TEST(random_candidates_are_right_at_odd_sizes)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("odd");
@@ -49,9 +47,6 @@ static void random_candidates_are_right_at_odd_sizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_candidates_are_right_at_odd_sizes),
-    };
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -4,8 +4,6 @@
 // One by hand: sweetspot judge tests/hostile/fooled.cfg --set CASE=kept_for_address --no-counters
 #include "tests/gpu.h"
 
-#include <math.h>
-
 #include "tuner/base/json.h"
 
 // GAINLESS: a kernel that may be found right as long as it cannot profit: that is to say that it takes `enough` of the
@@ -72,7 +70,7 @@ static double plain_time(const char *folder, const char *job)
     return time;
 }
 
-static void no_known_way_to_fool_a_harness_fools_the_judge(void **state)
+TEST(no_known_way_to_fool_a_harness_fools_the_judge)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_judge");
@@ -96,7 +94,7 @@ static void no_known_way_to_fool_a_harness_fools_the_judge(void **state)
     assert_int_equal(bad, 0);
 }
 
-static void the_document_of_a_real_kernel_is_complete(void **state)
+TEST(the_document_of_a_real_kernel_is_complete)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_judge_document");
@@ -148,7 +146,7 @@ static const struct {
     {"same_value_race", "ok", "", "Race"},
 };
 
-static void what_only_a_sanitizer_sees_is_seen(void **state)
+TEST(what_only_a_sanitizer_sees_is_seen)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_judge_sanitized");
@@ -173,7 +171,7 @@ static void what_only_a_sanitizer_sees_is_seen(void **state)
 }
 
 // The one that is right copies through scratch, so that the wrong ones are faster and win first.
-static void a_finalist_with_a_hidden_mistake_does_not_win(void **state)
+TEST(a_finalist_with_a_hidden_mistake_does_not_win)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_final_sanitized");
@@ -199,14 +197,4 @@ static void a_finalist_with_a_hidden_mistake_does_not_win(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_known_way_to_fool_a_harness_fools_the_judge),
-        cmocka_unit_test(the_document_of_a_real_kernel_is_complete),
-        cmocka_unit_test(what_only_a_sanitizer_sees_is_seen),
-        cmocka_unit_test(a_finalist_with_a_hidden_mistake_does_not_win),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

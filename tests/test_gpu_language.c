@@ -66,7 +66,7 @@ static const char phases_source[] =
     "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = x[i] * 0.5f + 3.0f;\n}\n";
 
-static void stages_with_macros_of_their_own_run_from_units_of_their_own(void **state)
+TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
 {
     NEEDS_GPU();
     struct outcome_of_command r = tune("gpu_phases", phases_job, phases_source, "");
@@ -112,7 +112,7 @@ static const char reduction_source[] =
     "    if (i < rest) u[i] = sum;\n}\n"
     "extern \"C\" __global__ void take(const float *t, float *y) { *y = *t; }\n";
 
-static void a_reduction_of_log_n_launches_with_exchanged_buffers_is_right(void **state)
+TEST(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right)
 {
     NEEDS_GPU();
     struct outcome_of_command r = tune("gpu_halving", reduction_job, reduction_source, "");
@@ -159,7 +159,7 @@ static const char sort_source[] =
     "    int i = blockIdx.x * blockDim.x + threadIdx.x, place = 0;\n    if (i >= n) return;\n"
     "    for (int k = 0; k < n; k++) place += x[k] < x[i] || (x[k] == x[i] && k < i);\n    y[place] = x[i];\n}\n";
 
-static void a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage(void **state)
+TEST(a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage)
 {
     NEEDS_GPU();
     struct outcome_of_command r = tune("gpu_bitonic", sort_job, sort_source, "--no-final");
@@ -192,7 +192,7 @@ static const char values_source[] =
     "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = x[i];\n}\n";
 
-static void decimals_reach_the_kernel(void **state)
+TEST(decimals_reach_the_kernel)
 {
     NEEDS_GPU();
     struct outcome_of_command r = tune("gpu_values", values_job, values_source, quick);
@@ -200,13 +200,4 @@ static void decimals_reach_the_kernel(void **state)
     e2e_done(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stages_with_macros_of_their_own_run_from_units_of_their_own),
-        cmocka_unit_test(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right),
-        cmocka_unit_test(a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage),
-        cmocka_unit_test(decimals_reach_the_kernel),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,9 +2,6 @@
 // above 1, or right kernels would be refused; how far above shows how much a check by it can see.
 #include "tests/gpu.h"
 
-#include <math.h>
-
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 
@@ -67,7 +64,7 @@ static int look(void *user, const struct trial *t)
     return 0;
 }
 
-static void no_right_candidate_of_any_job_is_faster_than_its_least_time(void **state)
+TEST(no_right_candidate_of_any_job_is_faster_than_its_least_time)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("plausibility");
@@ -110,11 +107,4 @@ static void no_right_candidate_of_any_job_is_faster_than_its_least_time(void **s
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_right_candidate_of_any_job_is_faster_than_its_least_time),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

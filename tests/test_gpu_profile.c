@@ -2,7 +2,6 @@
 // test_gpu.c.
 #include "tests/gpu.h"
 
-#include <math.h>
 #include <time.h>
 
 #include "tuner/base/json.h"
@@ -129,7 +128,7 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
     return bad;
 }
 
-static void counters_agree_with_ncu_on_nine_kernels(void **state)
+TEST(counters_agree_with_ncu_on_nine_kernels)
 {
     NEEDS_GPU();
     if (system("command -v ncu >/dev/null 2>&1")) skip();
@@ -150,7 +149,7 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict(void **state)
+TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-profile");
@@ -218,7 +217,7 @@ static void check_traffic(const json_t *document)
     assert_true(sectors[2] < 0.02 * sectors[0]);
 }
 
-static void limiters_are_what_everyone_knows(void **state)
+TEST(limiters_are_what_everyone_knows)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-limiter");
@@ -239,7 +238,7 @@ static void limiters_are_what_everyone_knows(void **state)
     e2e_remove(folder);
 }
 
-static void a_tiny_kernel_has_sane_figures_and_a_warning(void **state)
+TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-tiny");
@@ -275,12 +274,6 @@ static void a_tiny_kernel_has_sane_figures_and_a_warning(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict),
-        cmocka_unit_test(a_tiny_kernel_has_sane_figures_and_a_warning),
-        cmocka_unit_test(limiters_are_what_everyone_knows),
-        cmocka_unit_test(counters_agree_with_ncu_on_nine_kernels),
-    };
     cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -84,7 +84,7 @@ static struct outcome_of_command tune(const char *folder)
                    folder);
 }
 
-static void a_python_script_is_a_reference_and_runs_once(void **state)
+TEST(a_python_script_is_a_reference_and_runs_once)
 {
     NEEDS_GPU();
     if (system("python3 -c 'import numpy' 2>/dev/null")) skip();
@@ -107,7 +107,7 @@ static void a_python_script_is_a_reference_and_runs_once(void **state)
     e2e_remove(folder);
 }
 
-static void a_command_that_expects_something_else_finds_every_candidate_wrong(void **state)
+TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
 {
     NEEDS_GPU();
     if (system("python3 -c 'import numpy' 2>/dev/null")) skip();
@@ -120,7 +120,7 @@ static void a_command_that_expects_something_else_finds_every_candidate_wrong(vo
     e2e_remove(folder);
 }
 
-static void a_library_from_its_source_makes_inputs_and_judges_outputs(void **state)
+TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
 {
     NEEDS_GPU();
     static const struct {
@@ -145,7 +145,7 @@ static void a_library_from_its_source_makes_inputs_and_judges_outputs(void **sta
 #define JUDGED "{ library = \"functions.c\"; generate = \"make\"; verify = \"judge\"; }"
 #define BASELINE(name, more) "{ name = \"" name "\"; library = \"cub.cu\"; function = \"" name "\";" more " }"
 
-static void cub_is_verified_timed_and_compared_with_the_winner(void **state)
+TEST(cub_is_verified_timed_and_compared_with_the_winner)
 {
     NEEDS_GPU();
     if (system("command -v nvcc >/dev/null")) skip();
@@ -158,7 +158,7 @@ static void cub_is_verified_timed_and_compared_with_the_winner(void **state)
     e2e_remove(folder);
 }
 
-static void baselines_that_fail_are_named_and_cost_their_own_figures_alone(void **state)
+TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
 {
     NEEDS_GPU();
     if (system("command -v nvcc >/dev/null")) skip();
@@ -185,12 +185,5 @@ static void baselines_that_fail_are_named_and_cost_their_own_figures_alone(void 
 int main(void)
 {
     unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_python_script_is_a_reference_and_runs_once),
-        cmocka_unit_test(a_command_that_expects_something_else_finds_every_candidate_wrong),
-        cmocka_unit_test(a_library_from_its_source_makes_inputs_and_judges_outputs),
-        cmocka_unit_test(cub_is_verified_timed_and_compared_with_the_winner),
-        cmocka_unit_test(baselines_that_fail_are_named_and_cost_their_own_figures_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return testing_run(NULL, NULL);
 }

@@ -46,7 +46,7 @@ static bool both_right(const char *status)
     return strstr(status, "2 ok") || strstr(status, "1 ok, 1 slow");
 }
 
-static void every_integer_type_is_right_and_one_element_off_by_one_is_wrong(void **state)
+TEST(every_integer_type_is_right_and_one_element_off_by_one_is_wrong)
 {
     NEEDS_GPU();
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -59,10 +59,4 @@ static void every_integer_type_is_right_and_one_element_off_by_one_is_wrong(void
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_integer_type_is_right_and_one_element_off_by_one_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

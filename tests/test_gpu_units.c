@@ -2,8 +2,6 @@
 // one; of others only what holds of every device.
 #include "tests/gpu.h"
 
-#include <math.h>
-
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
@@ -53,7 +51,7 @@ static const struct {
     {"dpx s16x2", 50, 70},
 };
 
-static void every_pipe_has_a_ceiling_of_the_right_size(void **state)
+TEST(every_pipe_has_a_ceiling_of_the_right_size)
 {
     NEEDS_GPU();
     int bad = 0;
@@ -86,7 +84,7 @@ static void every_pipe_has_a_ceiling_of_the_right_size(void **state)
 
 // Without a pipe all are measured as before, for some milliseconds each: what is known of every device with tensor
 // cores.
-static void tensor_ceilings_are_in_their_order(void **state)
+TEST(tensor_ceilings_are_in_their_order)
 {
     NEEDS_GPU();
     bool is_h200;
@@ -109,7 +107,7 @@ static void tensor_ceilings_are_in_their_order(void **state)
 }
 
 // cuBLAS on what it is best at is near the ceiling of its pipe, and not beyond.
-static void a_library_is_near_the_ceiling_of_its_pipe(void **state)
+TEST(a_library_is_near_the_ceiling_of_its_pipe)
 {
     NEEDS_GPU();
     static const struct {
@@ -168,7 +166,7 @@ static int look(void *user, const struct trial *t)
     return 0;
 }
 
-static void trials_have_the_power_that_the_board_took(void **state)
+TEST(trials_have_the_power_that_the_board_took)
 {
     NEEDS_GPU();
     struct powers p = {.lowest = INFINITY};
@@ -192,13 +190,4 @@ static void trials_have_the_power_that_the_board_took(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pipe_has_a_ceiling_of_the_right_size),
-        cmocka_unit_test(tensor_ceilings_are_in_their_order),
-        cmocka_unit_test(a_library_is_near_the_ceiling_of_its_pipe),
-        cmocka_unit_test(trials_have_the_power_that_the_board_took),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,4 @@
 // Fills that the host computes (kernels/host_fill.c): what each promises, for two seeds, and what does not fit.
-#include <math.h>
-
 #include "kernels/host_fill.h"
 #include "tests/testing.h"
 

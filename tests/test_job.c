@@ -5,9 +5,8 @@
 #include <math.h>
 
 // Of the first problem, N = 1000.
-static void constants_and_images_are_buffers_with_a_place(void **state)
+TEST(constants_and_images_are_buffers_with_a_place)
 {
-    (void)state;
     struct error err;
     struct image_layout t, s;
     sound_write(8,
@@ -40,9 +39,8 @@ static void constants_and_images_are_buffers_with_a_place(void **state)
     job_free(job);
 }
 
-static void a_sound_job_loads_and_its_space_is_built(void **state)
+TEST(a_sound_job_loads_and_its_space_is_built)
 {
-    (void)state;
     struct error err;
     sound_write(0, NULL);
     struct job *job = sound_build();
@@ -65,9 +63,8 @@ static void check_define(void *user, const char *name, const char *value)
     *all = longer;
 }
 
-static void unroll_factors_become_pragmas(void **state)
+TEST(unroll_factors_become_pragmas)
 {
-    (void)state;
     static const char *const expected[] = {"BLOCK=32|KIND=a|U=|", "BLOCK=32|KIND=a|U=_Pragma(\"unroll\")|",
                                            "BLOCK=32|KIND=a|U=_Pragma(\"unroll 4\")|"};
     sound_write(0, NULL);
@@ -82,9 +79,8 @@ static void unroll_factors_become_pragmas(void **state)
     job_free(job);
 }
 
-static void integers_are_read_as_they_are_written(void **state)
+TEST(integers_are_read_as_they_are_written)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t expected;
@@ -106,9 +102,8 @@ static void integers_are_read_as_they_are_written(void **state)
 }
 
 // The check of a reference by an operation sees every scalar of every stage.
-static void a_scalar_behind_many_others_is_found(void **state)
+TEST(a_scalar_behind_many_others_is_found)
 {
-    (void)state;
     char scalars[60 * 48] = "", *at = scalars;
     for (int i = 0; i < 60; i++) at += sprintf(at, "{ scalar = \"s%d\"; type = \"i32\"; value = 1; }, ", i);
     char *text = text_format(
@@ -136,9 +131,8 @@ static void expect_notes(int line, const char *text, const char *const *notes)
 }
 
 // Old job files load, with a note that names file and line, also of an included file; the new name needs none.
-static void settings_under_their_old_names_are_taken_with_a_note(void **state)
+TEST(settings_under_their_old_names_are_taken_with_a_note)
 {
-    (void)state;
     e2e_write(folder, "sizes.inc", "\nobjective = \"each\";\n");
     expect_notes(6, "@include \"sizes.inc\"\nproblems = ( { N = 1000; }, { N = 10; held = true; } );",
                  (const char *[]){"/job.cfg:7: note: 'held' is an old name: write 'holdout'\n", NULL});
@@ -165,7 +159,7 @@ static void settings_under_their_old_names_are_taken_with_a_note(void **state)
 }
 
 // Each size of a shape counts as a whole, whatever operators are in it.
-static void sizes_of_a_shape_are_multiplied_as_wholes(void **state)
+TEST(sizes_of_a_shape_are_multiplied_as_wholes)
 {
     static const struct {
         const char *shape, *memory;
@@ -174,7 +168,6 @@ static void sizes_of_a_shape_are_multiplied_as_wholes(void **state)
         {"\"N + 1\", \"N + 1\", \"1024\"", ", 64 MiB of buffers"},
         {"\"N > 5 ? 4 : 2\", \"N - 1\", \"N + 1 - 1\", \"1024\"", ", 250 MiB of buffers"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = text_format("kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
                                  "problems = ( { N = 127; } );\nlaunch = { grid = [1]; block = [32]; };\n"
@@ -189,9 +182,8 @@ static void sizes_of_a_shape_are_multiplied_as_wholes(void **state)
     }
 }
 
-static void a_constraint_with_quotes_is_one_field_of_csv(void **state)
+TEST(a_constraint_with_quotes_is_one_field_of_csv)
 {
-    (void)state;
     sound_write(0, NULL);
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg --format csv", folder);
     assert_int_equal(r.status, 0);
@@ -199,9 +191,8 @@ static void a_constraint_with_quotes_is_one_field_of_csv(void **state)
     e2e_done(&r);
 }
 
-static void check_holds_the_limits_of_the_architecture(void **state)
+TEST(check_holds_the_limits_of_the_architecture)
 {
-    (void)state;
     e2e_write(folder, "kib.cu", "KIB CLUSTER\n");
     e2e_write(
         folder, "job.cfg",
@@ -232,9 +223,8 @@ static void check_holds_the_limits_of_the_architecture(void **state)
 }
 
 // A tensor map's numbers in CUDA's order, or what TMA does not allow of them; "@" stands for the argument's members.
-static void tensor_maps_are_worked_out_and_refused_as_tma_would(void **state)
+TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
 {
-    (void)state;
     static const struct {
         const char *members, *refusal; // NULL: sound
         struct tensor_map_shape expected;
@@ -294,9 +284,8 @@ static void tensor_maps_are_worked_out_and_refused_as_tma_would(void **state)
     }
 }
 
-static void the_shipped_jobs_are_sound(void **state)
+TEST(the_shipped_jobs_are_sound)
 {
-    (void)state;
     struct outcome_of_command r =
         e2e_run(folder,
                 "n=0; for job in configs/*.cfg %s; do $BIN/sweetspot check $job --compile 0 || exit 1; "
@@ -306,9 +295,8 @@ static void the_shipped_jobs_are_sound(void **state)
     e2e_done(&r);
 }
 
-static void the_objective_weighs_the_problems_that_are_tuned(void **state)
+TEST(the_objective_weighs_the_problems_that_are_tuned)
 {
-    (void)state;
     struct problem problems[3] = {{.weight = 3}, {.weight = 1}, {.weight = 100}};
     static const struct {
         enum objective objective;
@@ -326,9 +314,8 @@ static void the_objective_weighs_the_problems_that_are_tuned(void **state)
     }
 }
 
-static void how_far_behind_a_candidate_is_follows_the_objective(void **state)
+TEST(how_far_behind_a_candidate_is_follows_the_objective)
 {
-    (void)state;
     const double weights[] = {3, 1}, best[] = {1, 4};
     static const struct {
         enum objective objective;
@@ -348,22 +335,4 @@ static void how_far_behind_a_candidate_is_follows_the_objective(void **state)
     assert_true(objective_ratio(OBJECTIVE_GEOMEAN, weights, best, none, 2) == 0); // no best is known
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_and_images_are_buffers_with_a_place),
-        cmocka_unit_test(a_sound_job_loads_and_its_space_is_built),
-        cmocka_unit_test(unroll_factors_become_pragmas),
-        cmocka_unit_test(integers_are_read_as_they_are_written),
-        cmocka_unit_test(a_scalar_behind_many_others_is_found),
-        cmocka_unit_test(settings_under_their_old_names_are_taken_with_a_note),
-        cmocka_unit_test(sizes_of_a_shape_are_multiplied_as_wholes),
-        cmocka_unit_test(a_constraint_with_quotes_is_one_field_of_csv),
-        cmocka_unit_test(check_holds_the_limits_of_the_architecture),
-        cmocka_unit_test(tensor_maps_are_worked_out_and_refused_as_tma_would),
-        cmocka_unit_test(the_shipped_jobs_are_sound),
-        cmocka_unit_test(the_objective_weighs_the_problems_that_are_tuned),
-        cmocka_unit_test(how_far_behind_a_candidate_is_follows_the_objective),
-    };
-    return cmocka_run_group_tests(tests, sound_setup, sound_teardown);
-}
+TEST_MAIN(sound_setup, sound_teardown)

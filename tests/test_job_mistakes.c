@@ -189,9 +189,8 @@ static const struct {
      "unknown setting 'filter' in a surface argument"},
 };
 
-static void every_mistake_is_reported_with_its_line(void **state)
+TEST(every_mistake_is_reported_with_its_line)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof mistakes_table / sizeof *mistakes_table; i++) {
         sound_write(mistakes_table[i].line, mistakes_table[i].text);
         if (!reports(sound_path, mistakes_table[i].at, mistakes_table[i].expected))
@@ -219,9 +218,8 @@ static char *repeated(const char *before, int count, const char *each, const cha
 }
 
 // How much a job may hold: the most is taken as it is, one more is refused with its line.
-static void what_there_is_too_much_of_is_refused_by_name(void **state)
+TEST(what_there_is_too_much_of_is_refused_by_name)
 {
-    (void)state;
     static const char argument[] = "{ buffer = \"b%d\"; type = \"f32\"; shape = [1]; direction = \"out\"; }";
     static const struct {
         int line;
@@ -264,9 +262,8 @@ static void what_there_is_too_much_of_is_refused_by_name(void **state)
         }
 }
 
-static void names_that_are_too_long_are_refused(void **state)
+TEST(names_that_are_too_long_are_refused)
 {
-    (void)state;
     char name[3001];
     for (int length = 63; length <= 64; length++) {
         struct job *job;
@@ -305,9 +302,8 @@ static void names_that_are_too_long_are_refused(void **state)
     free(text);
 }
 
-static void text_from_outside_that_is_not_utf_8_is_refused(void **state)
+TEST(text_from_outside_that_is_not_utf_8_is_refused)
 {
-    (void)state;
     static const char *const commands[][2] = {
         {"cp tests/golden/job.cfg \"$(printf '%s/\\366.txt' $FOLDER)\" && $BIN/sweetspot check $FOLDER/*.txt",
          "sweetspot: argument 2 is not UTF-8: '"},
@@ -330,9 +326,8 @@ static void text_from_outside_that_is_not_utf_8_is_refused(void **state)
 }
 
 // The file's name stands for a name that the job does not give.
-static void a_file_whose_name_is_none_of_a_job_needs_a_name(void **state)
+TEST(a_file_whose_name_is_none_of_a_job_needs_a_name)
 {
-    (void)state;
     char longest[JOB_MAX_NAME + 2];
     memset(longest, 'a', JOB_MAX_NAME + 1);
     longest[JOB_MAX_NAME + 1] = 0;
@@ -347,9 +342,8 @@ static void a_file_whose_name_is_none_of_a_job_needs_a_name(void **state)
 }
 
 // libconfig compares every name with all others of its group: 60,000 took half a minute.
-static void a_group_of_many_settings_is_refused(void **state)
+TEST(a_group_of_many_settings_is_refused)
 {
-    (void)state;
     char *all = memory_new(1, 60001 * 16);
     for (int deep = 0; deep < 2; deep++) {
         char *at = all;
@@ -364,9 +358,8 @@ static void a_group_of_many_settings_is_refused(void **state)
 }
 
 // An included file is libconfig's to read: what it would cut is refused there.
-static void an_integer_that_an_included_file_would_lose_is_refused_there(void **state)
+TEST(an_integer_that_an_included_file_would_lose_is_refused_there)
 {
-    (void)state;
     static const struct {
         const char *number, *expected; // NULL: sound
     } cases[] = {{"3000000000", "/deep.inc:2: 3000000000 needs an L at its end"},
@@ -384,9 +377,8 @@ static void an_integer_that_an_included_file_would_lose_is_refused_there(void **
     }
 }
 
-static void a_file_with_a_nul_byte_is_refused(void **state)
+TEST(a_file_with_a_nul_byte_is_refused)
 {
-    (void)state;
     sound_write(0, NULL);
     FILE *file = fopen(sound_path, "a");
     assert_non_null(file);
@@ -395,9 +387,8 @@ static void a_file_with_a_nul_byte_is_refused(void **state)
     assert_true(reports(sound_path, SOUND_LINES + 1, "the file has a NUL byte"));
 }
 
-static void several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2(void **state)
+TEST(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2)
 {
-    (void)state;
     e2e_write(folder, "job.cfg",
               "kernel = { template = \"no.cu\"; };\nparameters = ( { name = \"A\"; values = [1]; } );\nconstraints = ( "
               "\"B\" );\nproblems = ( { N = 1; } );\nlaunch = { };\n");
@@ -414,9 +405,8 @@ static void several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2(
 }
 
 // For a matrix product: what is not a matrix, or fits no memory, is refused before anything is launched.
-static void shapes_that_cannot_be_are_refused(void **state)
+TEST(shapes_that_cannot_be_are_refused)
 {
-    (void)state;
     static const struct {
         const char *problem, *ld, *expected;
     } cases[] = {
@@ -443,9 +433,8 @@ static void shapes_that_cannot_be_are_refused(void **state)
     }
 }
 
-static void mistakes_in_an_included_file_are_shown_there(void **state)
+TEST(mistakes_in_an_included_file_are_shown_there)
 {
-    (void)state;
     static const struct {
         const char *constraint, *expected;
     } cases[] = {
@@ -460,9 +449,8 @@ static void mistakes_in_an_included_file_are_shown_there(void **state)
     }
 }
 
-static void what_only_the_built_space_shows_is_reported_with_its_line(void **state)
+TEST(what_only_the_built_space_shows_is_reported_with_its_line)
 {
-    (void)state;
     static const struct {
         int line;
         const char *text, *expected;
@@ -479,21 +467,4 @@ static void what_only_the_built_space_shows_is_reported_with_its_line(void **sta
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mistake_is_reported_with_its_line),
-        cmocka_unit_test(what_there_is_too_much_of_is_refused_by_name),
-        cmocka_unit_test(names_that_are_too_long_are_refused),
-        cmocka_unit_test(text_from_outside_that_is_not_utf_8_is_refused),
-        cmocka_unit_test(a_file_whose_name_is_none_of_a_job_needs_a_name),
-        cmocka_unit_test(a_group_of_many_settings_is_refused),
-        cmocka_unit_test(an_integer_that_an_included_file_would_lose_is_refused_there),
-        cmocka_unit_test(a_file_with_a_nul_byte_is_refused),
-        cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),
-        cmocka_unit_test(shapes_that_cannot_be_are_refused),
-        cmocka_unit_test(mistakes_in_an_included_file_are_shown_there),
-        cmocka_unit_test(what_only_the_built_space_shows_is_reported_with_its_line),
-    };
-    return cmocka_run_group_tests(tests, sound_setup, sound_teardown);
-}
+TEST_MAIN(sound_setup, sound_teardown)

@@ -1,6 +1,4 @@
 // tuner/base/json.h: whatever is made of whatever text, nothing is NULL and no member is missing.
-#include <math.h>
-
 #include "tests/testing.h"
 #include "tuner/base/json.h"
 

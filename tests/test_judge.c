@@ -99,9 +99,8 @@ static const struct {
     {"", "job.cfg -s MODE=compile_nonsense", 3, "", ""},
 };
 
-static void the_table_of_verdicts_and_exit_statuses_holds(void **state)
+TEST(the_table_of_verdicts_and_exit_statuses_holds)
 {
-    (void)state;
     char *folder = e2e_folder("judge");
     write_jobs(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -136,9 +135,8 @@ static const char *const members[] = {"format",   "version",  "job",      "templ
                                       "counters", "findings", "notes"};
 
 // docs/judge.md describes every member, at the beginning of a line of its lists.
-static void the_document_has_what_its_description_says(void **state)
+TEST(the_document_has_what_its_description_says)
 {
-    (void)state;
     char *folder = e2e_folder("judge_document"), *description = text_read_file("docs/judge.md", NULL);
     assert_non_null(description);
     write_jobs(folder);
@@ -173,9 +171,8 @@ static const json_t *problem_of(const json_t *document, size_t p)
     return json_array_get(json_object_get(document, "problems"), p);
 }
 
-static void the_document_of_a_right_kernel_has_times_and_ratios(void **state)
+TEST(the_document_of_a_right_kernel_has_times_and_ratios)
 {
-    (void)state;
     char *folder = e2e_folder("judge_right");
     write_jobs(folder);
     json_t *document = judge(folder, "job.cfg -s X=2,MODE=good", 0);
@@ -202,9 +199,8 @@ static void the_document_of_a_right_kernel_has_times_and_ratios(void **state)
     e2e_remove(folder);
 }
 
-static void the_document_of_a_wrong_kernel_has_no_times(void **state)
+TEST(the_document_of_a_wrong_kernel_has_no_times)
 {
-    (void)state;
     char *folder = e2e_folder("judge_wrong");
     write_jobs(folder);
     static const char *const modes[] = {"wrong", "sanitize_memcheck", "final_wrong", "compile_error", "hang"};
@@ -223,9 +219,8 @@ static void the_document_of_a_wrong_kernel_has_no_times(void **state)
 }
 
 // The other commands take such a job as well.
-static void a_job_without_parameters_is_one_configuration(void **state)
+TEST(a_job_without_parameters_is_one_configuration)
 {
-    (void)state;
     char *folder = e2e_folder("judge_plain");
     write_jobs(folder);
     static const struct {
@@ -247,9 +242,8 @@ static void a_job_without_parameters_is_one_configuration(void **state)
 }
 
 // The seed of the final's data is drawn, not that of the job.
-static void no_two_judgements_use_the_same_data(void **state)
+TEST(no_two_judgements_use_the_same_data)
 {
-    (void)state;
     char *folder = e2e_folder("judge_seed");
     write_jobs(folder);
     json_t *one = judge(folder, "plain.cfg", 0), *other = judge(folder, "plain.cfg", 0);
@@ -259,15 +253,4 @@ static void no_two_judgements_use_the_same_data(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_of_verdicts_and_exit_statuses_holds),
-        cmocka_unit_test(the_document_has_what_its_description_says),
-        cmocka_unit_test(the_document_of_a_right_kernel_has_times_and_ratios),
-        cmocka_unit_test(the_document_of_a_wrong_kernel_has_no_times),
-        cmocka_unit_test(a_job_without_parameters_is_one_configuration),
-        cmocka_unit_test(no_two_judgements_use_the_same_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

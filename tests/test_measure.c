@@ -1,14 +1,6 @@
 // The statistics of measured times (tuner/base/stats.c) and the decisions when to stop sampling (tuner/gpu/sampler.c),
 // on made-up clocks.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/testing.h"
 #include "tuner/base/stats.h"
 #include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/sampler.h"
@@ -33,9 +25,8 @@ static double noise(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-static void the_median_of_odd_and_even_counts(void **state)
+TEST(the_median_of_odd_and_even_counts)
 {
-    (void)state;
     const double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};
     assert_true(stats_median(odd, 3) == 2);
     assert_true(stats_median(even, 4) == 2.5);
@@ -43,9 +34,8 @@ static void the_median_of_odd_and_even_counts(void **state)
     assert_true(isnan(stats_median(odd, 0)));
 }
 
-static void the_interval_has_the_ranks_of_the_textbook(void **state)
+TEST(the_interval_has_the_ranks_of_the_textbook)
 {
-    (void)state;
     // Ranks k for 95% from tables of the sign test: n = 6, 10, 20, 30, 50, 100.
     static const struct {
         size_t n, k;
@@ -59,9 +49,8 @@ static void the_interval_has_the_ranks_of_the_textbook(void **state)
     }
 }
 
-static void the_interval_of_few_samples_is_all_of_them(void **state)
+TEST(the_interval_of_few_samples_is_all_of_them)
 {
-    (void)state;
     const double x[] = {5, 1, 4, 2, 3};
     double low, high;
     stats_median_interval(x, 5, &low, &high);
@@ -70,9 +59,8 @@ static void the_interval_of_few_samples_is_all_of_them(void **state)
     assert_true(low == 5 && high == 5);
 }
 
-static void the_interval_covers_the_median_in_nearly_95_of_100_draws(void **state)
+TEST(the_interval_covers_the_median_in_nearly_95_of_100_draws)
 {
-    (void)state;
     uint64_t seed = 1;
     int covered = 0, trials = 4000;
     for (int t = 0; t < trials; t++) {
@@ -84,9 +72,8 @@ static void the_interval_covers_the_median_in_nearly_95_of_100_draws(void **stat
     assert_true(covered > trials * 0.94 && covered < trials * 0.975); // 95.7% for n = 25
 }
 
-static void a_paired_ratio_is_immune_to_drift_that_both_share(void **state)
+TEST(a_paired_ratio_is_immune_to_drift_that_both_share)
 {
-    (void)state;
     uint64_t seed = 2;
     double a[40], b[40];
     struct interval ratio, again;
@@ -105,9 +92,8 @@ static void a_paired_ratio_is_immune_to_drift_that_both_share(void **state)
 }
 
 // Three clusters of very different numbers: the middle one's median, and an interval from the lowest to the highest.
-static void a_clustered_median_is_as_uncertain_as_its_clusters(void **state)
+TEST(a_clustered_median_is_as_uncertain_as_its_clusters)
 {
-    (void)state;
     double x[45];
     unsigned char cluster[45], one[45] = {0};
     uint64_t seed = 3;
@@ -124,9 +110,8 @@ static void a_clustered_median_is_as_uncertain_as_its_clusters(void **state)
 }
 
 // Samples of a process have a share of their error in common: what can be had is in stats.h.
-static void intervals_of_clustered_medians_cover_as_much_as_can_be_had(void **state)
+TEST(intervals_of_clustered_medians_cover_as_much_as_can_be_had)
 {
-    (void)state;
     uint64_t seed = 4;
     static const struct {
         int clusters;
@@ -163,9 +148,8 @@ static int feed(struct sampler *s, double time, double spread, uint64_t seed)
     return batches;
 }
 
-static void a_steady_clock_needs_one_batch(void **state)
+TEST(a_steady_clock_needs_one_batch)
 {
-    (void)state;
     struct sampler s;
     struct measurement m;
     sampler_begin(&s, &settings, 0, samples);
@@ -176,9 +160,8 @@ static void a_steady_clock_needs_one_batch(void **state)
     assert_true(m.low <= m.time && m.time <= m.high && !m.slow && !m.throttled);
 }
 
-static void a_noisy_clock_gets_more_samples_but_no_more_than_allowed(void **state)
+TEST(a_noisy_clock_gets_more_samples_but_no_more_than_allowed)
 {
-    (void)state;
     struct sampler s;
     sampler_begin(&s, &settings, 0, samples);
     feed(&s, 1e-3, 0.05, 1);
@@ -188,18 +171,16 @@ static void a_noisy_clock_gets_more_samples_but_no_more_than_allowed(void **stat
     assert_int_equal(s.count, 50);
 }
 
-static void the_time_allowed_ends_sampling(void **state)
+TEST(the_time_allowed_ends_sampling)
 {
-    (void)state;
     struct sampler s;
     sampler_begin(&s, &settings, 0, samples);
     feed(&s, 0.05, 1.0, 1);
     assert_int_equal(s.count, 7); // min_samples are taken in any case
 }
 
-static void beyond_the_cutoff_one_time_is_enough(void **state)
+TEST(beyond_the_cutoff_one_time_is_enough)
 {
-    (void)state;
     struct sampler s;
     struct measurement m;
     sampler_begin(&s, &settings, 1e-3, samples);
@@ -211,9 +192,8 @@ static void beyond_the_cutoff_one_time_is_enough(void **state)
     assert_true(m.slow && m.count == 1 && m.time == 3.1e-3);
 }
 
-static void a_clear_loser_is_not_measured_to_the_end(void **state)
+TEST(a_clear_loser_is_not_measured_to_the_end)
 {
-    (void)state;
     struct sampler loser, rival;
     sampler_begin(&loser, &settings, 1e-3, samples);
     feed(&loser, 1.5e-3, 0.1, 3);
@@ -225,9 +205,8 @@ static void a_clear_loser_is_not_measured_to_the_end(void **state)
 }
 
 // A candidate 1% behind may be among the first, and three samples that scatter by 5% say nothing of one 5% behind.
-static void a_candidate_that_may_be_among_the_first_is_measured_in_full(void **state)
+TEST(a_candidate_that_may_be_among_the_first_is_measured_in_full)
 {
-    (void)state;
     struct sampler s;
     sampler_begin(&s, &settings, 1e-3, samples);
     feed(&s, 1.01e-3, 0.002, 3);
@@ -242,9 +221,8 @@ static void a_candidate_that_may_be_among_the_first_is_measured_in_full(void **s
     assert_int_equal(sampler_wanted(&s), 0);
 }
 
-static void first_launches_say_nothing_before_enough_candidates_are_known(void **state)
+TEST(first_launches_say_nothing_before_enough_candidates_are_known)
 {
-    (void)state;
     struct early_stop r = {0};
     for (int i = 0; i < EARLY_STOP_LEAST; i++) {
         assert_true(early_stop_bound(&r, 1) == 0);
@@ -256,9 +234,8 @@ static void first_launches_say_nothing_before_enough_candidates_are_known(void *
     assert_int_equal(r.count, EARLY_STOP_LEAST);
 }
 
-static void the_worst_first_launch_of_late_counts(void **state)
+TEST(the_worst_first_launch_of_late_counts)
 {
-    (void)state;
     struct early_stop r = {0};
     early_stop_learn(&r, 2, 1);
     for (int i = 1; i < EARLY_STOP_KEPT; i++) early_stop_learn(&r, 0.9, 1);
@@ -268,9 +245,8 @@ static void the_worst_first_launch_of_late_counts(void **state)
 }
 
 // A bound that is wrong would end a good candidate. A share beyond all of 32 others has a probability of 1/33.
-static void a_first_launch_seldom_underrates_a_candidate(void **state)
+TEST(a_first_launch_seldom_underrates_a_candidate)
 {
-    (void)state;
     struct early_stop r = {0};
     uint64_t seed = 5;
     int beyond = 0, draws = 20000;
@@ -282,9 +258,8 @@ static void a_first_launch_seldom_underrates_a_candidate(void **state)
     assert_true(beyond < draws / 25 && beyond > draws / 50);
 }
 
-static void throttled_batches_are_taken_again_but_not_forever(void **state)
+TEST(throttled_batches_are_taken_again_but_not_forever)
 {
-    (void)state;
     struct sampler s;
     struct measurement m;
     const double x[7] = {1, 1, 1, 1, 1, 1, 1};
@@ -304,9 +279,8 @@ static void throttled_batches_are_taken_again_but_not_forever(void **state)
     assert_int_equal(s.count, 7);
 }
 
-static void strange_settings_are_made_sensible(void **state)
+TEST(strange_settings_are_made_sensible)
 {
-    (void)state;
     struct measure_settings strange = settings;
     struct sampler s;
     strange.min_samples = 0;
@@ -317,9 +291,8 @@ static void strange_settings_are_made_sensible(void **state)
     assert_true(s.count <= MOST);
 }
 
-static void thousands_of_samples_are_taken_if_requested(void **state)
+TEST(thousands_of_samples_are_taken_if_requested)
 {
-    (void)state;
     struct measure_settings many = settings;
     struct sampler s;
     many.max_samples = MOST;
@@ -328,9 +301,8 @@ static void thousands_of_samples_are_taken_if_requested(void **state)
     assert_int_equal(s.count, MOST);
 }
 
-static void settings_go_to_a_worker_and_come_back(void **state)
+TEST(settings_go_to_a_worker_and_come_back)
 {
-    (void)state;
     struct measure_settings all, back;
     struct error err;
     assert_int_equal(settings_read(measure_table, NULL, &all, &err), 0); // the defaults
@@ -355,9 +327,8 @@ static void settings_go_to_a_worker_and_come_back(void **state)
     json_decref(object);
 }
 
-static void settings_of_the_wrong_type_or_out_of_range_are_refused_by_name(void **state)
+TEST(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name)
 {
-    (void)state;
     static const char *const wrong[][2] = {{"{\"cache\":\"tepid\"}", "'cache'"},
                                            {"{\"warmup\":20000}", "'warmup'"},
                                            {"{\"max_samples\":50.5}", "'max_samples'"},
@@ -373,30 +344,4 @@ static void settings_of_the_wrong_type_or_out_of_range_are_refused_by_name(void 
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_median_of_odd_and_even_counts),
-        cmocka_unit_test(the_interval_has_the_ranks_of_the_textbook),
-        cmocka_unit_test(the_interval_of_few_samples_is_all_of_them),
-        cmocka_unit_test(the_interval_covers_the_median_in_nearly_95_of_100_draws),
-        cmocka_unit_test(a_paired_ratio_is_immune_to_drift_that_both_share),
-        cmocka_unit_test(a_clustered_median_is_as_uncertain_as_its_clusters),
-        cmocka_unit_test(intervals_of_clustered_medians_cover_as_much_as_can_be_had),
-        cmocka_unit_test(a_steady_clock_needs_one_batch),
-        cmocka_unit_test(a_noisy_clock_gets_more_samples_but_no_more_than_allowed),
-        cmocka_unit_test(the_time_allowed_ends_sampling),
-        cmocka_unit_test(beyond_the_cutoff_one_time_is_enough),
-        cmocka_unit_test(a_clear_loser_is_not_measured_to_the_end),
-        cmocka_unit_test(a_candidate_that_may_be_among_the_first_is_measured_in_full),
-        cmocka_unit_test(first_launches_say_nothing_before_enough_candidates_are_known),
-        cmocka_unit_test(the_worst_first_launch_of_late_counts),
-        cmocka_unit_test(a_first_launch_seldom_underrates_a_candidate),
-        cmocka_unit_test(throttled_batches_are_taken_again_but_not_forever),
-        cmocka_unit_test(strange_settings_are_made_sensible),
-        cmocka_unit_test(settings_go_to_a_worker_and_come_back),
-        cmocka_unit_test(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name),
-        cmocka_unit_test(thousands_of_samples_are_taken_if_requested),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,6 +4,7 @@
 // A mistake in a job file is a sed script on tests/golden/job.cfg. A mistake on the command line is run in a folder
 // with that job, its recorded results (space.json), a store with them (job.db) and some files that are wrong.
 #include "tests/golden.h"
+#include "tests/testing.h"
 
 #include <dirent.h>
 
@@ -226,33 +227,28 @@ static void hold_messages(const char *name, const struct mistake *mistakes, size
     e2e_remove(folder);
 }
 
-static void mistakes_in_job_files_are_reported_as_their_golden_file_says(void **state)
+TEST(mistakes_in_job_files_are_reported_as_their_golden_file_says)
 {
-    (void)state;
     hold_messages("messages-job", job_mistakes, sizeof job_mistakes / sizeof *job_mistakes, JOB_FILE);
 }
 
-static void mistakes_that_check_compiles_for_are_reported_as_their_golden_file_says(void **state)
+TEST(mistakes_that_check_compiles_for_are_reported_as_their_golden_file_says)
 {
-    (void)state;
     hold_messages("messages-check", check_mistakes, sizeof check_mistakes / sizeof *check_mistakes, CHECK_IT);
 }
 
-static void mistakes_on_the_command_line_are_reported_as_their_golden_file_says(void **state)
+TEST(mistakes_on_the_command_line_are_reported_as_their_golden_file_says)
 {
-    (void)state;
     hold_messages("messages-command", command_mistakes, sizeof command_mistakes / sizeof *command_mistakes, COMMAND);
 }
 
-static void mistakes_about_results_are_reported_as_their_golden_file_says(void **state)
+TEST(mistakes_about_results_are_reported_as_their_golden_file_says)
 {
-    (void)state;
     hold_messages("messages-results", result_mistakes, sizeof result_mistakes / sizeof *result_mistakes, COMMAND);
 }
 
-static void no_golden_file_of_messages_is_left_over(void **state)
+TEST(no_golden_file_of_messages_is_left_over)
 {
-    (void)state;
     static const char *const known[] = {"messages-job.txt", "messages-check.txt", "messages-command.txt",
                                         "messages-results.txt"};
     DIR *folder = opendir("tests/golden");
@@ -265,14 +261,4 @@ static void no_golden_file_of_messages_is_left_over(void **state)
     closedir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_in_job_files_are_reported_as_their_golden_file_says),
-        cmocka_unit_test(mistakes_that_check_compiles_for_are_reported_as_their_golden_file_says),
-        cmocka_unit_test(mistakes_on_the_command_line_are_reported_as_their_golden_file_says),
-        cmocka_unit_test(mistakes_about_results_are_reported_as_their_golden_file_says),
-        cmocka_unit_test(no_golden_file_of_messages_is_left_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

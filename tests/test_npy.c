@@ -1,5 +1,4 @@
 // The reader of .npy files (kernels/npy.c), on files written here byte by byte.
-#include <math.h>
 #include <unistd.h>
 
 #include "kernels/npy.h"

@@ -34,9 +34,8 @@ static struct outcome_of_command tune(const char *folder, int compilers, const c
                    folder, before, folder, folder, compilers);
 }
 
-static void own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone(void **state)
+TEST(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone)
 {
-    (void)state;
     char *folder = e2e_folder("own"), *path = text_format("%s/log", folder);
     struct outcome_of_command r = tune(folder, 3, "FAKE_HELPERS=3");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
@@ -52,9 +51,8 @@ static void own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffe
     e2e_remove(folder);
 }
 
-static void fewer_compilers_than_own_kernels_do_one_after_another(void **state)
+TEST(fewer_compilers_than_own_kernels_do_one_after_another)
 {
-    (void)state;
     for (int compilers = 1; compilers < 3; compilers++) {
         char *folder = e2e_folder("own_few"), *path = text_format("%s/log", folder);
         struct outcome_of_command r = tune(folder, compilers, "FAKE_HELPERS=1");
@@ -70,9 +68,8 @@ static void fewer_compilers_than_own_kernels_do_one_after_another(void **state)
     }
 }
 
-static void an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run(void **state)
+TEST(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run)
 {
-    (void)state;
     static const struct {
         const char *before, *said, *why;
         int status;
@@ -118,9 +115,8 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
     e2e_remove(folder);
 }
 
-static void every_element_type_has_its_kernels_under_its_macro(void **state)
+TEST(every_element_type_has_its_kernels_under_its_macro)
 {
-    (void)state;
     static const char *const kernels[] = {"fill", "compare", "judge", "widen", "sums"};
     json_t *entries = json_array(), *defines = json_object();
     for (int type = 0; type < ELEMENT_COUNT; type++) {
@@ -135,18 +131,16 @@ static void every_element_type_has_its_kernels_under_its_macro(void **state)
     compile(embedded_support(), entries, defines, "sm_80", "ok");
 }
 
-static void without_its_macro_a_type_has_no_kernels(void **state)
+TEST(without_its_macro_a_type_has_no_kernels)
 {
-    (void)state;
     compile(embedded_support(), json_pack("[s]", "support_fill_f16"), json_pack("{s:s}", "SUPPORT_BF16", "1"), "sm_80",
             "compile_error");
     compile(embedded_support(), json_pack("[s, s]", "support_fill_bf16", "support_flush"),
             json_pack("{s:s}", "SUPPORT_BF16", "1"), "sm_80", "ok");
 }
 
-static void the_ceilings_compile_for_every_architecture_that_has_other_instructions(void **state)
+TEST(the_ceilings_compile_for_every_architecture_that_has_other_instructions)
 {
-    (void)state;
     static const char *const archs[] = {"sm_75", "sm_80", "sm_90a"};
     static const struct {
         const char *macro, *kernels[4]; // ended by NULL
@@ -168,15 +162,4 @@ static void the_ceilings_compile_for_every_architecture_that_has_other_instructi
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone),
-        cmocka_unit_test(fewer_compilers_than_own_kernels_do_one_after_another),
-        cmocka_unit_test(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run),
-        cmocka_unit_test(every_element_type_has_its_kernels_under_its_macro),
-        cmocka_unit_test(without_its_macro_a_type_has_no_kernels),
-        cmocka_unit_test(the_ceilings_compile_for_every_architecture_that_has_other_instructions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,8 +3,6 @@
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
-#include <math.h>
-
 #include "search/model/prior_weight.h"
 #include "search/space/random.h"
 #include "search/strategies/strategy.h"

@@ -2,10 +2,7 @@
 // against a scripted worker.
 #include "tests/scripted.h"
 
-#include <math.h>
-
 #include "tuner/base/json.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/linetable.h"
 #include "tuner/explain/explain.h"
@@ -53,9 +50,8 @@ static char *compile_inlined(char *folder, size_t *size)
     return cubin;
 }
 
-static void a_line_table_follows_inlined_calls_outwards(void **state)
+TEST(a_line_table_follows_inlined_calls_outwards)
 {
-    (void)state;
     char *folder = e2e_folder("linetable");
     size_t size, helper[17] = {0}, all = 0;
     char *cubin = compile_inlined(folder, &size);
@@ -84,9 +80,8 @@ static void a_line_table_follows_inlined_calls_outwards(void **state)
     e2e_remove(folder);
 }
 
-static void a_damaged_cubin_is_refused_or_read_but_never_a_crash(void **state)
+TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
 {
-    (void)state;
     char *folder = e2e_folder("damaged");
     size_t size;
     char *cubin = compile_inlined(folder, &size), *copy = memory_new(size, 1);
@@ -130,9 +125,8 @@ static json_t *recorded(int tile_col)
     return document;
 }
 
-static void the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4(void **state)
+TEST(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4)
 {
-    (void)state;
     struct profile_culprit blame[4];
     json_t *eight = recorded(8), *four = recorded(4);
     const json_t *stage = profile_main_stage(json_object_get(eight, "profile"));
@@ -144,9 +138,8 @@ static void the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4
     json_decref(four);
 }
 
-static void the_sum_over_lines_is_the_kernels_total(void **state)
+TEST(the_sum_over_lines_is_the_kernels_total)
 {
-    (void)state;
     for (int tile_col = 4; tile_col <= 8; tile_col += 4) {
         json_t *document = recorded(tile_col), *value, *line;
         const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
@@ -167,9 +160,8 @@ static void the_sum_over_lines_is_the_kernels_total(void **state)
     }
 }
 
-static void the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4(void **state)
+TEST(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4)
 {
-    (void)state;
     struct job *job;
     struct mistakes mistakes = {0};
     struct error err;
@@ -190,9 +182,8 @@ static void the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4(voi
     json_decref(four);
 }
 
-static void a_place_under_the_roofline_is_data(void **state)
+TEST(a_place_under_the_roofline_is_data)
 {
-    (void)state;
     json_t *document = recorded(4), *profile = json_object_get(document, "profile"),
            *location = profile_roofline(profile);
     const json_t *ceilings = json_object_get(profile, "ceilings");
@@ -218,9 +209,8 @@ static char *printed(const json_t *profile)
     return text;
 }
 
-static void tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone(void **state)
+TEST(tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone)
 {
-    (void)state;
     json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *location;
     json_object_set_new(json_object_get(profile, "ceilings"), "tensor_bf16_flops_per_second", json_real(6.3e14));
     json_object_set_new(json_object_get(profile, "ceilings"), "wgmma_bf16_flops_per_second", json_real(8.1e14));
@@ -242,9 +232,8 @@ static void tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone(void **
     json_decref(document);
 }
 
-static void shares_of_the_time_sum_up_to_all_of_it(void **state)
+TEST(shares_of_the_time_sum_up_to_all_of_it)
 {
-    (void)state;
     json_t *document = recorded(8);
     struct profile_share shares[PROFILE_SHARES];
     double sum = 0;
@@ -255,9 +244,8 @@ static void shares_of_the_time_sum_up_to_all_of_it(void **state)
     json_decref(document);
 }
 
-static void three_times_say_what_limits_a_kernel(void **state)
+TEST(three_times_say_what_limits_a_kernel)
 {
-    (void)state;
     double overlap;
     assert_int_equal(limiter_decide(10, 9.8, 3, &overlap), LIMITER_MEMORY);
     assert_true(overlap > 0.9);
@@ -328,9 +316,8 @@ static const struct {
     {"", "profile --limits -t cublas", 1, "", "has no variants"},
 };
 
-static void the_commands_say_what_is_wrong(void **state)
+TEST(the_commands_say_what_is_wrong)
 {
-    (void)state;
     char *folder = e2e_folder("profile");
     write_job(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -347,9 +334,8 @@ static void the_commands_say_what_is_wrong(void **state)
     e2e_remove(folder);
 }
 
-static void the_best_and_the_runner_up_come_from_the_store(void **state)
+TEST(the_best_and_the_runner_up_come_from_the_store)
 {
-    (void)state;
     char *folder = e2e_folder("best");
     write_job(folder);
     struct outcome_of_command r =
@@ -373,9 +359,8 @@ static void the_best_and_the_runner_up_come_from_the_store(void **state)
     e2e_remove(folder);
 }
 
-static void a_reproducible_long_kernel_has_no_such_notes(void **state)
+TEST(a_reproducible_long_kernel_has_no_such_notes)
 {
-    (void)state;
     char *folder = e2e_folder("clean");
     write_job(folder);
     struct outcome_of_command r =
@@ -390,9 +375,8 @@ static void a_reproducible_long_kernel_has_no_such_notes(void **state)
     assert_true(explain_timeout(NAN) == explain_timeout(0) && explain_timeout(0) >= 60);
 }
 
-static void the_device_rests_unless_the_job_says_otherwise(void **state)
+TEST(the_device_rests_unless_the_job_says_otherwise)
 {
-    (void)state;
     static const struct {
         const char *setting, *expected;
     } rests[] = {{"", "rest 0.0004\n"}, {"rest = \"0us\"; ", "rest 0\n"}, {"rest = \"1ms\"; ", "rest 0.001\n"}};
@@ -410,9 +394,8 @@ static void the_device_rests_unless_the_job_says_otherwise(void **state)
     }
 }
 
-static void a_failed_trial_is_shown_with_its_stored_reason(void **state)
+TEST(a_failed_trial_is_shown_with_its_stored_reason)
 {
-    (void)state;
     char *folder = e2e_folder("failed");
     bool seen = false;
     write_job(folder);
@@ -439,9 +422,8 @@ static int log_lines(const char *folder, const char *word)
     return count;
 }
 
-static void ceilings_are_measured_once_and_kept_in_the_store(void **state)
+TEST(ceilings_are_measured_once_and_kept_in_the_store)
 {
-    (void)state;
     char *folder = e2e_folder("ceilings");
     write_job(folder);
     struct outcome_of_command r =
@@ -480,9 +462,8 @@ static void ceilings_are_measured_once_and_kept_in_the_store(void **state)
     e2e_remove(folder);
 }
 
-static void missing_counters_are_reported_with_how_to_fix_it(void **state)
+TEST(missing_counters_are_reported_with_how_to_fix_it)
 {
-    (void)state;
     static const struct {
         CUptiResult result;
         const char *words;
@@ -506,9 +487,8 @@ static void missing_counters_are_reported_with_how_to_fix_it(void **state)
     }
 }
 
-static void metrics_are_listed_without_a_gpu(void **state)
+TEST(metrics_are_listed_without_a_gpu)
 {
-    (void)state;
     char *folder = e2e_folder("metrics");
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
     // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
@@ -535,9 +515,8 @@ static void metrics_are_listed_without_a_gpu(void **state)
 }
 
 // NVRTC names the folder that it stood in before the path of what a template includes.
-static void a_line_of_an_included_file_has_its_text(void **state)
+TEST(a_line_of_an_included_file_has_its_text)
 {
-    (void)state;
     static const struct {
         const char *directory, *file, *text;
     } lines[] = {
@@ -558,27 +537,4 @@ static void a_line_of_an_included_file_has_its_text(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_of_an_included_file_has_its_text),
-        cmocka_unit_test(a_line_table_follows_inlined_calls_outwards),
-        cmocka_unit_test(a_damaged_cubin_is_refused_or_read_but_never_a_crash),
-        cmocka_unit_test(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4),
-        cmocka_unit_test(the_sum_over_lines_is_the_kernels_total),
-        cmocka_unit_test(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4),
-        cmocka_unit_test(a_place_under_the_roofline_is_data),
-        cmocka_unit_test(tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone),
-        cmocka_unit_test(shares_of_the_time_sum_up_to_all_of_it),
-        cmocka_unit_test(three_times_say_what_limits_a_kernel),
-        cmocka_unit_test(the_commands_say_what_is_wrong),
-        cmocka_unit_test(the_best_and_the_runner_up_come_from_the_store),
-        cmocka_unit_test(a_reproducible_long_kernel_has_no_such_notes),
-        cmocka_unit_test(the_device_rests_unless_the_job_says_otherwise),
-        cmocka_unit_test(a_failed_trial_is_shown_with_its_stored_reason),
-        cmocka_unit_test(ceilings_are_measured_once_and_kept_in_the_store),
-        cmocka_unit_test(missing_counters_are_reported_with_how_to_fix_it),
-        cmocka_unit_test(metrics_are_listed_without_a_gpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

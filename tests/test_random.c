@@ -1,6 +1,4 @@
 // Random numbers (search/space/random.c): the published sequence, and the distributions that are made of it.
-#include <math.h>
-
 #include "search/space/random.h"
 #include "tests/testing.h"
 

@@ -2,8 +2,6 @@
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
-#include <math.h>
-
 #include "tuner/base/record.h"
 
 struct side {

@@ -28,9 +28,8 @@ static void set_up(struct workload *w, struct device_problem *p, const char *fol
     p->buffers.list[0].content = 12345;
 }
 
-static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
+TEST(kept_values_come_back_for_the_same_data_and_no_other)
 {
-    (void)state;
     char *folder = e2e_folder("kept");
     struct workload w;
     struct device_problem p;
@@ -78,9 +77,8 @@ static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
     e2e_remove(folder);
 }
 
-static void what_has_no_checksum_is_not_kept(void **state)
+TEST(what_has_no_checksum_is_not_kept)
 {
-    (void)state;
     struct workload w;
     struct device_problem p;
     char path[REFERENCE_CACHE_PATH_MAX];
@@ -97,9 +95,8 @@ static void count(void *user, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) seen[i]++;
 }
 
-static void a_loop_over_all_cores_does_every_piece_once(void **state)
+TEST(a_loop_over_all_cores_does_every_piece_once)
 {
-    (void)state;
     static const int64_t sizes[] = {0, 1, 7, 1000, 100003}, grains[] = {0, 1, 64, 1000000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t k = 0; k < sizeof grains / sizeof *grains; k++) {
@@ -130,9 +127,8 @@ static void note_share(void *user, double share)
     t->times++;
 }
 
-static void a_long_loop_says_how_far_it_is(void **state)
+TEST(a_long_loop_says_how_far_it_is)
 {
-    (void)state;
     struct reported reported = {0};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     parallel_watch(note_share, &reported);
@@ -144,13 +140,4 @@ static void a_long_loop_says_how_far_it_is(void **state)
     assert_true(reported.last > 0.7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kept_values_come_back_for_the_same_data_and_no_other),
-        cmocka_unit_test(what_has_no_checksum_is_not_kept),
-        cmocka_unit_test(a_loop_over_all_cores_does_every_piece_once),
-        cmocka_unit_test(a_long_loop_says_how_far_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 // learns of slow trials as slow ones, with their times.
 #include "tests/scripted.h"
 
-#include <math.h>
-
 #include "tuner/base/json.h"
 #include "tuner/recorded/recorded.h"
 
@@ -83,9 +81,8 @@ static int good_ones(const char *status, int seed)
     return good;
 }
 
-static void a_search_follows_the_times_of_slow_trials_and_learns_no_place_from_failures(void **state)
+TEST(a_search_follows_the_times_of_slow_trials_and_learns_no_place_from_failures)
 {
-    (void)state;
     int slow = 0, wrong = 0;
     for (int seed = 1; seed <= 3; seed++) {
         slow += good_ones("slow", seed);
@@ -94,9 +91,8 @@ static void a_search_follows_the_times_of_slow_trials_and_learns_no_place_from_f
     if (slow < 2 * wrong + 15) fail_msg("%d of 300 where trials are slow, %d where they are wrong", slow, wrong);
 }
 
-static void a_recorded_result_is_told_as_what_it_was(void **state)
+TEST(a_recorded_result_is_told_as_what_it_was)
 {
-    (void)state;
     static const struct {
         const char *status;
         enum outcome outcome;
@@ -128,9 +124,8 @@ static void a_recorded_result_is_told_as_what_it_was(void **state)
 }
 
 // The scripted compiler says 32 registers and 1000 + X bytes of code, the scripted GPU X-dependent times.
-static void the_workers_figures_reach_the_store(void **state)
+TEST(the_workers_figures_reach_the_store)
 {
-    (void)state;
     char *folder = e2e_folder("figures");
     write_job(folder, "{ name = \"X\"; values = [2, 7, 11]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }",
               "exhaustive");
@@ -168,9 +163,8 @@ static void the_workers_figures_reach_the_store(void **state)
 
 // An SM of an H200 has 228 KiB: five blocks of 40 KiB static, 16 bytes dynamic and 1 KiB reserved shared memory, of two
 // warps each, where there is room for 64.
-static void the_occupancy_counts_static_and_dynamic_shared_memory(void **state)
+TEST(the_occupancy_counts_static_and_dynamic_shared_memory)
 {
-    (void)state;
     char *folder = e2e_folder("static");
     write_job(folder, "{ name = \"X\"; values = [1]; }", "exhaustive");
     json_t *root = tune(folder, "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg; "
@@ -183,13 +177,4 @@ static void the_occupancy_counts_static_and_dynamic_shared_memory(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_occupancy_counts_static_and_dynamic_shared_memory),
-        cmocka_unit_test(a_search_follows_the_times_of_slow_trials_and_learns_no_place_from_failures),
-        cmocka_unit_test(a_recorded_result_is_told_as_what_it_was),
-        cmocka_unit_test(the_workers_figures_reach_the_store),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,6 +2,7 @@
 // once more before it. Scripted workers (fake_worker.c): the time is a function of X, X=7 is the best.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
+#include "tests/testing.h"
 
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
@@ -65,9 +66,8 @@ static struct counts counts(const char *folder)
     return c;
 }
 
-static void an_innocent_candidate_is_measured_once_more_and_can_win(void **state)
+TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
 {
-    (void)state;
     char *folder = job_folder(7, "abort_once");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
@@ -85,9 +85,8 @@ static void an_innocent_candidate_is_measured_once_more_and_can_win(void **state
     e2e_remove(folder);
 }
 
-static void a_candidate_that_crashes_twice_is_not_tried_a_third_time(void **state)
+TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
 {
-    (void)state;
     char *folder = job_folder(7, "abort");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
@@ -102,9 +101,8 @@ static void a_candidate_that_crashes_twice_is_not_tried_a_third_time(void **stat
     e2e_remove(folder);
 }
 
-static void a_candidate_that_would_be_slow_stays_crashed(void **state)
+TEST(a_candidate_that_would_be_slow_stays_crashed)
 {
-    (void)state;
     char *folder = job_folder(1, "abort_once");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
@@ -114,12 +112,4 @@ static void a_candidate_that_would_be_slow_stays_crashed(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_innocent_candidate_is_measured_once_more_and_can_win),
-        cmocka_unit_test(a_candidate_that_crashes_twice_is_not_tried_a_third_time),
-        cmocka_unit_test(a_candidate_that_would_be_slow_stays_crashed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 // compute-sanitizer's logs (tests/sanitizer has samples), and what the driver makes of them: with a script in the
 // tool's place and a scripted worker.
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include <signal.h>
 
@@ -38,9 +39,8 @@ static void expect_beginning(const char *file, const char *text, const char *beg
         fail_msg("%s: '%s' instead of '%s'", file, text, beginning);
 }
 
-static void the_table_of_logs_is_read(void **state)
+TEST(the_table_of_logs_is_read)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
         const char *const symbols[] = {"y", "x"};
         struct sanitizer_log log;
@@ -61,9 +61,8 @@ static void the_table_of_logs_is_read(void **state)
     }
 }
 
-static void a_log_of_anything_is_read_without_harm(void **state)
+TEST(a_log_of_anything_is_read_without_harm)
 {
-    (void)state;
     static const char *const texts[] = {"",
                                         "\n",
                                         "=========",
@@ -104,9 +103,8 @@ static const struct {
      STATUS_OK},
 };
 
-static void a_document_has_words_and_a_verdict(void **state)
+TEST(a_document_has_words_and_a_verdict)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
         struct error err;
         json_t *document = json_parse(documents[i].document, &err);
@@ -161,9 +159,8 @@ static void expect(const char *folder, const char *before, const char *command, 
     e2e_done(&r);
 }
 
-static void a_finalist_with_errors_is_out_and_the_next_best_wins(void **state)
+TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
 {
-    (void)state;
     char *folder = e2e_folder("sanitize");
     write_job(folder, "sanitize_memcheck", "");
     expect(folder, "", "tune job.cfg --store job.db -q", 0, "X=6,MODE=good",
@@ -183,9 +180,8 @@ static void a_finalist_with_errors_is_out_and_the_next_best_wins(void **state)
     e2e_remove(folder);
 }
 
-static void what_is_found_decides(void **state)
+TEST(what_is_found_decides)
 {
-    (void)state;
     static const struct {
         const char *mode, *before, *verification, *winner, *err, *compared;
     } ways[] = {
@@ -221,9 +217,8 @@ static size_t count_lines(const char *folder, const char *file)
 }
 
 // The winner alone is looked at, by four tools; a second final knows what they found.
-static void what_is_known_is_not_run_again(void **state)
+TEST(what_is_known_is_not_run_again)
 {
-    (void)state;
     char *folder = e2e_folder("sanitize_again");
     write_job(folder, "good_too", "");
     expect(folder, "", "tune job.cfg --store job.db -q", 0, "X=7", "");
@@ -233,9 +228,8 @@ static void what_is_known_is_not_run_again(void **state)
     e2e_remove(folder);
 }
 
-static void a_tool_that_hangs_is_killed_with_its_children_and_left_out(void **state)
+TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
 {
-    (void)state;
     char *folder = e2e_folder("sanitize_hang");
     write_job(folder, "sanitize_memcheck", "");
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
@@ -254,9 +248,8 @@ static void a_tool_that_hangs_is_killed_with_its_children_and_left_out(void **st
     e2e_remove(folder);
 }
 
-static void a_large_problem_is_not_tried(void **state)
+TEST(a_large_problem_is_not_tried)
 {
-    (void)state;
     char *folder = e2e_folder("sanitize_large");
     write_job(folder, "sanitize_memcheck", "");
     struct outcome_of_command r =
@@ -272,9 +265,8 @@ static void a_large_problem_is_not_tried(void **state)
     e2e_remove(folder);
 }
 
-static void advice_is_skipped_on_a_problem_that_takes_it_long(void **state)
+TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
 {
-    (void)state;
     char *folder = e2e_folder("sanitize_long");
     write_job(folder, "sanitize_racecheck", "");
     struct outcome_of_command r = e2e_run(folder,
@@ -290,18 +282,4 @@ static void advice_is_skipped_on_a_problem_that_takes_it_long(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_of_logs_is_read),
-        cmocka_unit_test(a_log_of_anything_is_read_without_harm),
-        cmocka_unit_test(a_document_has_words_and_a_verdict),
-        cmocka_unit_test(a_finalist_with_errors_is_out_and_the_next_best_wins),
-        cmocka_unit_test(what_is_found_decides),
-        cmocka_unit_test(what_is_known_is_not_run_again),
-        cmocka_unit_test(a_tool_that_hangs_is_killed_with_its_children_and_left_out),
-        cmocka_unit_test(a_large_problem_is_not_tried),
-        cmocka_unit_test(advice_is_skipped_on_a_problem_that_takes_it_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,12 +3,9 @@
 #include "tests/loaded_job.h"
 #include "tests/testing.h"
 
-#include <math.h>
-
 #include "search/model/kernel_set.h"
 #include "search/space/random.h"
 #include "tuner/base/json.h"
-#include "tuner/base/memory.h"
 #include "tuner/header/header.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/setup/wave_model.h"

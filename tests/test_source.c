@@ -4,7 +4,6 @@
 #include "tests/sanitized.h"
 #include "tests/testing.h"
 
-#include "tuner/base/memory.h"
 #include "tuner/source/source.h"
 
 // A header in a folder of its own says what PART is, and the program needs it to be 1.

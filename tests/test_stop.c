@@ -1,6 +1,4 @@
 // Stop rules.
-#include <math.h>
-
 #include "search/model/stop.h"
 #include "tests/testing.h"
 

@@ -1,5 +1,6 @@
 // The store: what goes in comes out, environments keep apart, and neither kill -9, a second tuner, a full disk, another
 // version nor damage costs anything that was committed.
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -920,6 +922,78 @@ TEST_WITH(a_store_in_a_read_only_folder_can_be_read, setup, teardown)
     chmod(out, 0777);
     free(out);
     assert_int_equal(opened, 0);
+}
+
+static int calls, refused; // of fcntl for locks; the error of each
+
+// As SQLite and the store call it.
+int fcntl(int fd, int command, ...)
+{
+    va_list args;
+    va_start(args, command);
+    void *argument = va_arg(args, void *);
+    va_end(args);
+    bool lock = command == F_SETLK || command == F_SETLKW || command == F_GETLK;
+    calls += lock;
+    if (lock && refused) {
+        errno = refused;
+        return -1;
+    }
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+static int sleep_no_time(sqlite3_vfs *vfs, int microseconds)
+{
+    (void)vfs;
+    return microseconds;
+}
+
+static int count_trial(void *user, const struct trial *trial)
+{
+    *(size_t *)user += trial->problem_count;
+    return 0;
+}
+
+TEST_WITH(a_trial_is_read_under_one_lock_and_many_trials_under_few, setup, teardown)
+{
+    enum { TRIALS = 1000 };
+    struct error err = {""};
+    struct trial trial;
+    size_t problems = 0;
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)fcntl);
+    struct store *store = open_store();
+    for (int i = 1; i <= TRIALS; i++) add(store, i, STATUS_OK);
+    calls = 0;
+    assert_int_equal(store_get(store, 7, &trial, &err), 0);
+    assert_in_range(calls, 1, 6);
+    calls = 0;
+    assert_int_equal(store_each(store, false, 0, count_trial, &problems, &err), 0);
+    assert_int_equal(problems, 2 * TRIALS);
+    assert_in_range(calls, 1, TRIALS / 10);
+    store_close(store);
+    vfs->xSetSystemCall(vfs, "fcntl", NULL);
+}
+
+TEST_WITH(a_file_system_without_locks_is_named, setup, teardown)
+{
+    struct error err = {""};
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    int (*sleep_really)(sqlite3_vfs *, int) = vfs->xSleep;
+    struct store *store = open_store();
+    refused = ENOLCK;
+    assert_int_equal(store_lock(store, &err), -1);
+    assert_non_null(strstr(err.message, "has no locks: give --store FILE on a local disk"));
+    refused = 0;
+    store_close(store);
+    vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)fcntl);
+    vfs->xSleep = sleep_no_time;
+    refused = ENOLCK;
+    assert_int_equal(store_open(&store, path, false, &err), -1);
+    refused = 0;
+    vfs->xSleep = sleep_really;
+    vfs->xSetSystemCall(vfs, "fcntl", NULL);
+    assert_non_null(strstr(err.message, "has no locks: give --store FILE on a local disk"));
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -3,7 +3,6 @@
 #include "tests/e2e.h"
 
 #include <pty.h>
-#include <stdbool.h>
 
 // Runs a shell command line on a terminal of so many columns; returns what it wrote there (malloc'ed). *status: its
 // exit status.
@@ -40,9 +39,8 @@ static char *on_terminal(unsigned short columns, int *status, const char *format
     return text;
 }
 
-static void verdicts_and_errors_have_colours(void **state)
+TEST(verdicts_and_errors_have_colours)
 {
-    (void)state;
     static const struct {
         const char *command, *expected;
     } cases[] = {
@@ -59,9 +57,8 @@ static void verdicts_and_errors_have_colours(void **state)
     }
 }
 
-static void colours_are_for_terminals_that_want_them(void **state)
+TEST(colours_are_for_terminals_that_want_them)
 {
-    (void)state;
     static const char *const cases[] = {
         "NO_COLOR=1 $BIN/sweetspot check tests/golden/job.cfg --compile 0",
         "TERM=dumb $BIN/sweetspot check tests/golden/job.cfg --compile 0",
@@ -109,9 +106,8 @@ static char *last_progress(const char *text)
     return found;
 }
 
-static void a_narrow_line_of_progress_keeps_the_best(void **state)
+TEST(a_narrow_line_of_progress_keeps_the_best)
 {
-    (void)state;
     static const struct {
         unsigned short columns;
         const char *has[4], *lacks[4];
@@ -162,9 +158,8 @@ static size_t columns_of(const char *line, size_t length)
     "timed_worker $BIN/sweetspot tune job.cfg --store w.db --no-final --no-stores --no-counters -q --device 0,1 "   \
     "--workers 1 >/dev/null 2>&1 </dev/null &) ; until [ -f w.db.status.json ]; do sleep 0.05; done; " command
 
-static void watching_redraws_in_place_and_fits_the_terminal(void **state)
+TEST(watching_redraws_in_place_and_fits_the_terminal)
 {
-    (void)state;
     int status;
     setenv("TIMED_TRIAL", "0.3", 1);
     char *text = on_terminal(50, &status, WATCHED("$BIN/sweetspot status job.cfg --store w.db -w --every 0.3s"));
@@ -188,13 +183,4 @@ static void watching_redraws_in_place_and_fits_the_terminal(void **state)
     unsetenv("TIMED_TRIAL");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watching_redraws_in_place_and_fits_the_terminal),
-        cmocka_unit_test(verdicts_and_errors_have_colours),
-        cmocka_unit_test(colours_are_for_terminals_that_want_them),
-        cmocka_unit_test(a_narrow_line_of_progress_keeps_the_best),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

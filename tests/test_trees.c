@@ -1,7 +1,5 @@
 // Extremely randomised trees (search/model/trees.c): they find a step, keep to what they were shown, and are the same
 // for the same seed.
-#include <math.h>
-
 #include "search/model/trees.h"
 #include "tests/random_normal.h"
 #include "tests/testing.h"

@@ -2,8 +2,6 @@
 // facts of several stages follow one rule.
 #include "tests/e2e.h"
 
-#include <math.h>
-
 #include "tuner/trial/trial_field.h"
 
 union figures {
@@ -12,9 +10,8 @@ union figures {
     struct trial_stage stage;
 };
 
-static void every_field_is_said_completely_and_once(void **state)
+TEST(every_field_is_said_completely_and_once)
 {
-    (void)state;
     size_t count;
     const struct trial_field *fields = trial_fields(&count);
     assert_true(count > 20);
@@ -61,9 +58,8 @@ static const struct record *answer_record(enum field_level level, unsigned from)
                                     : stage_figures();
 }
 
-static void every_field_is_unknown_until_it_is_taken_and_then_comes_back(void **state)
+TEST(every_field_is_unknown_until_it_is_taken_and_then_comes_back)
 {
-    (void)state;
     size_t count;
     struct arena memory = {NULL};
     const struct trial_field *fields = trial_fields(&count);
@@ -100,9 +96,8 @@ static void every_field_is_unknown_until_it_is_taken_and_then_comes_back(void **
     arena_release(&memory);
 }
 
-static void the_worst_stage_decides_what_is_known_after_compiling(void **state)
+TEST(the_worst_stage_decides_what_is_known_after_compiling)
 {
-    (void)state;
     struct trial_stage stages[3];
     for (int i = 0; i < 3; i++) trial_clear(FIELD_STAGE, &stages[i]);
     struct static_facts none = static_facts_of(stages, 3);
@@ -126,9 +121,8 @@ static void the_worst_stage_decides_what_is_known_after_compiling(void **state)
 }
 
 // One that the scripted worker answers and that no line of the driver, the store or the commands names.
-static void a_figure_that_the_worker_answers_is_stored_and_shown(void **state)
+TEST(a_figure_that_the_worker_answers_is_stored_and_shown)
 {
-    (void)state;
     char *folder = e2e_folder("figure");
     struct outcome_of_command r = e2e_run(
         folder,
@@ -149,13 +143,4 @@ static void a_figure_that_the_worker_answers_is_stored_and_shown(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_is_said_completely_and_once),
-        cmocka_unit_test(every_field_is_unknown_until_it_is_taken_and_then_comes_back),
-        cmocka_unit_test(the_worst_stage_decides_what_is_known_after_compiling),
-        cmocka_unit_test(a_figure_that_the_worker_answers_is_stored_and_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,8 +3,6 @@
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 
-#include <math.h>
-
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -13,9 +11,8 @@
 #include "tuner/setup/work_check.h"
 #include "tuner/store/store.h"
 
-static void names_and_members_are_their_own(void **state)
+TEST(names_and_members_are_their_own)
 {
-    (void)state;
     for (int i = 0; i < UNIT_COUNT; i++) {
         const char *nearest = NULL;
         assert_ptr_equal(pipe_find(execution_units[i].name, &nearest), &execution_units[i]);
@@ -34,9 +31,8 @@ static void names_and_members_are_their_own(void **state)
     assert_string_equal(nearest, "wgmma bf16");
 }
 
-static void tensor_is_wgmma_where_there_is_one_else_mma_sync(void **state)
+TEST(tensor_is_wgmma_where_there_is_one_else_mma_sync)
 {
-    (void)state;
     const struct execution_unit *tensor = &execution_units[UNIT_TENSOR_BF16];
     assert_ptr_equal(pipe_on(tensor, 90), &execution_units[UNIT_WGMMA_BF16]);
     assert_ptr_equal(pipe_on(tensor, 80), &execution_units[UNIT_MMA_BF16]);
@@ -69,9 +65,8 @@ static const struct {
     {"transpose", NULL, 0},
 };
 
-static void every_job_is_measured_against_the_pipe_that_does_its_work(void **state)
+TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         char *path = text_format("configs/%s.cfg", jobs[i].job);
         struct job *job = loaded_job(path);
@@ -113,9 +108,8 @@ static const char known[] =
     "\"wgmma_bf16_flops_per_second\":7e14,\"lasting\":{\"wgmma_bf16_flops_per_second\":"
     "{\"clock_mhz\":1400,\"first\":8e14,\"seconds\":0.3}}}";
 
-static void the_floor_is_unknown_rather_than_wrong(void **state)
+TEST(the_floor_is_unknown_rather_than_wrong)
 {
-    (void)state;
     static const struct {
         const char *work;
         double floor; // NaN: not told
@@ -157,9 +151,8 @@ static void the_floor_is_unknown_rather_than_wrong(void **state)
     e2e_remove(folder);
 }
 
-static void work_is_doubted_by_the_pipe_that_it_names(void **state)
+TEST(work_is_doubted_by_the_pipe_that_it_names)
 {
-    (void)state;
     static const struct {
         const char *work;
         double time;
@@ -194,9 +187,8 @@ static bool asks(const json_t *request, const char *name)
     return false;
 }
 
-static void a_job_needs_its_own_pipe_and_memory_and_asks_once(void **state)
+TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
 {
-    (void)state;
     struct error err;
     char *folder = e2e_folder("pipes_asked");
     struct job *job = job_of(folder, "work = { flops = \"N\"; pipe = \"wgmma bf16\"; };");
@@ -238,9 +230,8 @@ static void a_job_needs_its_own_pipe_and_memory_and_asks_once(void **state)
     e2e_remove(folder);
 }
 
-static void kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them(void **state)
+TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
 {
-    (void)state;
     static const struct {
         const char *pipe, *macro;
     } cases[] = {{"fp32 fma", NULL},
@@ -264,9 +255,8 @@ static void kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them(void **st
 }
 
 // A recording has ceilings; so has what is exported of a run that replayed it.
-static void recorded_ceilings_come_through_replay_and_export(void **state)
+TEST(recorded_ceilings_come_through_replay_and_export)
 {
-    (void)state;
     char *folder = e2e_folder("pipes_replayed");
     struct outcome_of_command r = e2e_run(
         folder,
@@ -297,17 +287,4 @@ static void recorded_ceilings_come_through_replay_and_export(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_members_are_their_own),
-        cmocka_unit_test(tensor_is_wgmma_where_there_is_one_else_mma_sync),
-        cmocka_unit_test(every_job_is_measured_against_the_pipe_that_does_its_work),
-        cmocka_unit_test(the_floor_is_unknown_rather_than_wrong),
-        cmocka_unit_test(work_is_doubted_by_the_pipe_that_it_names),
-        cmocka_unit_test(a_job_needs_its_own_pipe_and_memory_and_asks_once),
-        cmocka_unit_test(recorded_ceilings_come_through_replay_and_export),
-        cmocka_unit_test(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

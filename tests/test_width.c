@@ -4,10 +4,7 @@
 #include "tests/opened_store.h"
 #include "tests/sanitized.h"
 
-#include <math.h>
-
 #include "search/strategies/strategy.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"
@@ -37,9 +34,8 @@ static double search(const struct recorded *r, uint64_t seed, size_t outstanding
     return r->trials[r->best].objective / best;
 }
 
-static void with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time(void **state)
+TEST(with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time)
 {
-    (void)state;
     struct error err;
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
     double wide = 0, narrow = 0;
@@ -78,9 +74,8 @@ static void rank_last(struct strategy *s, const struct recorded *r, uint16_t *co
     strategy_rank(s, ranked, 10, acquisition);
 }
 
-static void a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_many(void **state)
+TEST(a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_many)
 {
-    (void)state;
     struct error err;
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
     if (!r) fail_msg("%s", err.message);
@@ -129,9 +124,8 @@ static int see(void *user, const struct trial *trial)
 }
 
 // The store has a configuration once, so that as many rows as evaluations are so many different ones.
-static void among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice(void **state)
+TEST(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice)
 {
-    (void)state;
     char *folder = e2e_folder("width"), *path = text_format("%s/job.db", folder);
     struct outcome_of_command r = e2e_run(
         folder,
@@ -155,12 +149,4 @@ static void among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time),
-        cmocka_unit_test(a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_many),
-        cmocka_unit_test(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

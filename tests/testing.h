@@ -14,13 +14,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
+
+// It wants the headers above before it.
 #include <cmocka.h>
 
 enum { TESTING_MOST = 128 };

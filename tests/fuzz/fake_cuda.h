@@ -52,30 +52,31 @@ void cuda_close(struct cuda *c)
     (void)c;
 }
 
-void cuda_info(const struct cuda *c, struct cuda_info *info)
+const struct cuda_info *cuda_info(const struct cuda *c)
 {
+    static const struct cuda_info info = {.name = "Fake",
+                                          .arch = "sm_90a",
+                                          .uuid = "GPU-0",
+                                          .cuda = "13.0",
+                                          .device_count = 1,
+                                          .sm_count = 4,
+                                          .max_shared = 232448,
+                                          .shared_per_sm = 233472,
+                                          .reserved_shared = 1024,
+                                          .registers_per_sm = 65536,
+                                          .max_threads = 1024,
+                                          .threads_per_sm = 2048,
+                                          .blocks_per_sm = 32,
+                                          .warp_size = 32,
+                                          .l2_bytes = 64 << 10,
+                                          .max_cluster = 8,
+                                          .clock_mhz = 1980,
+                                          .memory_clock_mhz = 3000,
+                                          .memory_bus_bits = 6144,
+                                          .memory_bytes = FAKE_MEMORY,
+                                          .memory_free = FAKE_MEMORY};
     (void)c;
-    *info = (struct cuda_info){.name = "Fake",
-                               .arch = "sm_90a",
-                               .uuid = "GPU-0",
-                               .cuda = "13.0",
-                               .device_count = 1,
-                               .sm_count = 4,
-                               .max_shared = 232448,
-                               .shared_per_sm = 233472,
-                               .reserved_shared = 1024,
-                               .registers_per_sm = 65536,
-                               .max_threads = 1024,
-                               .threads_per_sm = 2048,
-                               .blocks_per_sm = 32,
-                               .warp_size = 32,
-                               .l2_bytes = 64 << 10,
-                               .max_cluster = 8,
-                               .clock_mhz = 1980,
-                               .memory_clock_mhz = 3000,
-                               .memory_bus_bits = 6144,
-                               .memory_bytes = FAKE_MEMORY,
-                               .memory_free = FAKE_MEMORY};
+    return &info;
 }
 
 void *cuda_stream(const struct cuda *c)

@@ -2,11 +2,8 @@
 #include "tuner/base/arena.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 struct arena_block {
     struct arena_block *next;

@@ -1,8 +1,7 @@
 // See buffer_kind.h.
 #include "tuner/base/buffer_kind.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "tuner/base/base.h"
 
 const char *const direction_text[] = {"in", "out", "inout", "scratch", NULL};
 const char *const fill_text[] = {"uniform",   "normal", "integer", "zero",        "constant", "index",

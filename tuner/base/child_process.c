@@ -1,11 +1,10 @@
 // See child_process.h.
 #include "tuner/base/child_process.h"
 
+#include "tuner/base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,9 +1,7 @@
 // See colour.h.
 #include "tuner/base/colour.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tuner/base/base.h"
 #include <unistd.h>
 
 static bool is_coloured(FILE *file)

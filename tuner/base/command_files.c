@@ -3,11 +3,9 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 
 static const char separators[] = " \t\n'\"|&;<>()$`=";

@@ -1,8 +1,7 @@
 // See entropy.h. Drawn from the kernel in blocks: a system call for each number would cost as much as a launch.
 #include "tuner/base/entropy.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "tuner/base/base.h"
 #include <sys/random.h>
 
 enum { BLOCK = 64 };

@@ -1,8 +1,7 @@
 // See error.h.
 #include "tuner/base/error.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "tuner/base/base.h"
 
 int error_set(struct error *err, const char *format, ...)
 {

@@ -1,11 +1,7 @@
 // See execution_unit.h.
 #include "tuner/base/execution_unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
 #define FMA(word) "16 independent chains of " word " multiply-adds a thread; the fastest of 10 launches"

@@ -1,10 +1,8 @@
 // See flat_csv.h.
 #include "tuner/base/flat_csv.h"
 
-#include <stdlib.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/table.h"
-#include "tuner/base/text.h"
 
 static void print_value(const char *key, const json_t *value, const char *const *before, FILE *file)
 {

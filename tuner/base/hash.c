@@ -8,12 +8,7 @@
 
 #include "tuner/base/hash.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 struct hash {
     XXH3_state_t *state;

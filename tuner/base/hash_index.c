@@ -1,10 +1,7 @@
 // See hash_index.h.
 #include "tuner/base/hash_index.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 
 static void put(struct hash_index *x, struct hash_slot slot)
 {

@@ -1,17 +1,12 @@
 // See input_file.h.
 #include "tuner/base/input_file.h"
 
+#include "tuner/base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tuner/base/memory.h"
 
 static int fail(int fd, int why, struct error *err, const char *format, const char *path)
 {

@@ -1,11 +1,8 @@
 // See installation.h.
 #include "tuner/base/installation.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "tuner/base/base.h"
 #include <unistd.h>
-
-#include "tuner/base/text.h"
 
 // The folder of this program's executable, or NULL.
 static char *own_folder(void)

@@ -1,11 +1,8 @@
 // See json.h.
 #include "tuner/base/json.h"
 
+#include "tuner/base/base.h"
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 double json_get_number(const json_t *object, const char *key, double fallback)

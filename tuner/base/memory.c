@@ -1,10 +1,7 @@
 // See memory.h.
 #include "tuner/base/memory.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tuner/base/base.h"
 
 static void *or_end(void *memory)
 {

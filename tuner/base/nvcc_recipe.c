@@ -1,12 +1,8 @@
 // See nvcc_recipe.h.
 #include "tuner/base/nvcc_recipe.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 
 // Options of NVRTC that nvcc does not know: what it compiles is device code anyway, and has its own includes.
 static bool nvrtc_alone(const char *option)

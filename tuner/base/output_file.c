@@ -1,16 +1,12 @@
 // See output_file.h.
 #include "tuner/base/output_file.h"
 
+#include "tuner/base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tuner/base/text.h"
 
 bool output_is_stdout(const char *path)
 {

@@ -1,11 +1,8 @@
 // See program_path.h.
 #include "tuner/base/program_path.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "tuner/base/base.h"
 #include <unistd.h>
-
-#include "tuner/base/text.h"
 
 char *program_in_folder(const char *folder, size_t length, const char *name)
 {

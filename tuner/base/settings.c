@@ -1,9 +1,7 @@
 // See settings.h.
 #include "tuner/base/settings.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 
 static const char *const cache_text[] = {"cold", "warm", NULL};

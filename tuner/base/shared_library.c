@@ -1,12 +1,8 @@
 // See shared_library.h.
 #include "tuner/base/shared_library.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 bool shared_library_is_source(const char *path)
 {

@@ -1,10 +1,8 @@
 // See stats.h.
 #include "tuner/base/stats.h"
 
+#include "tuner/base/base.h"
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { RESAMPLES = 2000 };
 

@@ -1,10 +1,7 @@
 // See string_pool.h.
 #include "tuner/base/string_pool.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 
 struct wanted_text {
     const struct string_pool *pool;

@@ -2,9 +2,8 @@
 // several, with L for internal linkage.
 #include "tuner/base/symbol_name.h"
 
+#include "tuner/base/base.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool is_unnamed(const char *part, size_t length)
 {

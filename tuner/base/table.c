@@ -1,17 +1,12 @@
 // See table.h.
 #include "tuner/base/table.h"
 
+#include "tuner/base/base.h"
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 enum { COLUMN_LEAST = 8 }; // the least width of a text that is cut
 

@@ -1,11 +1,7 @@
 // See units.h.
 #include "tuner/base/units.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 
 static const char mark[16] = "sweetspot units";
 

@@ -1,11 +1,9 @@
 // See work_folder.h.
 #include "tuner/base/work_folder.h"
 
+#include "tuner/base/base.h"
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

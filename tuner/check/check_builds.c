@@ -1,8 +1,6 @@
 // Libraries that a job gives by their sources: of the reference and of baselines. A compile worker builds them, as it
 // would before a run. See check.h.
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
 #include "tuner/check/compile_hints.h"

@@ -1,16 +1,12 @@
 // Files and programs that a job names: .npy files of inputs and of expected values, libraries, a reference's command.
 // See check.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kernels/npy.h"
+#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/shared_library.h"
-#include "tuner/base/text.h"
 #include "tuner/check/check.h"
 
 // Values of a buffer from a file, for every problem.

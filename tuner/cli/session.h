@@ -8,6 +8,7 @@
 
 #include "tuner/base/arena.h"
 #include "tuner/base/json.h"
+#include "tuner/final/finals.h"
 #include "tuner/job/job.h"
 #include "tuner/store/store.h"
 
@@ -52,6 +53,12 @@ int session_open(struct session *, const char *job_path, const char *store_path)
 // The same for a job that was read from job_path; takes it.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
 void session_close(struct session *);
+
+// The fastest trial but `except`, in *id; 0: there is none.
+int session_best(struct session *, int64_t except, int64_t *id);
+// The winner of the newest final, else the best of the search; 0: no trial is valid. A final that cannot be used is
+// named on stderr. *final: release it when *decided.
+int session_winner(struct session *, struct final *final, bool *decided, int64_t *winner);
 
 // "sweetspot <command> JOB", with the options in use that it takes: this command's --store, and for `tune` the device
 // and the cache of the last run. malloc'ed.

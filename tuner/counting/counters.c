@@ -19,14 +19,7 @@
 #include "tuner/counting/counters.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/libraries/cupti_library.h"
 
 // Candidates share a pass as long as they have no more stages than this together.

@@ -22,9 +22,7 @@
 #ifndef SWEETSPOT_COUNTERS_H
 #define SWEETSPOT_COUNTERS_H
 
-#include <stddef.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/trial/metrics.h"
 
 struct counters;

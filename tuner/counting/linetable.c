@@ -3,12 +3,7 @@
 // means.
 #include "tuner/counting/linetable.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tuner/base/elf_file.h"
-#include "tuner/base/memory.h"
 
 struct line_row {
     uint64_t address;

@@ -8,10 +8,7 @@
 #ifndef SWEETSPOT_LINETABLE_H
 #define SWEETSPOT_LINETABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 struct linetable;
 

@@ -2,13 +2,9 @@
 // that it is at and what it waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and
 // "..._X_not_issued", the second for the cycles in which the scheduler issued nothing at all: the first alone are read,
 // so that samples are not counted twice.
+#include "tuner/base/base.h"
 #include "tuner/counting/sass.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
 #include "tuner/libraries/cupti_library.h"
 
 enum { MOST_REASONS = 128, HARDWARE_BUFFER = 64 << 20, SCRATCH_BUFFER = 16 << 20 };

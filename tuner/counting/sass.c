@@ -3,10 +3,6 @@
 // lacks are left out, and their columns say so.
 #include "tuner/counting/sass.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
 #include "tuner/libraries/cupti_library.h"
 
 const char *const sass_column_names[SASS_COLUMNS] = {

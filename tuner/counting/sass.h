@@ -8,11 +8,7 @@
 #ifndef SWEETSPOT_SASS_H
 #define SWEETSPOT_SASS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 enum { SASS_BYTES = 16, SASS_REASONS = 48, SASS_REASON_LENGTH = 48 };
 

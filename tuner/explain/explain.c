@@ -1,16 +1,11 @@
 // See explain.h.
 #include "tuner/explain/explain.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/work_bounds.h"
 #include "tuner/trial/trial_field.h"
@@ -53,9 +48,9 @@ static json_t *new_document(struct single_run *single, const struct job *job, si
     json_object_set_new(device, "compute", json_integer((json_int_t)single_run_limits(single)->compute));
     return json_pack("{s:s, s:s, s:s?, s:o, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
                      job->problems[problem].name, "pipe", work.pipe ? work.pipe->name : NULL, "operations",
-                     json_real_or_null(work.pipe ? work.operations : NAN), "flops",
-                     (double)json_get_integer(asked, "flops", 0), "bytes", (double)json_get_integer(asked, "bytes", 0),
-                     "device", device, "ceilings", "stages", "notes", "seconds");
+                     json_real(work.pipe ? work.operations : NAN), "flops", (double)json_get_integer(asked, "flops", 0),
+                     "bytes", (double)json_get_integer(asked, "bytes", 0), "device", device, "ceilings", "stages",
+                     "notes", "seconds");
 }
 
 static void note(json_t *document, const char *text)
@@ -83,9 +78,9 @@ static void note_formatted(json_t *document, const char *format, ...)
 
 static void set_time(json_t *document, const struct trial_problem *times)
 {
-    json_object_set_new(document, "time", json_real_or_null(times->time));
-    json_object_set_new(document, "low", json_real_or_null(times->low));
-    json_object_set_new(document, "high", json_real_or_null(times->high));
+    json_object_set_new(document, "time", json_real(times->time));
+    json_object_set_new(document, "low", json_real(times->low));
+    json_object_set_new(document, "high", json_real(times->high));
 }
 
 static void set_seconds(json_t *document, const char *what, double since)
@@ -105,7 +100,7 @@ static void set_counters(struct single_run *single, json_t *document, size_t pro
         json_t *counters = json_object(), *stage = json_array_get(stages, (size_t)row->stage);
         if (row->problem != (int)problem) continue;
         for (size_t k = 0; k < row->value_count && k < job->metric_count; k++)
-            json_object_set_new(counters, job->metrics[k], json_real_or_null(row->values[k]));
+            json_object_set_new(counters, job->metrics[k], json_real(row->values[k]));
         if (!stage || json_object_set(stage, "counters", counters))
             note(document, "counters of a stage that does not exist");
         json_decref(counters);
@@ -195,7 +190,7 @@ static int add_trial(struct single_run *single, const struct job *job, const str
     const struct problem_answer *times = trial_answer_problem(&reported, (int)problem);
     json_object_set_new(document, "status", json_string(status));
     json_object_set_new(document, "reason", json_string(reported.head.reason));
-    json_object_set_new(document, "clock_mhz", json_real_or_null(reported.figures.clock_mhz));
+    json_object_set_new(document, "clock_mhz", json_real(reported.figures.clock_mhz));
     if (times) set_time(document, &times->figures);
     if (status_find(status) == STATUS_NONDETERMINISTIC)
         note(document, "two runs of this candidate differ: counters are taken in several passes, each a separate run, "

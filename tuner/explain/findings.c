@@ -2,10 +2,6 @@
 // (findings_context.c).
 #include "tuner/explain/findings.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tuner/explain/findings_rules.h"
 #include "tuner/explain/profile.h"
 
@@ -54,8 +50,8 @@ json_t *findings_json(const struct finding *list, size_t count, const struct job
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         const struct finding *f = &list[i];
-        json_t *one = json_pack("{s:s, s:s, s:s, s:s, s:o}", "rule", f->rule, "seen", f->seen, "why", f->why, "advice",
-                                f->advice, "gain", json_real_or_null(f->gain));
+        json_t *one = json_pack("{s:s, s:s, s:s, s:s, s:f}", "rule", f->rule, "seen", f->seen, "why", f->why, "advice",
+                                f->advice, "gain", f->gain);
         if (f->parameter >= 0 && job) {
             char text[32];
             json_object_set_new(one, "parameter", json_string(space_parameter(job->space, (size_t)f->parameter)->name));

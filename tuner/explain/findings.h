@@ -9,10 +9,7 @@
 #ifndef SWEETSPOT_FINDINGS_H
 #define SWEETSPOT_FINDINGS_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 

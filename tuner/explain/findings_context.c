@@ -2,25 +2,17 @@
 #include "tuner/explain/findings_context.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/setup/request.h"
 
-double finding_context_number(const struct finding_context *c, const char *key)
-{
-    return profile_number(c->stage, key);
-}
-
 double finding_context_issue(const struct finding_context *c)
 {
-    double known = finding_context_number(c, "issue_active");
+    double known = profile_number(c->stage, "issue_active");
     if (!isnan(known)) return known / 100;
-    return finding_context_number(c, "instructions") /
-           (4 * (double)c->limits->sm_count * finding_context_number(c, "cycles_active"));
+    return profile_number(c->stage, "instructions") /
+           (4 * (double)c->limits->sm_count * profile_number(c->stage, "cycles_active"));
 }
 
 // False where the changed configuration is not valid.

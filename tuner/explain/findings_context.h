@@ -17,8 +17,6 @@ struct finding_context {
     size_t problem, stage_index;
 };
 
-// A number of the main stage (profile_number); NaN unknown.
-double finding_context_number(const struct finding_context *, const char *key);
 // The share of cycles in which a scheduler issues, 0..1; works with the basic set alone.
 double finding_context_issue(const struct finding_context *);
 

@@ -3,16 +3,16 @@
 // unknown: comparisons with NaN are false.
 #include "tuner/explain/findings_rules.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/setup/wave_model.h"
 
 #define SAY(text, ...) snprintf(text, sizeof text, __VA_ARGS__)
 
+static double number(const struct finding_context *c, const char *key)
+{
+    return profile_number(c->stage, key);
+}
 static double share(const struct finding_context *c, const char *reason)
 {
     return profile_share(c->stage, reason);
@@ -30,7 +30,7 @@ static double next_limit(const struct finding_context *c, const char *relieved)
                                         "pipe_tensor",  "l1_throughput", "l2_throughput", "dram_throughput"};
     double highest = finding_context_issue(c);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        double one = finding_context_number(c, units[i]) / 100;
+        double one = number(c, units[i]) / 100;
         if (strcmp(units[i], relieved) && one > highest) highest = one;
     }
     return highest;
@@ -38,22 +38,21 @@ static double next_limit(const struct finding_context *c, const char *relieved)
 
 static bool bank_conflicts(const struct finding_context *c, struct finding *f)
 {
-    struct profile_culprit blame;
-    double extra = finding_context_number(c, "shared_wavefronts") - finding_context_number(c, "shared_ideal");
-    if (isnan(extra))
-        extra = finding_context_number(c, "bank_conflicts_load") + finding_context_number(c, "bank_conflicts_store");
-    double active = finding_context_number(c, "cycles_active"),
+    struct profile_culprit culprit;
+    double extra = number(c, "shared_wavefronts") - number(c, "shared_ideal");
+    if (isnan(extra)) extra = number(c, "bank_conflicts_load") + number(c, "bank_conflicts_store");
+    double active = number(c, "cycles_active"),
            elapsed = json_get_number(c->profile, "time", NAN) * 1e6 * json_get_number(c->profile, "clock_mhz", NAN);
     double cycles = extra / (double)c->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
-    bool named = profile_culprit(c->stage, EXCESS_SHARED, &blame, 1) > 0;
-    f->line = named ? blame.line : NULL;
-    char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
+    bool named = profile_culprit(c->stage, EXCESS_SHARED, &culprit, 1) > 0;
+    f->line = named ? culprit.line : NULL;
+    char *text = named && c->job ? profile_source(c->job->source, culprit.line) : NULL;
     if (named)
         SAY(f->seen,
             "line %" PRId64 " needs %.2f times the ideal number of shared-memory wavefronts, and bank conflicts take "
             "%.0f%% of all cycles%s%.120s",
-            json_get_integer(blame.line, "line", 0), blame.ratio, 100 * cycles, text && *text ? ": " : "",
+            json_get_integer(culprit.line, "line", 0), culprit.ratio, 100 * cycles, text && *text ? ": " : "",
             text ? text : "");
     else
         SAY(f->seen, "bank conflicts take the shared memory's banks for %.0f%% of all cycles", 100 * cycles);
@@ -72,16 +71,16 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
 
 static bool uncoalesced(const struct finding_context *c, struct finding *f)
 {
-    struct profile_culprit blame;
-    double ratio = finding_context_number(c, "global_sectors") / finding_context_number(c, "global_ideal");
+    struct profile_culprit culprit;
+    double ratio = number(c, "global_sectors") / number(c, "global_ideal");
     if (!(ratio > 1.1)) return false;
-    bool named = profile_culprit(c->stage, EXCESS_GLOBAL, &blame, 1) > 0;
-    f->line = named ? blame.line : NULL;
-    double busy =
-        fmax(finding_context_number(c, "memory_throughput"), finding_context_number(c, "dram_throughput")) / 100;
+    bool named = profile_culprit(c->stage, EXCESS_GLOBAL, &culprit, 1) > 0;
+    f->line = named ? culprit.line : NULL;
+    char *text = named && c->job ? profile_source(c->job->source, culprit.line) : NULL;
+    double busy = fmax(number(c, "memory_throughput"), number(c, "dram_throughput")) / 100;
     if (named)
         SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times",
-            json_get_integer(blame.line, "line", 0), blame.ratio, ratio);
+            json_get_integer(culprit.line, "line", 0), culprit.ratio, ratio);
     else
         SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
     SAY(f->why,
@@ -90,7 +89,6 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
         "then does not mean that the kernel is good%s",
         busy > 0.6 ? ", and the memory is busy here" : "");
     f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);
-    char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     bool proposed = (text && propose_named(c, f, text, "changes what that line reads together")) ||
                     propose_step(c, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
     if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, starting at an aligned address");
@@ -101,7 +99,7 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
 static double by_occupancy(const struct finding_context *c, const struct launch_shape *l)
 {
     int64_t threads = l->block[0] * l->block[1] * l->block[2];
-    double registers = finding_context_number(c, "registers"), fixed = finding_context_number(c, "shared_static");
+    double registers = number(c, "registers"), fixed = number(c, "shared_static");
     return theoretical_occupancy(c->limits, threads, registers > 0 ? (int64_t)registers : 0,
                                  l->shared + (fixed > 0 ? (int64_t)fixed : 0));
 }
@@ -120,7 +118,7 @@ static bool low_occupancy(const struct finding_context *c, struct finding *f)
     const char *cause = "?";
     if (!(theory < 0.5) || !(issue < 0.6) || waits < 0.2) return false;
     for (size_t i = 0; i < 4; i++) {
-        double one = finding_context_number(c, limits[i].key);
+        double one = number(c, limits[i].key);
         if (one < fewest) fewest = one, cause = limits[i].words;
     }
     SAY(f->seen,
@@ -139,9 +137,9 @@ static bool low_occupancy(const struct finding_context *c, struct finding *f)
 
 static bool spills(const struct finding_context *c, struct finding *f)
 {
-    double bytes = finding_context_number(c, "spill_loads") + finding_context_number(c, "spill_stores");
-    double sectors = finding_context_number(c, "local_load_sectors") + finding_context_number(c, "local_store_sectors"),
-           global = finding_context_number(c, "global_sectors");
+    double bytes = number(c, "spill_loads") + number(c, "spill_stores");
+    double sectors = number(c, "local_load_sectors") + number(c, "local_store_sectors"),
+           global = number(c, "global_sectors");
     if (!(bytes > 0)) return false;
     SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes,
         sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
@@ -155,7 +153,7 @@ static bool spills(const struct finding_context *c, struct finding *f)
 
 static double by_waves(const struct finding_context *c, const struct launch_shape *l)
 {
-    double registers = finding_context_number(c, "registers"), fixed = finding_context_number(c, "shared_static");
+    double registers = number(c, "registers"), fixed = number(c, "shared_static");
     int64_t fit = blocks_at_once(c->limits, l, registers > 0 ? (int64_t)registers : 0, fixed > 0 ? (int64_t)fixed : 0);
     double waves = fit ? (double)(l->grid[0] * l->grid[1] * l->grid[2]) / (double)fit : 0;
     return waves > 0 ? waves / ceil(waves) : 0;
@@ -163,8 +161,7 @@ static double by_waves(const struct finding_context *c, const struct launch_shap
 
 static bool tail_effect(const struct finding_context *c, struct finding *f)
 {
-    double waves = finding_context_number(c, "waves"), average = finding_context_number(c, "cycles_active"),
-           longest = finding_context_number(c, "cycles_active_max");
+    double waves = number(c, "waves"), average = number(c, "cycles_active"), longest = number(c, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
     if (waves < 1) { // no block runs longer than the others, but there is room for more blocks
@@ -183,8 +180,8 @@ static bool tail_effect(const struct finding_context *c, struct finding *f)
 
 static bool instruction_cache(const struct finding_context *c, struct finding *f)
 {
-    double time = share(c, "no_instruction"), code = finding_context_number(c, "code_bytes"),
-           misses = finding_context_number(c, "icache_misses"), requests = finding_context_number(c, "icache_requests");
+    double time = share(c, "no_instruction"), code = number(c, "code_bytes"), misses = number(c, "icache_misses"),
+           requests = number(c, "icache_requests");
     if (!(time > 0.05)) return false;
     SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time,
         code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
@@ -199,8 +196,8 @@ static bool instruction_cache(const struct finding_context *c, struct finding *f
 
 static bool latency(const struct finding_context *c, struct finding *f)
 {
-    double issue = finding_context_issue(c), waits = share(c, "long_scoreboard"),
-           dram = finding_context_number(c, "dram_throughput"), memory = finding_context_number(c, "memory_throughput");
+    double issue = finding_context_issue(c), waits = share(c, "long_scoreboard"), dram = number(c, "dram_throughput"),
+           memory = number(c, "memory_throughput");
     if (!(issue < 0.5) || !(waits > 0.3) || !(dram < 70) || memory > 80) return false;
     SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy",
         100 * waits, dram);
@@ -217,20 +214,20 @@ static bool latency(const struct finding_context *c, struct finding *f)
 
 static bool divergence(const struct finding_context *c, struct finding *f)
 {
-    struct profile_culprit blame;
-    double threads = finding_context_number(c, "threads_per_instruction");
+    struct profile_culprit culprit;
+    double threads = number(c, "threads_per_instruction");
     const json_t *totals = json_object_get(c->stage, "totals"); // of the facts, "threads" are the block's
     if (isnan(threads))
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
-    bool named = profile_culprit(c->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
-    f->line = named ? blame.line : NULL;
-    char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
+    bool named = profile_culprit(c->stage, EXCESS_DIVERGENCE, &culprit, 1) > 0;
+    f->line = named ? culprit.line : NULL;
+    char *text = named && c->job ? profile_source(c->job->source, culprit.line) : NULL;
     SAY(f->seen, "an instruction is executed by %.1f of a warp's 32 threads on average", threads);
     if (named)
         SAY(f->seen,
             "an instruction is executed by %.1f of a warp's 32 threads on average, worst at line %" PRId64 "%s%.120s",
-            threads, json_get_integer(blame.line, "line", 0), text && *text ? ": " : "", text ? text : "");
+            threads, json_get_integer(culprit.line, "line", 0), text && *text ? ": " : "", text ? text : "");
     SAY(f->why, "the branches of a warp run one after another, each for its own threads");
     f->gain = (1 - threads / 32) * fmin(1, finding_context_issue(c) / 0.9);
     if (!(text && propose_named(c, f, text, "changes that branch")) &&
@@ -249,8 +246,8 @@ static bool one_pipe(const struct finding_context *c, struct finding *f)
                  {"pipe_tensor", "the tensor pipe"}, {"pipe_lsu", "the load-store pipe"}};
     size_t busiest = 0;
     for (size_t i = 1; i < sizeof units / sizeof *units; i++)
-        if (finding_context_number(c, units[i].key) > finding_context_number(c, units[busiest].key)) busiest = i;
-    double busy = finding_context_number(c, units[busiest].key);
+        if (number(c, units[i].key) > number(c, units[busiest].key)) busiest = i;
+    double busy = number(c, units[busiest].key);
     if (!(busy > 80)) return false;
     SAY(f->seen, "%s are busy in %.0f%% of the cycles", units[busiest].words, busy);
     SAY(f->why, "the pipe limits the kernel: only fewer instructions for it help");
@@ -276,8 +273,7 @@ static bool at_roofline(const struct finding_context *c, struct finding *f)
 
 static bool imbalance(const struct finding_context *c, struct finding *f)
 {
-    double average = finding_context_number(c, "cycles_active"),
-           longest = finding_context_number(c, "cycles_active_max"), waves = finding_context_number(c, "waves");
+    double average = number(c, "cycles_active"), longest = number(c, "cycles_active_max"), waves = number(c, "waves");
     double lost = 1 - average / longest;
     if (!(lost > 0.15) || (waves < 8 && waves != floor(waves))) return false; // otherwise the tail is the cause
     SAY(f->seen, "the busiest multiprocessor works %.0f%% longer than the average one", 100 * (longest / average - 1));

@@ -1,11 +1,8 @@
 // See judge.h.
 #include "tuner/explain/judge.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
-#include "tuner/base/text.h"
 #include "tuner/explain/explain.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: as in a run's final

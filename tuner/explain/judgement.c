@@ -1,19 +1,12 @@
 // See judgement.h.
 #include "tuner/explain/judgement.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/explain/findings.h"
 
-static json_t *interval_json(const struct interval *i)
+static json_t *interval_or_null(const struct interval *i)
 {
-    return isfinite(i->value)
-               ? json_pack("[o, o, o]", json_real(i->value), json_real_or_null(i->low), json_real_or_null(i->high))
-               : json_null();
+    return isfinite(i->value) ? json_interval(i) : json_null();
 }
 
 // Reads the final's document, in the form that a run stores; false where there is no valid one.
@@ -62,18 +55,14 @@ static json_t *problem_json(const struct judged_job *about, const struct judgeme
         status = status_name(j->status);
     else if (tried && tried->bad > 0)
         status = status_name(STATUS_WRONG);
-    json_t *out = json_pack("{s:s, s:b, s:o}", "problem", name, "tuned", (int)about->job->problems[p].tune, "status",
-                            status ? json_string(status) : json_null());
     bool judged = tried && tried->bad >= 0;
-    json_object_set_new(out, "error", json_real_or_null(tried ? tried->figures.error : NAN));
-    json_object_set_new(out, "bad", judged ? json_integer(tried->bad) : json_null());
-    json_object_set_new(out, "worst",
-                        judged && tried->worst_count == 2
-                            ? json_pack("[I, I]", (json_int_t)tried->worst[0], (json_int_t)tried->worst[1])
-                            : json_null());
-    json_object_set_new(out, "got", json_real_or_null(tried ? tried->got : NAN));
-    json_object_set_new(out, "want", json_real_or_null(tried ? tried->want : NAN));
-    return out;
+    json_t *worst = judged && tried->worst_count == 2
+                        ? json_pack("[I, I]", (json_int_t)tried->worst[0], (json_int_t)tried->worst[1])
+                        : NULL;
+    return json_pack("{s:s, s:b, s:s?, s:f, s:o?, s:o?, s:f, s:f}", "problem", name, "tuned",
+                     (int)about->job->problems[p].tune, "status", status, "error", tried ? tried->figures.error : NAN,
+                     "bad", judged ? json_integer(tried->bad) : NULL, "worst", worst, "got", tried ? tried->got : NAN,
+                     "want", tried ? tried->want : NAN);
 }
 
 static void add_times(json_t *out, const struct final *final, const struct judgement *j, size_t p)
@@ -83,20 +72,20 @@ static void add_times(json_t *out, const struct final *final, const struct judge
     json_t *baselines = json_array(), *times = NULL;
     for (size_t i = 0; i < entry->problem_count; i++)
         if (entry->problems[i].problem == (int)p) times = final_times_json(&entry->problems[i]);
-    json_object_set_new(out, "time", interval_json(&ours->time));
+    json_object_set_new(out, "time", interval_or_null(&ours->time));
     json_object_set_new(out, "rounds", json_integer((json_int_t)ours->rounds));
     json_object_set_new(out, "samples", times ? times : json_null());
-    json_object_set_new(out, "error_max", json_real_or_null(ours->error_max));
-    json_object_set_new(out, "error_rms", json_real_or_null(ours->error_rms));
+    json_object_set_new(out, "error_max", json_real(ours->error_max));
+    json_object_set_new(out, "error_rms", json_real(ours->error_rms));
     for (size_t i = 0; i < final->entry_count; i++) {
         const struct final_entry *e = &final->entries[i];
         if (e->trial == JUDGE_TRIAL) continue;
+        const struct final_problem *theirs = &e->problems[p];
         json_array_append_new(baselines,
-                              json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o}", "name", e->name, "ok", (int)e->ok,
-                                        "reason", e->reason, "time", interval_json(&e->problems[p].time), "ratio",
-                                        interval_json(&e->problems[p].ratio), "error_max",
-                                        json_real_or_null(e->problems[p].error_max), "error_rms",
-                                        json_real_or_null(e->problems[p].error_rms)));
+                              json_pack("{s:s, s:b, s:s, s:o, s:o, s:f, s:f}", "name", e->name, "ok", (int)e->ok,
+                                        "reason", e->reason, "time", interval_or_null(&theirs->time), "ratio",
+                                        interval_or_null(&theirs->ratio), "error_max", theirs->error_max, "error_rms",
+                                        theirs->error_rms));
     }
     json_object_set_new(out, "baselines", baselines);
 }
@@ -149,15 +138,13 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
         json_array_append_new(problems, one);
     }
     final_release(&final);
-    json_t *root =
-        json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s}", "version", (int)JUDGEMENT_VERSION, "job",
-                  job->name, "template", job->source, "template_hash", about->template_hash, "configuration", j->config,
-                  "device", json_get_string(about->device, "name", "?"), "driver",
-                  json_get_string(about->device, "driver", ""), "compiler", about->compiler, "right",
-                  j->status == STATUS_OK, "status", status_name(j->status), "reason", j->reason.message);
-    json_object_set_new(root, "error", json_real_or_null(worst_error(j)));
-    json_object_set_new(root, "seed", j->final ? json_integer((json_int_t)j->seed) : json_null());
-    json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
+    json_t *root = json_pack(
+        "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:f, s:o?, s:s?}", "version", (int)JUDGEMENT_VERSION,
+        "job", job->name, "template", job->source, "template_hash", about->template_hash, "configuration", j->config,
+        "device", json_get_string(about->device, "name", "?"), "driver", json_get_string(about->device, "driver", ""),
+        "compiler", about->compiler, "right", j->status == STATUS_OK, "status", status_name(j->status), "reason",
+        j->reason.message, "error", worst_error(j), "seed", j->final ? json_integer((json_int_t)j->seed) : NULL,
+        "compute", job_compute_class(job));
     json_object_set_new(root, "problems", problems);
     json_object_set_new(root, "sanitizers", tools ? json_incref(tools) : json_array());
     json_object_set_new(root, "sanitizer",

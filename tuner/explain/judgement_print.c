@@ -1,13 +1,7 @@
 // A judgement for people: see judgement.h.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/table.h"
-#include "tuner/base/text.h"
 #include "tuner/explain/judgement.h"
 #include "tuner/explain/sanitized.h"
 

@@ -1,9 +1,7 @@
 // See limiter.h.
 #include "tuner/explain/limiter.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
@@ -82,13 +80,12 @@ json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *ma
 {
     double overlap;
     enum limiter limiter = limiter_decide(time_of(whole), time_of(memory), time_of(math), &overlap);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "limiter", limiter_name(limiter),
-                     "problem", json_get_string(whole, "problem", ""), "overlap", json_real_or_null(overlap),
-                     "whole_time", json_real_or_null(time_of(whole)), "memory_time", json_real_or_null(time_of(memory)),
-                     "math_time", json_real_or_null(time_of(math)), "instructions_per_byte",
-                     json_real_or_null(per_byte(whole)), "balanced_ratio", json_real_or_null(balanced(whole)),
-                     "bytes_wanted", json_real_or_null(json_get_number(whole, "bytes", NAN)), "bytes_moved",
-                     json_real_or_null(number(whole, "dram_bytes")), "warnings", warnings(whole, memory, math));
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "limiter", limiter_name(limiter),
+                     "problem", json_get_string(whole, "problem", ""), "overlap", overlap, "whole_time", time_of(whole),
+                     "memory_time", time_of(memory), "math_time", time_of(math), "instructions_per_byte",
+                     per_byte(whole), "balanced_ratio", balanced(whole), "bytes_wanted",
+                     json_get_number(whole, "bytes", NAN), "bytes_moved", number(whole, "dram_bytes"), "warnings",
+                     warnings(whole, memory, math));
 }
 
 static void print_meaning(FILE *out, enum limiter limiter, double overlap)

@@ -1,13 +1,6 @@
 // See profile.h. Derives figures from a profile's numbers; profile_print.c prints them.
 #include "tuner/explain/profile.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/setup/work_bounds.h"
 
 double profile_number(const json_t *stage, const char *key)
@@ -204,9 +197,8 @@ json_t *profile_roofline(const json_t *profile)
     double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN),
            flat = profile_arithmetic_ceiling(profile, profile_main_stage(profile));
     double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
-    return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second",
-                     json_real_or_null(rate), "roof", json_real_or_null(roof), "reached",
-                     json_real_or_null(rate / roof));
+    return json_pack("{s:f, s:f, s:f, s:f}", "operations_per_byte", intensity, "flops_per_second", rate, "roof", roof,
+                     "reached", rate / roof);
 }
 
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)

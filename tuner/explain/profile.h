@@ -3,11 +3,7 @@
 #ifndef SWEETSPOT_PROFILE_H
 #define SWEETSPOT_PROFILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // A number of one stage: a counter, a fact, or a total over the lines ("counters", then "facts", then "totals"); NaN

@@ -1,13 +1,6 @@
 // See profile.h. Every figure is a row of a table: its label, its format, and where it comes from. A row
 // without a value is left out.
-#include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 

@@ -1,12 +1,7 @@
 // See sanitized.h.
 #include "tuner/explain/sanitized.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 static void append(char **text, const char *separator, const char *more)
 {

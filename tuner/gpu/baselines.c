@@ -1,11 +1,7 @@
 // See baselines.h.
 #include "tuner/gpu/baselines.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/plausibility.h"

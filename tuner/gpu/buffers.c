@@ -1,13 +1,9 @@
 // See buffers.h.
 #include "tuner/gpu/buffers.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/host_fill.h"
 #include "kernels/npy.h"
 #include "tuner/base/entropy.h"
-#include "tuner/base/memory.h"
 
 enum { ALIGNMENT = 1024 };
 

@@ -13,9 +13,7 @@
 #ifndef SWEETSPOT_GPU_BUFFERS_H
 #define SWEETSPOT_GPU_BUFFERS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/gpu/device_image.h"

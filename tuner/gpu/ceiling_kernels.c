@@ -1,12 +1,8 @@
 // See ceiling_kernels.h.
 #include "tuner/gpu/ceiling_kernels.h"
 
+#include "tuner/base/base.h"
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 enum { BLOCK = 256, WIDE_BLOCK = 512, GROUP = 128, CHAINS = 16, EACH = 8 * WIDE_BLOCK, SINK_BYTES = 16 };
 enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
@@ -58,14 +54,13 @@ struct ceiling_kernels {
 int ceiling_kernels_open(struct ceiling_kernels **out, struct cuda *cuda, const char *path, struct error *err)
 {
     struct ceiling_kernels *k = memory_try(1, sizeof *k, err);
-    struct cuda_info info;
     *out = k;
     if (!k) return -1;
-    cuda_info(cuda, &info);
+    const struct cuda_info *info = cuda_info(cuda);
     k->cuda = cuda;
     k->path = path;
-    k->compute = text_architecture(info.arch);
-    k->wide = (unsigned)info.sm_count * 8;
+    k->compute = text_architecture(info->arch);
+    k->wide = (unsigned)info->sm_count * 8;
     return 0;
 }
 

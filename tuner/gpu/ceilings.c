@@ -2,11 +2,9 @@
 // that lasts.
 #include "tuner/gpu/ceilings.h"
 
-#include <math.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 
 enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200 };
 static const double lasting_part = 0.1; // s
@@ -96,14 +94,13 @@ static int read_pipes(const json_t *request, int compute, bool wanted[UNIT_COUNT
 
 int ceilings_measure(struct workload *w, const json_t *request, json_t *answer, struct error *err)
 {
-    struct cuda_info info;
     bool wanted[UNIT_COUNT] = {false};
-    cuda_info(w->cuda, &info);
+    const struct cuda_info *info = cuda_info(w->cuda);
     struct ceiling_context g = {
-        .w = w, .memory = {0, (size_t)2 << 30, info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20}};
+        .w = w, .memory = {0, (size_t)2 << 30, info->l2_bytes > 0 ? (size_t)info->l2_bytes : (size_t)4 << 20}};
     struct ceiling_memory *m = &g.memory;
     int failed;
-    if (read_pipes(request, text_architecture(info.arch), wanted, err)) return -1;
+    if (read_pipes(request, text_architecture(info->arch), wanted, err)) return -1;
     if (!(failed = cuda_event_create(w->cuda, &g.from, err))) failed = cuda_event_create(w->cuda, &g.to, err);
     while (!failed && (failed = cuda_alloc(w->cuda, m->bytes, &m->address, err)) == CUDA_MEMORY &&
            m->bytes > (size_t)64 << 20) {

@@ -1,13 +1,8 @@
 // See gpu_counting.h.
 #include "tuner/gpu/gpu_counting.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"
@@ -73,15 +68,14 @@ static json_t *all_names(const json_t *names)
 
 int gpu_counting_open(struct gpu_counting **out, const struct machine *machine, const json_t *names, struct error *err)
 {
-    struct cuda_info info;
     struct gpu_counting *c = memory_try(1, sizeof *c, err);
     *out = NULL;
     if (!c) return -1;
     c->names = all_names(names);
-    cuda_info(machine->cuda, &info);
     int failed = collect(c, err);
     if (!failed && c->metrics)
-        failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
+        failed =
+            counters_open(&c->counters, cuda_context(machine->cuda), cuda_info(machine->cuda)->ordinal, &c->set, err);
     if (failed) {
         gpu_counting_close(c);
         return failed;
@@ -107,23 +101,26 @@ bool gpu_counting_is_for(const struct gpu_counting *c, const json_t *names)
     return same;
 }
 
-json_t *gpu_counting_keys(const struct gpu_counting *c)
+const char *const *gpu_counting_keys(const struct gpu_counting *c, size_t *count, struct arena *memory)
 {
-    json_t *keys = json_array();
-    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++)
-        json_array_append_new(keys, json_string(counters_metric(c->counters, i)->key));
+    *count = c->counters ? counters_count(c->counters) : 0;
+    const char **keys = arena_new(memory, *count * sizeof *keys);
+    for (size_t i = 0; i < *count; i++) keys[i] = counters_metric(c->counters, i)->key;
     return keys;
 }
 
-json_t *gpu_counting_missing(const struct gpu_counting *c)
+const char *const *gpu_counting_missing(const struct gpu_counting *c, size_t *count, struct arena *memory)
 {
-    const char *note = c->counters ? counters_note(c->counters) : NULL;
-    return note ? json_pack("[s]", note) : json_array();
+    const char **list = arena_new(memory, sizeof *list);
+    *list = c->counters ? counters_note(c->counters) : NULL;
+    *count = *list != NULL;
+    return list;
 }
 
 json_t *gpu_counting_describe(const struct gpu_counting *c)
 {
     const char *reason = c->counters ? counters_reason(c->counters) : "no counters were requested";
+    const char *note = c->counters ? counters_note(c->counters) : NULL;
     json_t *metrics = json_array();
     for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) {
         const struct metric *m = counters_metric(c->counters, i);
@@ -132,7 +129,7 @@ json_t *gpu_counting_describe(const struct gpu_counting *c)
     }
     return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip",
                      c->counters ? counters_chip(c->counters) : "", "reason", reason ? reason : "", "metrics", metrics,
-                     "missing", gpu_counting_missing(c));
+                     "missing", note ? json_pack("[s]", note) : json_array());
 }
 
 // One candidate on one problem: what counters_measure calls a candidate.

@@ -16,11 +16,11 @@ int gpu_counting_open(struct gpu_counting **out, const struct machine *, const j
 // Whether it was opened with these names.
 bool gpu_counting_is_for(const struct gpu_counting *, const json_t *names);
 void gpu_counting_close(struct gpu_counting *); // NULL is fine
-// "available", "chip", "reason", "metrics" and "missing", for the answers to "hello" and "job".
+// "available", "chip", "reason", "metrics" and "missing", for the answer to "hello".
 json_t *gpu_counting_describe(const struct gpu_counting *);
-// The keys of the columns that gpu_counting_run() fills, in order.
-json_t *gpu_counting_keys(const struct gpu_counting *);
-json_t *gpu_counting_missing(const struct gpu_counting *);
+// The keys of the columns that gpu_counting_run() fills, in order; and what the chip lacks, one text at most.
+const char *const *gpu_counting_keys(const struct gpu_counting *, size_t *count, struct arena *);
+const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *count, struct arena *);
 // Fills `answer`, which is cleared, and keeps what it points to in `memory`. Negative codes as of gpu_trial_run().
 int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines *, const struct count_request *,
                      struct count_answer *answer, struct arena *memory, struct error *err);

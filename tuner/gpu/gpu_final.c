@@ -1,12 +1,8 @@
 // See gpu_final.h.
 #include "tuner/gpu/gpu_final.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"
 #include "tuner/gpu/pipeline.h"

@@ -3,14 +3,10 @@
 #include "tuner/gpu/gpu_profile.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/counting/linetable.h"
 #include "tuner/counting/sass.h"
 #include "tuner/gpu/pipeline.h"
@@ -182,14 +178,12 @@ static int answer_stage(const struct sass_listing *listing, const struct linetab
 // The sampling period's exponent, and how many launches fill the time.
 static int plan_sampling(struct stage_run *r, unsigned *period, struct error *err)
 {
-    struct cuda_info info;
-    cuda_info(r->w->cuda, &info);
     r->launches = 1;
     double begin = clock_now();
     if (run_stage(r)) return *err = r->why, r->failed;
     double one = fmax(clock_now() - begin, 2e-6);
     r->launches = (unsigned)fmin(fmax(ceil(sampling_time / one), 1), MOST_LAUNCHES);
-    double cycles = one * r->launches * 1e6 * info.clock_mhz;
+    double cycles = one * r->launches * 1e6 * cuda_info(r->w->cuda)->clock_mhz;
     *period = (unsigned)fmin(fmax(ceil(log2(cycles / SAMPLES_WANTED)), 5), 31);
     return 0;
 }
@@ -197,13 +191,12 @@ static int plan_sampling(struct stage_run *r, unsigned *period, struct error *er
 static int count_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
                        struct sass_listing *listing, struct profile_run *reasons, struct error *err)
 {
-    struct cuda_info info;
     struct error why = {""};
-    cuda_info(r->w->cuda, &info);
     r->launches = 1;
     int failed = prepare_stage(r, problem, err);
     if (failed) return failed;
-    int counted = sass_measure(cuda_context(r->w->cuda), info.ordinal, symbol, run_stage, r, listing, &why);
+    int counted =
+        sass_measure(cuda_context(r->w->cuda), cuda_info(r->w->cuda)->ordinal, symbol, run_stage, r, listing, &why);
     if (counted == SASS_LAUNCH_FAILED) return *err = r->why, r->failed;
     if (counted) add_reason(reasons, &why);
     return 0;

@@ -1,10 +1,7 @@
 // See gpu_sanitize.h.
 #include "tuner/gpu/gpu_sanitize.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/pipeline.h"
 

@@ -11,12 +11,8 @@
 // damage was done by the candidate.
 #include "tuner/gpu/gpu_trial.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/verify.h"

@@ -3,15 +3,11 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernels/parallel.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/run_program.h"
 #include "tuner/libraries/library.h"

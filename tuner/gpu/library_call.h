@@ -7,12 +7,8 @@
 #ifndef SWEETSPOT_LIBRARY_CALL_H
 #define SWEETSPOT_LIBRARY_CALL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernels/sweetspot_reference.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/protocol/job_message.h"

@@ -3,11 +3,9 @@
 
 int machine_open(struct machine *m, const char *device, struct error *err)
 {
-    struct cuda_info info;
     if (m->cuda) return 0;
     if (cuda_open(&m->cuda, device, err)) return -1;
-    cuda_info(m->cuda, &info);
-    m->nvml = nvml_open(info.uuid);
+    m->nvml = nvml_open(cuda_info(m->cuda)->uuid);
     return 0;
 }
 

@@ -8,12 +8,10 @@
 //
 // Answers go to what was standard output at the start. Standard output itself becomes standard error, because a
 // kernel's printf, or a reference library's, would otherwise end up between the answers.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kernels/parallel.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"
@@ -41,19 +39,18 @@ struct gpu_worker {
 
 static json_t *device_json(const struct gpu_worker *w)
 {
-    struct cuda_info i;
-    cuda_info(w->machine.cuda, &i);
-    json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i.name, "arch", i.arch, "uuid", i.uuid,
-                          "ordinal", i.ordinal, "sm_count", i.sm_count, "max_shared", i.max_shared, "shared_per_sm",
-                          i.shared_per_sm, "reserved_shared", i.reserved_shared);
+    const struct cuda_info *i = cuda_info(w->machine.cuda);
+    json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i->name, "arch", i->arch, "uuid", i->uuid,
+                          "ordinal", i->ordinal, "sm_count", i->sm_count, "max_shared", i->max_shared, "shared_per_sm",
+                          i->shared_per_sm, "reserved_shared", i->reserved_shared);
     int clock = nvml_max_clock(w->machine.nvml);
     json_t *more =
         json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s}", "registers_per_sm",
-                  i.registers_per_sm, "max_registers", 255, "max_threads", i.max_threads, "threads_per_sm",
-                  i.threads_per_sm, "blocks_per_sm", i.blocks_per_sm, "warp_size", i.warp_size, "l2_bytes", i.l2_bytes,
-                  "max_cluster", i.max_cluster, "clock_mhz", clock ? clock : i.clock_mhz, "memory_bus_bits",
-                  i.memory_bus_bits, "memory_bytes", (json_int_t)i.memory_bytes, "memory_free",
-                  (json_int_t)i.memory_free, "driver", nvml_driver(w->machine.nvml), "cuda", i.cuda);
+                  i->registers_per_sm, "max_registers", 255, "max_threads", i->max_threads, "threads_per_sm",
+                  i->threads_per_sm, "blocks_per_sm", i->blocks_per_sm, "warp_size", i->warp_size, "l2_bytes",
+                  i->l2_bytes, "max_cluster", i->max_cluster, "clock_mhz", clock ? clock : i->clock_mhz,
+                  "memory_bus_bits", i->memory_bus_bits, "memory_bytes", (json_int_t)i->memory_bytes, "memory_free",
+                  (json_int_t)i->memory_free, "driver", nvml_driver(w->machine.nvml), "cuda", i->cuda);
     json_object_update(d, more);
     json_decref(more);
     return d;
@@ -69,15 +66,14 @@ static json_t *libraries_json(void)
 
 // CUPTI stays hooked into the driver once it is loaded, and makes launches half a microsecond longer, so it is loaded
 // before anything is timed or, with "counters": false, not at all.
-static int hello(struct gpu_worker *w, const json_t *request, json_t *answer, struct error *err)
+static int hello(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
     bool count = json_get_bool(request, "counters", true);
+    (void)memory;
     if (!w->counting && count && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
-    struct cuda_info info;
-    cuda_info(w->machine.cuda, &info);
     json_object_set_new(answer, "protocol", json_integer(PROTOCOL_VERSION));
-    json_object_set_new(answer, "device_count", json_integer(info.device_count));
+    json_object_set_new(answer, "device_count", json_integer(cuda_info(w->machine.cuda)->device_count));
     json_object_set_new(answer, "device", device_json(w));
     json_object_set_new(answer, "libraries", libraries_json());
     json_object_set_new(answer, "nvml", json_boolean(w->machine.nvml != NULL));
@@ -92,9 +88,10 @@ static void forget_job(struct gpu_worker *w)
     w->has_job = false;
 }
 
-static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
+static int set_job(struct gpu_worker *w, const void *request, void *to, struct arena *memory, struct error *err)
 {
     const json_t *names = json_object_get(request, "counters");
+    struct job_answer *answer = to;
     int failed = 0;
     if (w->has_job) forget_job(w);
     if (json_is_array(names) && !(w->counting && gpu_counting_is_for(w->counting, names))) {
@@ -104,25 +101,21 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
         if (failed) return failed;
     }
     w->has_job = true;
-    failed = workload_open(&w->workload, &w->machine, request, err);
+    failed = workload_open(&w->workload, &w->machine, (json_t *)(uintptr_t)request, err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.
-    struct baseline_answer *measured = failed ? NULL : baselines_measure(&w->baselines, err);
-    if (!failed && !measured) failed = CUDA_CRASHED;
+    if (!failed && !(answer->baselines = baselines_measure(&w->baselines, err))) failed = CUDA_CRASHED;
     if (failed) {
-        if (w->baselines.culprit) json_object_set_new(answer, "baseline", json_string(w->baselines.culprit));
+        if (w->baselines.culprit) answer->head.baseline = arena_copy(memory, w->baselines.culprit);
         if (failed != CUDA_CRASHED) forget_job(w);
         return failed;
     }
-    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
-    json_t *baselines = json_array();
-    for (size_t i = 0; i < w->baselines.count; i++)
-        json_array_append_new(baselines, record_write(&baseline_answer_record, &measured[i]));
-    json_object_set_new(answer, "baselines", baselines);
-    json_object_set_new(answer, "least", plausibility_least(&w->workload));
-    json_object_set_new(answer, "metrics", w->counting ? gpu_counting_keys(w->counting) : json_array());
-    json_object_set_new(answer, "missing", w->counting ? gpu_counting_missing(w->counting) : json_array());
+    answer->head.status = status_name(STATUS_OK);
+    answer->baseline_count = w->baselines.count;
+    answer->least = plausibility_least(&w->workload, &answer->least_count, memory);
+    if (w->counting) answer->metrics = gpu_counting_keys(w->counting, &answer->metric_count, memory);
+    if (w->counting) answer->missing = gpu_counting_missing(w->counting, &answer->missing_count, memory);
     return 0;
 }
 
@@ -175,49 +168,60 @@ static int serve_sanitize(struct gpu_worker *w, const void *request, void *answe
     return gpu_sanitize_run(&w->workload, request, answer, memory, err);
 }
 
-// Requests about candidates of the job that is set up.
+static int serve_metrics(struct gpu_worker *w, const void *request, void *answer, struct arena *memory,
+                         struct error *err)
+{
+    (void)w, (void)memory;
+    return gpu_counting_list(json_get_string(request, "chip", ""), answer, err);
+}
+
+static int serve_ceilings(struct gpu_worker *w, const void *request, void *answer, struct arena *memory,
+                          struct error *err)
+{
+    (void)memory;
+    return ceilings_measure(&w->workload, request, answer, err);
+}
+
+enum needs { NO_JOB, A_JOB, A_JOB_AND_CANDIDATES };
 static const struct {
     const char *op;
-    const struct record *request, *answer;
+    const struct record *request, *answer; // NULL: JSON as it is
     int (*serve)(struct gpu_worker *, const void *request, void *answer, struct arena *, struct error *);
+    enum needs needs;
 } served[] = {
-    {"trial", &trial_request_record, &trial_answer_record, serve_trial},
-    {"count", &count_request_record, &count_answer_record, serve_count},
-    {"final", &final_request_record, &final_answer_record, serve_final},
-    {"profile", &profile_request_record, &profile_answer_record, serve_profile},
-    {"sanitize", &sanitize_request_record, &answer_head_record, serve_sanitize},
+    {"hello", NULL, NULL, hello, NO_JOB},
+    {"metrics", NULL, NULL, serve_metrics, NO_JOB},
+    {"job", NULL, &job_answer_record, set_job, NO_JOB},
+    {"ceilings", NULL, NULL, serve_ceilings, A_JOB},
+    {"trial", &trial_request_record, &trial_answer_record, serve_trial, A_JOB_AND_CANDIDATES},
+    {"count", &count_request_record, &count_answer_record, serve_count, A_JOB_AND_CANDIDATES},
+    {"final", &final_request_record, &final_answer_record, serve_final, A_JOB_AND_CANDIDATES},
+    {"profile", &profile_request_record, &profile_answer_record, serve_profile, A_JOB_AND_CANDIDATES},
+    {"sanitize", &sanitize_request_record, &answer_head_record, serve_sanitize, A_JOB_AND_CANDIDATES},
 };
 
-static int serve_record(struct gpu_worker *w, size_t which, const json_t *from, json_t *to, struct error *err)
+// Answers one request. CUDA_CRASHED: the process must end.
+static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct error *err)
 {
+    const char *op = json_get_string(from, "op", "");
+    size_t i = 0;
+    while (i < sizeof served / sizeof *served && strcmp(op, served[i].op) != 0) i++;
+    if (i == sizeof served / sizeof *served) return error_set(err, "unknown request '%s'", op);
+    if (served[i].needs != NO_JOB && !w->has_job) return error_set(err, "a \"job\" request must come first");
+    // The driver knows from now on whose fault it is if the worker ends.
+    if (served[i].needs == A_JOB_AND_CANDIDATES) tell_of(w, NULL, 0, 0);
     struct arena memory = {NULL};
-    void *request = arena_new(&memory, served[which].request->size),
-         *answer = arena_new(&memory, served[which].answer->size);
-    record_clear(served[which].answer, answer);
-    int failed = record_read(served[which].request, from, request, &memory, err);
+    const struct record *asked = served[i].request, *answered = served[i].answer;
+    void *request = asked ? arena_new(&memory, asked->size) : NULL,
+         *answer = answered ? arena_new(&memory, answered->size) : to;
+    if (answered) record_clear(answered, answer);
+    int failed = asked ? record_read(asked, from, request, &memory, err) : 0;
     if (!failed) {
-        failed = served[which].serve(w, request, answer, &memory, err);
-        record_write_into(served[which].answer, answer, to);
+        failed = served[i].serve(w, asked ? request : from, answer, &memory, err);
+        if (answered) record_write_into(answered, answer, to);
     }
     arena_release(&memory);
     return failed;
-}
-
-// Answers one request. CUDA_CRASHED: the process must end.
-static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
-{
-    const char *op = json_get_string(request, "op", "");
-    size_t which = 0;
-    if (!strcmp(op, "metrics")) return gpu_counting_list(json_get_string(request, "chip", ""), answer, err);
-    if (!strcmp(op, "hello")) return hello(w, request, answer, err);
-    if (!strcmp(op, "job")) return set_job(w, request, answer, err);
-    while (which < sizeof served / sizeof *served && strcmp(op, served[which].op) != 0) which++;
-    bool candidates = which < sizeof served / sizeof *served;
-    if (!candidates && strcmp(op, "ceilings") != 0) return error_set(err, "unknown request '%s'", op);
-    if (!w->has_job) return error_set(err, "a \"job\" request must come first");
-    if (!candidates) return ceilings_measure(&w->workload, request, answer, err);
-    tell_of(w, NULL, 0, 0); // the driver knows from now on whose fault it is if the worker ends
-    return serve_record(w, which, request, answer, err);
 }
 
 // Reads, serves and answers one line. Returns the exit status once the process must end, else -1.

@@ -3,13 +3,9 @@
 // reading shows the clock under this load, and its fifty-odd microseconds cost nothing.
 #include "tuner/gpu/measure.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
-#include "tuner/base/memory.h"
 #include "tuner/gpu/early_stop.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
@@ -45,10 +41,9 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
                  const struct measure_settings *settings, struct error *err)
 {
     struct measure *m = memory_try(1, sizeof *m, err);
-    struct cuda_info info;
     *out = NULL;
     if (!m) return -1;
-    cuda_info(cuda, &info);
+    const struct cuda_info *info = cuda_info(cuda);
     m->cuda = cuda;
     m->samples = memory_try(settings->max_samples > 0 ? (size_t)settings->max_samples : 1, sizeof *m->samples, err);
     if (!m->samples) {
@@ -58,8 +53,8 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
     m->support = support;
     m->nvml = nvml;
     m->settings = *settings;
-    m->l2_bytes = (size_t)info.l2_bytes;
-    m->memory_bytes = (size_t)info.memory_bytes;
+    m->l2_bytes = (size_t)info->l2_bytes;
+    m->memory_bytes = (size_t)info->memory_bytes;
     for (int i = 0; i < 2 * MEASURE_BATCH; i++) {
         int failed = cuda_event_create(cuda, &m->event[i], err);
         if (failed) {

@@ -1,11 +1,7 @@
 // See module_state.h.
 #include "tuner/gpu/module_state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tuner/base/elf_file.h"
-#include "tuner/base/memory.h"
 
 // Whether a section holds variables, and which: writable or `__constant__` ones.
 static bool has_variables(const struct elf_file *e, size_t index, bool *constant)

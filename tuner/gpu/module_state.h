@@ -8,10 +8,7 @@
 #ifndef SWEETSPOT_GPU_MODULE_STATE_H
 #define SWEETSPOT_GPU_MODULE_STATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tuner/base/base.h"
 #include "tuner/libraries/cuda.h"
 
 struct module_variable {

@@ -1,10 +1,7 @@
 // See peaks.h.
 #include "tuner/gpu/peaks.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 static const double slack = 1.05, event_error = 1e-6, cold_survivors = 0.25;
 

@@ -2,11 +2,8 @@
 #include "tuner/gpu/pipeline.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/gpu/pipeline_read.h"
 
 // The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.

@@ -1,12 +1,7 @@
 // See pipeline_read.h.
 #include "tuner/gpu/pipeline_read.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 // -1: it is missing. A zero size is refused at launch.
 static void read_triple(const int64_t from[3], unsigned out[3])
@@ -185,21 +180,18 @@ int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const st
     int failed = read_arguments(p, s, problem, from, err);
     if (failed) return failed;
     for (size_t i = 0; i < 3; i++)
-        if (!s->geometry.grid[i] || !s->geometry.block[i] || !s->geometry.cluster[i]) {
-            error_set(err, "a grid, block or cluster of size 0 or beyond 2^32");
-            return CUDA_REFUSED;
-        }
+        if (!s->geometry.grid[i] || !s->geometry.block[i] || !s->geometry.cluster[i])
+            return cuda_refuse(err, "a grid, block or cluster of size 0 or beyond 2^32");
     if ((failed = cuda_module_kernel(p->cuda, p->units[from->unit].module, from->symbol, &s->kernel, err)) ||
         (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
         (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
         (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))
         return failed;
-    struct cuda_info info;
-    cuda_info(p->cuda, &info);
+    const struct cuda_info *info = cuda_info(p->cuda);
     unsigned threads = s->geometry.block[0] * s->geometry.block[1] * s->geometry.block[2],
-             warp = (unsigned)info.warp_size;
+             warp = (unsigned)info->warp_size;
     unsigned warps = (threads + warp - 1) / warp;
-    s->occupancy = (double)s->blocks_per_sm * warps * warp / info.threads_per_sm;
+    s->occupancy = (double)s->blocks_per_sm * warps * warp / info->threads_per_sm;
     part->count++;
     return 0;
 }

@@ -1,23 +1,19 @@
 // See plausibility.h.
 #include "tuner/gpu/plausibility.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/gpu/ceilings.h"
 
 static void read_sheet(struct workload *w)
 {
-    struct cuda_info info;
-    cuda_info(w->cuda, &info);
+    const struct cuda_info *info = cuda_info(w->cuda);
     int boost = nvml_max_clock(w->machine->nvml);
-    struct peak_attributes attributes = {.sm_count = info.sm_count,
-                                         .clock_mhz = boost > info.clock_mhz ? boost : info.clock_mhz,
-                                         .memory_clock_mhz = info.memory_clock_mhz,
-                                         .memory_bus_bits = info.memory_bus_bits,
-                                         .l2_bytes = info.l2_bytes > 0 ? info.l2_bytes : 0};
-    attributes.compute = text_architecture(info.arch);
+    struct peak_attributes attributes = {.sm_count = info->sm_count,
+                                         .clock_mhz = boost > info->clock_mhz ? boost : info->clock_mhz,
+                                         .memory_clock_mhz = info->memory_clock_mhz,
+                                         .memory_bus_bits = info->memory_bus_bits,
+                                         .l2_bytes = info->l2_bytes > 0 ? info->l2_bytes : 0};
+    attributes.compute = text_architecture(info->arch);
     peaks_of_device(&w->peaks, &attributes);
     w->peaks_known = PEAKS_OF_SHEET;
 }
@@ -81,15 +77,15 @@ int plausibility_trust(struct workload *w, size_t problem, const char *library, 
     return 0;
 }
 
-json_t *plausibility_least(struct workload *w)
+const struct least_time *plausibility_least(struct workload *w, size_t *count, struct arena *memory)
 {
-    json_t *array = json_array();
+    struct least_time *list = arena_new(memory, w->problem_count * sizeof *list);
     for (size_t k = 0; w->operation && k < w->problem_count; k++) {
         struct error why;
         if (!w->problems[k].tune) continue;
         double seconds = least_time(w, &w->problems[k], &why);
-        json_array_append_new(array, json_pack("{s:I, s:o, s:s}", "problem", (json_int_t)k, "seconds",
-                                               json_real_or_null(seconds), "why", why.message));
+        list[(*count)++] =
+            (struct least_time){(int)k, isfinite(seconds) ? seconds : NAN, arena_copy(memory, why.message)};
     }
-    return array;
+    return list;
 }

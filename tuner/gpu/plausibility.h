@@ -6,6 +6,7 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
+#include "tuner/protocol/job_message.h"
 
 // Judges the seconds that one launch on a problem took: *status is STATUS_OK, or STATUS_IMPLAUSIBLE with the reason. No
 // time is refused where the reference is no operation. Fails only if the device does.
@@ -16,8 +17,8 @@ int plausibility_check(struct workload *, size_t problem, double time, enum tria
 // nothing is refused on this problem from then on, and a note on stderr says so.
 int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
 
-// The least seconds of every tuned problem, by the data sheet alone, and what takes them: "least" of the answer to
-// "job" (protocol.h). New reference; empty where the reference is no operation.
-json_t *plausibility_least(struct workload *);
+// The least seconds of every tuned problem, by the data sheet alone, and what takes them. Empty where the reference is
+// no operation.
+const struct least_time *plausibility_least(struct workload *, size_t *count, struct arena *);
 
 #endif

@@ -3,16 +3,12 @@
 #include "tuner/gpu/program_call.h"
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "kernels/sweetspot_baseline.h"
+#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/libraries/library.h"
 
@@ -122,8 +118,7 @@ static int find_function(void *library, const char *path, const char *name, swee
 {
     const struct library_symbol symbol = {name, NULL};
     if (!library_find(library, &symbol, 1, out, NULL)) return 0;
-    error_set(err, "%s has no function '%s'", path, name);
-    return CUDA_REFUSED;
+    return cuda_refuse(err, "%s has no function '%s'", path, name);
 }
 
 int program_call_open(struct program_call **out, const char *baseline, const struct stage_call *stage,
@@ -142,10 +137,7 @@ int program_call_open(struct program_call **out, const char *baseline, const str
     running = p; // its constructors
     void *library = library_open(path, false, false, &why);
     running = NULL;
-    if (!library) {
-        error_set(err, "cannot open the library: %s", why.message);
-        return CUDA_REFUSED;
-    }
+    if (!library) return cuda_refuse(err, "cannot open the library: %s", why.message);
     if (!opened) {
         opened = true;
         arm();
@@ -166,8 +158,7 @@ static int call(struct program_call *p, sweetspot_baseline *function, const char
     int result = function(cuda_stream(cuda), arguments, p->sizes);
     running = NULL;
     if (!result) return 0;
-    error_set(err, "the function '%s' returns %d", name, result);
-    return CUDA_REFUSED;
+    return cuda_refuse(err, "the function '%s' returns %d", name, result);
 }
 
 int program_call_init(struct program_call *p, struct cuda *cuda, void **arguments, struct error *err)

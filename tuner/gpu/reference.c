@@ -1,15 +1,10 @@
 // See reference.h.
 #include "tuner/gpu/reference.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/least.h"
 #include "kernels/npy.h"
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"

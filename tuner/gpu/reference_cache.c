@@ -1,12 +1,10 @@
 // See reference_cache.h.
 #include "tuner/gpu/reference_cache.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 

@@ -3,19 +3,15 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernels/npy.h"
 #include "kernels/parallel.h"
+#include "tuner/base/base.h"
 #include "tuner/base/command_files.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/run_program.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/gpu/host_copy.h"

@@ -1,9 +1,6 @@
 // See sampler.h.
 #include "tuner/gpu/sampler.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "tuner/base/stats.h"
 
 enum { SMALLEST_BATCH = 4, FIRST_BATCH = 3 };

@@ -8,9 +8,7 @@
 #ifndef SWEETSPOT_GPU_SAMPLER_H
 #define SWEETSPOT_GPU_SAMPLER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/settings.h"
 
 enum { SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };

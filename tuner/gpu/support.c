@@ -2,11 +2,7 @@
 // delay the worker's start by some milliseconds.
 #include "tuner/gpu/support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 
 enum { BLOCK = 256, PARTIALS = 1024 };
 
@@ -51,15 +47,14 @@ struct support {
 int support_open(struct support **out, struct cuda *cuda, const void *image, struct error *err)
 {
     struct support *s = memory_try(1, sizeof *s, err);
-    struct cuda_info info;
     int result = -1;
     *out = NULL;
     if (!s) return -1;
-    cuda_info(cuda, &info);
+    const struct cuda_info *info = cuda_info(cuda);
     s->cuda = cuda;
-    s->wide = (unsigned)info.sm_count * 8;
+    s->wide = (unsigned)info->sm_count * 8;
     // On an H200, the L2's size is enough.
-    s->flush_bytes = (size_t)(info.l2_bytes > 0 ? info.l2_bytes : 64 << 20) / 4 * 5;
+    s->flush_bytes = (size_t)(info->l2_bytes > 0 ? info->l2_bytes : 64 << 20) / 4 * 5;
     if ((result = cuda_module_load(cuda, image, &s->module, err)) ||
         (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
         (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
@@ -173,13 +168,12 @@ int support_restore(struct support *s, const struct restored *buffers, size_t co
 
 int support_poison(struct support *s, uint32_t value, struct error *err)
 {
-    struct cuda_info info;
-    cuda_info(s->cuda, &info);
-    struct cuda_geometry g = {.grid = {(unsigned)info.sm_count, 1, 1},
+    const struct cuda_info *info = cuda_info(s->cuda);
+    struct cuda_geometry g = {.grid = {(unsigned)info->sm_count, 1, 1},
                               .block = {1024, 1, 1},
                               .cluster = {1, 1, 1},
-                              .shared = (unsigned)info.max_shared};
-    int words = info.max_shared / 4;
+                              .shared = (unsigned)info->max_shared};
+    int words = info->max_shared / 4;
     void *args[] = {&value, &words};
     struct cuda_kernel **kernel = &s->plain[POISON];
     bool first = !*kernel;

@@ -1,13 +1,8 @@
 // See symbol_bindings.h.
 #include "tuner/gpu/symbol_bindings.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/symbol_name.h"
-#include "tuner/base/text.h"
 
 // CUDA_REFUSED where there is none, or several.
 static int find_variable(const struct module_state *all, const char *name, struct module_variable **found,
@@ -16,11 +11,9 @@ static int find_variable(const struct module_state *all, const char *name, struc
     *found = NULL;
     for (size_t i = 0; i < all->count; i++) {
         if (!symbol_is(all->variables[i].name, name)) continue;
-        if (*found) {
-            error_set(err, "the compiled code has several variables '%s': %s and %s; name one by its symbol", name,
-                      (*found)->name, all->variables[i].name);
-            return CUDA_REFUSED;
-        }
+        if (*found)
+            return cuda_refuse(err, "the compiled code has several variables '%s': %s and %s; name one by its symbol",
+                               name, (*found)->name, all->variables[i].name);
         *found = &all->variables[i];
     }
     if (*found) return 0;
@@ -31,11 +24,10 @@ static int find_variable(const struct module_state *all, const char *name, struc
         const char *nearest = text_nearest(name, names);
         if (nearest == names[0]) snprintf(best, sizeof best, "%s", nearest);
     }
-    error_set(err,
-              "the compiled code has no variable '%s'%s%s%s; if only some configurations have it, write "
-              "optional = true",
-              name, *best ? " (did you mean '" : "", best, *best ? "'?)" : "");
-    return CUDA_REFUSED;
+    return cuda_refuse(err,
+                       "the compiled code has no variable '%s'%s%s%s; if only some configurations have it, write "
+                       "optional = true",
+                       name, *best ? " (did you mean '" : "", best, *best ? "'?)" : "");
 }
 
 static void add(struct symbol_bindings *p, unsigned buffer, uint64_t address, bool taken)
@@ -54,18 +46,14 @@ static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_un
     int failed = find_variable(&unit->state, b->name, &v, err);
     *found = v != NULL;
     if (!v || failed) return failed;
-    if (b->bytes > v->declared) {
-        error_set(err, "constant '%s' has %zu bytes, but the variable of the compiled code %zu", b->name, b->bytes,
-                  v->declared);
-        return CUDA_REFUSED;
-    }
-    if (v->constant && b->direction != DIRECTION_IN) {
-        error_set(err,
-                  "constant '%s' is written, but a __constant__ variable cannot be: direction \"in\", or a "
-                  "__device__ variable",
-                  b->name);
-        return CUDA_REFUSED;
-    }
+    if (b->bytes > v->declared)
+        return cuda_refuse(err, "constant '%s' has %zu bytes, but the variable of the compiled code %zu", b->name,
+                           b->bytes, v->declared);
+    if (v->constant && b->direction != DIRECTION_IN)
+        return cuda_refuse(err,
+                           "constant '%s' is written, but a __constant__ variable cannot be: direction \"in\", or a "
+                           "__device__ variable",
+                           b->name);
     failed = cuda_module_global(p->cuda, unit->module, v->name, &address, &bytes, err);
     if (failed) return failed;
     if (b->bytes > v->placed) v->placed = b->bytes; // others' concern from now on
@@ -88,13 +76,12 @@ static int place_variable(struct symbol_bindings *p, unsigned i, struct module_u
         missing = failed ? failed : missing;
         in += found;
     }
-    if (in > 1 && (b->direction != DIRECTION_IN || b->restored)) {
-        error_set(err,
-                  "constant '%s' is written, but %zu parts of the candidate that are compiled with different macros "
-                  "have a variable of that name each",
-                  b->name, in);
-        return CUDA_REFUSED;
-    }
+    if (in > 1 && (b->direction != DIRECTION_IN || b->restored))
+        return cuda_refuse(
+            err,
+            "constant '%s' is written, but %zu parts of the candidate that are compiled with different macros "
+            "have a variable of that name each",
+            b->name, in);
     return in || b->optional || pointer ? 0 : missing;
 }
 

@@ -1,9 +1,7 @@
 // See verify.h.
 #include "tuner/gpu/verify.h"
 
-#include <math.h>
-#include <stdio.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/reference_library.h"
 

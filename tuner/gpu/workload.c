@@ -4,15 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/gpu/integrity.h"
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/reference_library.h"
@@ -39,20 +34,19 @@ static int read_settings(struct workload *w, struct error *err)
 // clear message.
 static int check_memory(const struct workload *w, const json_t *problems, struct error *err)
 {
-    struct cuda_info info;
     size_t i, total = 0;
     json_t *each;
-    cuda_info(w->cuda, &info);
+    const struct cuda_info *info = cuda_info(w->cuda);
     json_array_foreach(problems, i, each)
     {
         size_t bytes = buffers_bytes(json_object_get(each, "buffers"), (size_t)w->verify.guard_bytes, err);
         if (!bytes) return error_prefix(err, "problem %s", json_get_string(each, "name", "?"));
         total += bytes;
-        if (bytes > info.memory_bytes || total > info.memory_bytes)
+        if (bytes > info->memory_bytes || total > info->memory_bytes)
             return error_set(
                 err, "the buffers of problem %s need %.1f GiB (%.1f GiB with those before it), the device has %.1f",
                 json_get_string(each, "name", "?"), (double)bytes / 0x1p30, (double)total / 0x1p30,
-                (double)info.memory_bytes / 0x1p30);
+                (double)info->memory_bytes / 0x1p30);
     }
     return 0;
 }
@@ -109,11 +103,9 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
 {
     const json_t *problems = json_object_get(request, "problems");
     const char *nearest;
-    struct cuda_info info;
     size_t bytes = 0; // of one set of data, and about as much for what is expected of it
     int failed;
     memset(w, 0, sizeof *w);
-    cuda_info(machine->cuda, &info);
     w->mask_key = entropy_draw();
     w->check_key = entropy_draw();
     w->machine = machine;
@@ -158,7 +150,8 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
         w->tuned_count += p->tune;
     }
     // Twice what was allocated, and a third as much again for copies and libraries, must fit.
-    for (size_t k = 0; k < count && !reference_is_fixed(w) && 8 * bytes < 3 * (size_t)info.memory_bytes; k++)
+    for (size_t k = 0;
+         k < count && !reference_is_fixed(w) && 8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes; k++)
         open_second(w, &w->problems[k]);
     return workload_fill(w, w->seed, err);
 }

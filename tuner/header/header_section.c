@@ -1,11 +1,7 @@
 // See header_section.h.
 #include "tuner/header/header_section.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/header/header_const_eval.h"
 #include "tuner/header/header_contract.h"
 

@@ -2,12 +2,8 @@
 #include "tuner/header/header_text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 char *header_prefix(const char *job)
 {

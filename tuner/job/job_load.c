@@ -15,19 +15,24 @@
 #include "tuner/job/job_parts.h"
 #include "tuner/trial/metrics.h"
 
+static void add_string(struct job *job, char ***list, size_t *count, char *text)
+{
+    *list = job_room(job, *list, *count, sizeof **list);
+    (*list)[(*count)++] = text;
+}
+
 static void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path,
                          const char *directory, char ***list, size_t *count)
 {
     const struct node *sequence = reader_sequence(r, group, path);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
         const struct node *n = node_at(sequence, i);
-        if (!node_is_string(n)) {
+        if (node_is_string(n))
+            add_string(job, list, count,
+                       directory ? job_keep(job, text_join_path(directory, node_string(n)))
+                                 : job_copy(job, node_string(n)));
+        else
             reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
-            continue;
-        }
-        *list = job_room(job, *list, *count, sizeof **list);
-        (*list)[(*count)++] =
-            directory ? job_keep(job, text_join_path(directory, node_string(n))) : job_copy(job, node_string(n));
     }
 }
 

@@ -3,12 +3,8 @@
 
 #include <cublasLt.h>
 #include <cublas_v2.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/libraries/library.h"
 
 // clang-format off

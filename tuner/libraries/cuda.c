@@ -2,11 +2,7 @@
 #include "tuner/libraries/cuda.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/libraries/cuda_driver.h"
 
 struct cuda_driver driver;
@@ -185,9 +181,9 @@ void cuda_close(struct cuda *c)
     free(c);
 }
 
-void cuda_info(const struct cuda *c, struct cuda_info *info)
+const struct cuda_info *cuda_info(const struct cuda *c)
 {
-    *info = c->info;
+    return &c->info;
 }
 
 void *cuda_stream(const struct cuda *c)
@@ -343,16 +339,14 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
     int result = cuda_kernel_info(c, kernel, &info, err);
     if (result) return result;
     const struct cuda_info *device = &c->info;
-    if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared) {
-        error_set(err, "needs %lld bytes of shared memory (%d of them static), but the device allows %d per block",
-                  (long long)g->shared + info.static_shared, info.static_shared, device->max_shared);
-        return CUDA_REFUSED;
-    }
-    if (volume(g->block) > (unsigned)info.max_threads) {
-        error_set(err, "%u threads per block; with %d registers per thread, or its launch bounds, the kernel allows %d",
-                  volume(g->block), info.registers, info.max_threads);
-        return CUDA_REFUSED;
-    }
+    if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared)
+        return cuda_refuse(err,
+                           "needs %lld bytes of shared memory (%d of them static), but the device allows %d per block",
+                           (long long)g->shared + info.static_shared, info.static_shared, device->max_shared);
+    if (volume(g->block) > (unsigned)info.max_threads)
+        return cuda_refuse(
+            err, "%u threads per block; with %d registers per thread, or its launch bounds, the kernel allows %d",
+            volume(g->block), info.registers, info.max_threads);
     CUfunction f = (CUfunction)kernel;
     CUresult r = CUDA_SUCCESS;
     int allowed = 0; // by an earlier geometry of the same kernel; never lowered

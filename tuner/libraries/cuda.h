@@ -9,14 +9,12 @@
 #ifndef SWEETSPOT_CUDA_H
 #define SWEETSPOT_CUDA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernels/element.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 enum { CUDA_FAILED = -1, CUDA_MEMORY = -2, CUDA_REFUSED = -3, CUDA_CRASHED = -4 };
+// Sets the message: error_set's arguments.
+#define cuda_refuse(...) (error_set(__VA_ARGS__), CUDA_REFUSED)
 
 struct cuda;
 struct cuda_module;
@@ -35,7 +33,7 @@ struct cuda_info {
 // Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and how to fix it. The caller closes.
 int cuda_open(struct cuda **out, const char *device, struct error *err);
 void cuda_close(struct cuda *); // NULL is fine
-void cuda_info(const struct cuda *, struct cuda_info *);
+const struct cuda_info *cuda_info(const struct cuda *);
 // For cuBLAS and CUPTI: the CUstream and the CUcontext.
 void *cuda_stream(const struct cuda *);
 void *cuda_context(const struct cuda *);

@@ -4,9 +4,6 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static_assert(sizeof(void *) == sizeof(void (*)(void)), "dlsym returns functions as pointers to data");
 

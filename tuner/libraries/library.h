@@ -12,10 +12,7 @@
 #ifndef SWEETSPOT_LIBRARY_H
 #define SWEETSPOT_LIBRARY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 #define LIBRARY_TEXT(x) #x
 // A member of the table: a pointer to the function that the header declares.

@@ -1,10 +1,7 @@
 // See nvml.h.
 #include "tuner/libraries/nvml.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/libraries/library.h"
 
 // From NVML's documentation; values are part of its binary interface.

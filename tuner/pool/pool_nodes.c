@@ -464,15 +464,12 @@ static const char *lacks_compiler(const struct worker_pool *p, size_t node)
 static bool all_lack(const struct worker_pool *p, const char *(*lack)(const struct worker_pool *, size_t),
                      const char *what, struct error *why)
 {
-    char *all = text_copy("");
+    struct text all = {0};
     size_t i = 0;
-    for (const char *one; i < p->node_count && (one = lack(p, i)); i++) {
-        char *longer = text_format("%s%s%s: %s", all, *all ? "; " : "", p->nodes[i]->spec.name, one);
-        free(all);
-        all = longer;
-    }
-    if (i == p->node_count) error_set(why, "%s: %s", what, all);
-    free(all);
+    for (const char *one; i < p->node_count && (one = lack(p, i)); i++)
+        text_add(&all, "%s%s: %s", i ? "; " : "", p->nodes[i]->spec.name, one);
+    if (i == p->node_count) error_set(why, "%s: %s", what, all.text);
+    free(all.text);
     return i == p->node_count;
 }
 

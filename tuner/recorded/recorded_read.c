@@ -47,7 +47,10 @@ struct recorded *recorded_read(const char *path, struct error *err)
     free(text);
     if (!document) {
         bool cut = (size_t)where.position + 2 >= size || json_error_code(&where) == json_error_premature_end_of_input;
-        error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is truncated: " : "", where.text);
+        if (json_error_code(&where) == json_error_out_of_memory)
+            error_set(err, "%s: out of host memory", path);
+        else
+            error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is truncated: " : "", where.text);
         return NULL;
     }
     struct recorded *r = recorded_new();

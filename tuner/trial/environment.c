@@ -2,13 +2,6 @@
 #include "tuner/trial/environment.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 struct environment environment_copy(struct arena *m, const struct environment *e)
 {

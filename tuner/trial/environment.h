@@ -10,11 +10,8 @@
 #ifndef SWEETSPOT_ENVIRONMENT_H
 #define SWEETSPOT_ENVIRONMENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "tuner/base/arena.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 

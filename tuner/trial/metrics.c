@@ -9,12 +9,6 @@
 // - The `throughput` metrics take 5 to 8 passes; `full`, which is for one candidate at a time, has them.
 #include "tuner/trial/metrics.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
-
 #define STALL(reason, what)                                                                                            \
     {                                                                                                                  \
         "stall_" #reason, "smsp__average_warps_issue_stalled_" #reason "_per_issue_active.ratio", "warps/issue", what, \

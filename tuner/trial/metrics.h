@@ -6,10 +6,7 @@
 #ifndef SWEETSPOT_METRICS_H
 #define SWEETSPOT_METRICS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 struct metric {
     const char *key;         // "icache_misses"; NULL ends a table

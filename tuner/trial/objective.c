@@ -1,8 +1,7 @@
 // See objective.h.
 #include "tuner/trial/objective.h"
 
-#include <math.h>
-#include <stdbool.h>
+#include "tuner/base/base.h"
 
 const char *const objective_text[] = {"geomean", "mean", "worst", "each", NULL};
 

@@ -5,10 +5,7 @@
 #ifndef SWEETSPOT_TRIAL_H
 #define SWEETSPOT_TRIAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/trial/trial_figures.h"
 

@@ -79,7 +79,7 @@ function showCounters(parent, result, job, key) {
         '',
         renew
     );
-    // Rows that have both figures; how many of them a logarithmic scale leaves out; what is shown in which unit.
+    // The rows that have both figures, the number of them that a logarithmic scale leaves out, and the units.
     const look = () => {
         const [a, b] = [Number(x.value()), Number(y.value())];
         const both = points.rows.map((row, i) => ({row, i})).filter(({row}) => known(row[a]) && known(row[b]));

@@ -1,4 +1,4 @@
-// What the search did: progress, and the times of its candidates.
+// The search: its progress, and the times of its candidates.
 
 // The label of a library's line: libraries whose times are within `near` share one, at the slowest one's line.
 const libraryLabel = (baselines, near, between, words) => each => {

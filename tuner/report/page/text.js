@@ -73,7 +73,7 @@ function time(seconds, digits = 4) {
 
 const timeInterval = value => (value ? `${time(value.value)} (${time(value.low)} to ${time(value.high)})` : UNKNOWN);
 
-// "3 h 12 min", for what a person waits for.
+// "3 h 12 min", for times that a person waits.
 function duration(seconds) {
     if (!known(seconds)) return UNKNOWN;
     if (seconds < 60) return `${plain(seconds, 2)} s`;
@@ -169,7 +169,7 @@ function pairs(entries, attributes) {
     );
 }
 
-// What is remembered of a reader's choices while the page renews itself. Without storage they last until then.
+// A reader's choices, kept while the page renews itself. Without storage they last until then.
 const memory = (() => {
     const key = `sweetspot report ${location.pathname}`;
     let values = {};
