@@ -41,7 +41,7 @@
  *     BLOCK_M, BLOCK_N, BLOCK_K   the tile, multiples of WARP_M, WARP_N and 16; BLOCK_K also of 2 * MMA_K
  *     WARP_M, WARP_N   a warp's part of the tile, multiples of 8 and of 16
  *     MMA_K            k's of an instruction: 8 or 16 on sm_90; older devices always use instructions of 8 x 8 x 4
- *     STAGES           2 or more; for TMA 3 or more
+ *     STAGES           2 or more
  *     TMA              1: there is a gemm_dmma_tma
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
  *                      they read of B in the L2
@@ -246,11 +246,9 @@ struct async_ring {
 
 #if TMA
 /* The ring by TMA: one thread copies. A stage has two mbarriers: `full` means that its bytes have arrived, `empty` that
- * all warps have loaded its fragments. A stage is refilled LAG steps after its use, so that the copying thread need not
- * wait for slower warps. */
+ * all warps have loaded its fragments. A stage is refilled at the beginning of the step after its
+ * use, when slower warps have loaded its fragments too. */
 struct tma_ring {
-    static constexpr int LAG = 1, AHEAD = STAGES - 1 - LAG; /* AHEAD: steps between a copy and its use */
-    static_assert(AHEAD >= 1, "TMA needs 3 stages");
     const tensor_map *a, *b;
     int row, column, K;
     unsigned stages, full, empty, here;
@@ -289,18 +287,18 @@ struct tma_ring {
             }
             barriers_initialised();
 #pragma unroll 1
-            for (int s = 0; s < AHEAD && s * BLOCK_K < K; ++s) copy_stage(s, s);
+            for (int s = 0; s < STAGES - 1 && s * BLOCK_K < K; ++s) copy_stage(s, s);
         }
         __syncthreads();
         if (K > 0) barrier_wait(full, 0);
     }
     __device__ __forceinline__ void refill(int step)
     {
-        if (threadIdx.x == 0 && (step + AHEAD) * BLOCK_K < K) {
-            const bool this_round = stage > LAG; /* of the ring: when its fragments were loaded */
-            const int to = this_round ? stage - LAG - 1 : stage + AHEAD;
-            barrier_wait(empty + 8 * to, this_round ? parity : parity ^ 1);
-            copy_stage(step + AHEAD, to);
+        const int ahead = step + STAGES - 1;
+        if (threadIdx.x == 0 && ahead * BLOCK_K < K) {
+            const int before = stage > 0 ? stage - 1 : STAGES - 1;
+            barrier_wait(empty + 8 * before, stage > 0 ? parity : parity ^ 1);
+            copy_stage(ahead, before);
         }
         __syncwarp();
     }

@@ -1,4 +1,4 @@
-// A job's present kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
+// A job's current kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
 // whether the search finds it or not. And baselines that are programs.
 #include "tests/scripted.h"
 #include "tests/testing.h"

@@ -85,7 +85,7 @@ struct baseline *baselines_find(struct baselines *all, const char *name)
     return NULL;
 }
 
-// A trial of the present kernel, or of a program. Its times are the problems' of the answer, where it passes.
+// A trial of the current kernel, or of a program. Its times are the problems' of the answer, where it passes.
 static int try_kernel(struct baselines *all, struct baseline *b, struct baseline_answer *to, struct error *err)
 {
     struct workload *w = all->workload;

@@ -1,5 +1,5 @@
 // What candidates are compared with: entries of the final, and the figures that progress is shown against. The
-// libraries' own versions of an operation, made ready for each tuned problem; and the job's present kernel and programs
+// libraries' own versions of an operation, made ready for each tuned problem; and the job's current kernel and programs
 // of the user's, which go through all the checks of a trial.
 #ifndef SWEETSPOT_GPU_BASELINES_H
 #define SWEETSPOT_GPU_BASELINES_H
@@ -12,7 +12,7 @@ struct baseline {
     struct implementation_request request;
     const char *name;                       // of the request
     const struct operation_baseline *about; // NULL: unknown, or a kernel
-    const struct candidate *kernel;         // of the request: the present kernel, or a program; or NULL
+    const struct candidate *kernel;         // of the request: the current kernel, or a program; or NULL
     bool program;                           // a function of the user's
     bool deterministic;                     // of the job, while baseline_allow_differences() holds
     struct pipeline pipeline;

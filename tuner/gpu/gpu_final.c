@@ -20,7 +20,7 @@ _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
 
 struct timed_entry {
     int64_t trial;                  // -1: a baseline
-    const struct candidate *kernel; // or the present kernel, or a program; NULL: a library's
+    const struct candidate *kernel; // or the current kernel, or a program; NULL: a library's
     const char *binary;             // whose build it is; borrowed from the request
     struct pipeline pipeline;       // of the kernel, opened when it is its turn
     struct baseline *baseline;      // NULL: a candidate
