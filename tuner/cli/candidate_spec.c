@@ -2,14 +2,10 @@
 #include "tuner/cli/candidate_spec.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/final/finals.h"
 #include "tuner/setup/job_ceilings.h"
 

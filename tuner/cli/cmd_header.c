@@ -1,14 +1,9 @@
 // sweetspot header: the winner as a C header (output/header.h), merged with other devices' sections of an older header;
 // also checks whether a header still belongs to its template.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"

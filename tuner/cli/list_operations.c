@@ -1,8 +1,7 @@
 // `sweetspot list operations [NAME]`: see list.h.
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"

@@ -2,14 +2,9 @@
 #include "tuner/cli/options.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 100, OPTIONS_MAX = 64 };
 

@@ -1,17 +1,12 @@
 // See session.h.
 #include "tuner/cli/session.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/job_suggest.h"
 #include "tuner/cli/results.h"
 

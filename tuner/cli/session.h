@@ -37,7 +37,7 @@ int session_complain(int status, const struct error *);
 // one that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
-// Prints mistakes or, with `kind` before each ("warning: "), what is less than that. `path` is the job file's.
+// Prints mistakes, or with `kind` before each ("warning: ") lesser findings. `path` is the job file's.
 void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
 
 // Reads a job file (session_job_path); prints every mistake as "file:line: text", EXIT_USAGE when there is one, else

@@ -5,12 +5,7 @@
 // counters those of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/recorded/export.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/trial/trial_field.h"
 
 enum { FINALS_KEPT = 10 };

@@ -1,12 +1,7 @@
 // Recorded spaces: the struct, its values, and what is computed from them. See recorded.h.
 #include "tuner/recorded/recorded.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/recorded/observation.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"

@@ -42,13 +42,10 @@
 #ifndef SWEETSPOT_RECORDED_H
 #define SWEETSPOT_RECORDED_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "search/space/space.h"
 #include "search/strategies/strategy.h"
 #include "tuner/base/arena.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/trial/trial.h"
 

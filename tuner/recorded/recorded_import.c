@@ -1,11 +1,7 @@
 // Recorded spaces of other tuners: Kernel Tuner's cache files and the T4 results format of the FAIR benchmark hub
 // (schema: github.com/odgaard/TuningSchema). See recorded.h.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 

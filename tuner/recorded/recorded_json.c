@@ -1,14 +1,8 @@
 // Our own format of recorded spaces, in and out; recorded.h describes it.
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/gzip.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 

@@ -1,12 +1,10 @@
 // Reading a recorded space: reads the file and recognises its format. See recorded.h.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which are not JSON. Outside strings they become null in place ("null" and blanks).
+// Python writes NaN and Infinity, which are not JSON. Outside strings they become 0 and blanks, in place.
 static void blank_python_numbers(char *text)
 {
     bool in_string = false;

@@ -5,15 +5,11 @@
 //
 // SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long; SWEETSPOT_REPLAY_LOG=FILE gets the configuration of
 // every trial that was requested.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/protocol/count_message.h"
 #include "tuner/protocol/final_message.h"

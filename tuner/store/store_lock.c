@@ -6,17 +6,12 @@
 // The store's own file is not locked by us: closing another descriptor of it would drop the locks that SQLite holds.
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { ATTEMPTS = 10 };

@@ -183,8 +183,8 @@ const memory = (() => {
 // A control with its label.
 const labelled = (label, control) => el('label.choice', el('span', label), control);
 
-// A select with its label. `options`: [value, text], or an object of texts by value; the choice is remembered under
-// `key`, and one that is no longer there is forgotten. change(value) is called when another is chosen.
+// A select with its label. `options`: [value, text], or an object of texts by value. The choice is remembered under
+// `key`, unless it is no longer there. change(value) is called when another is chosen.
 function choice(label, key, options, otherwise, change) {
     const all = Array.isArray(options) ? options : Object.entries(options);
     const remembered = String(memory.get(key, otherwise));
