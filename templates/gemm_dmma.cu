@@ -47,9 +47,9 @@
  *                      they read of B in the L2
  *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
- * gemm_dmma needs an even number of warps, and the rows of a panel (BLOCK_M; BLOCK_K) must divide, or be divided by,
- * the rows that all threads copy at once (4 per warp). Rows of A or B that do not begin at multiples of 16 bytes are
- * copied by 8.
+ * The number of warps must be even. gemm_dmma copies faster where the rows of a panel (BLOCK_M; BLOCK_K) divide, or are
+ * divided by, the rows that all threads copy at once (4 per warp). Rows of A or B that do not begin at multiples of 16
+ * bytes are copied by 8.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied but the
  * last sums; 2 only arithmetic: nothing is copied.
@@ -110,10 +110,6 @@ static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0,
 static_assert(MMA_K == 8 || MMA_K == 16, "MMA_K must be 8 or 16");
 static_assert(BLOCK_K % (2 * MMA_K) == 0, "BLOCK_K must be a multiple of 2 * MMA_K");
 static_assert(THREADS <= 1024 && THREADS % 64 == 0, "a block has at most 1024 threads, and an even number of warps");
-static_assert((PASS % BLOCK_M == 0 || BLOCK_M % PASS == 0) && (PASS % BLOCK_K == 0 || BLOCK_K % PASS == 0),
-              "BLOCK_M and BLOCK_K must divide, or be multiples of, 4 rows per warp");
-static_assert(BLOCK_M * BLOCK_K / 16 % PASS == 0 && BLOCK_N * BLOCK_K / 16 % PASS == 0,
-              "the threads must copy a tile in whole passes");
 static_assert(STAGES >= 2, "STAGES must be at least 2");
 
 struct problem {
@@ -134,9 +130,10 @@ template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, c
 
 /* How the threads copy a tile of PANELS panels with ROWS rows each. Thread i has chunk i % 8 of row i / 8, and in each
  * pass the row that is PASS rows further on; after the last row it continues in the next panel. Its copies are then at
- * constant distances, which takes three instructions per copy instead of thirty. */
+ * constant distances, which takes three instructions per copy instead of thirty, if the numbers fit (REGULAR). */
 template <int ROWS, int PANELS> struct panels {
-    static constexpr int PASSES = ROWS * PANELS / PASS;
+    static constexpr int PASSES = (ROWS * PANELS + PASS - 1) / PASS;
+    static constexpr bool REGULAR = (PASS % ROWS == 0 || ROWS % PASS == 0) && ROWS * PANELS % PASS == 0;
 
     static __device__ __forceinline__ int row(int thread)
     {
@@ -157,9 +154,15 @@ template <int ROWS, int PANELS> struct panels {
     static __device__ __forceinline__ void copy(unsigned to, const double *from, int ld, int row, int column, int rows,
                                                 int columns)
     {
-#pragma unroll
+#pragma unroll(REGULAR ? PASSES : 1)
         for (int i = 0; i < PASSES; ++i) {
-            const int down = i * PASS % ROWS, across = i * PASS / ROWS * 16;
+            int down = i * PASS % ROWS, across = i * PASS / ROWS * 16;
+            if constexpr (!REGULAR) {
+                const int first = threadIdx.x / 8, number = i * PASS + first;
+                if (number >= ROWS * PANELS) break;
+                down = number % ROWS - first % ROWS;
+                across = (number / ROWS - first / ROWS) * 16;
+            }
             const double *const at = from + (long long)down * ld + across;
             const int left = !CHECKED ? 2 : row + down < rows ? columns - column - across : 0;
             if constexpr (ALIGNED && !CHECKED) {
