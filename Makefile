@@ -122,7 +122,7 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
 # everywhere.
 $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
-$(BUILD)/tuner/base/embedded.o: kernels/support.cu kernels/ceilings.cu \
+$(BUILD)/tuner/base/embedded.o: kernels/support_elements.cuh kernels/support.cu kernels/ceilings.cu \
   search/space/fn_arithmetic.h search/space/fn_selector.h $(wildcard tuner/header/*.in tuner/report/page/*)
 $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
@@ -276,7 +276,7 @@ RUN_TESTS := $(addprefix $(BIN)/,test_faults test_job_set_tune test_watch test_p
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
-  $(addprefix $(BIN)/,test_tune test_profile test_judge test_replay_run \
+  $(addprefix $(BIN)/,test_tune test_tune_again test_profile test_judge test_replay_run \
     test_init test_host_headers test_strategies test_final_statistics test_advice test_tutorial \
     test_pool)
 # The longest of the others also start first, so that no core idles at the end.
@@ -323,8 +323,8 @@ golden: setup
 # The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
 .PHONY: test-contributing
 test-contributing: setup
-	@$(MAKE) programs $(TEST_HELPERS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,golden strategies operations \
-	  plausibility options completion manual gallery)) $(BIN)/reference_library.so
+	@$(MAKE) programs $(TEST_HELPERS) $(GOLDEN_TESTS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,strategies \
+	  operations completion manual gallery trial recorded documents)) $(BIN)/reference_library.so
 	@+bash tests/contributing.sh
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).

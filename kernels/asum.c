@@ -3,7 +3,7 @@
 // What the check proves. Bound and reasons are those of kernels/sum.c for data of one sign: partial sums grow like the
 // number of elements, so that the chain that joins B blocks' sums allows an error of about u*sqrt(B)*sum. A missing
 // element (0.5 on average, uniform in [-1, 1)) is seen with 99% at n = 10^4 (allowed: 2e-3) and not at 10^6 (1.0),
-// where a missing block is: jobs verify small ragged problems beside the large one.
+// where a missing block is: jobs also verify small ragged problems.
 #include <math.h>
 
 #include "kernels/least.h"
@@ -15,7 +15,7 @@ static const struct operation_role roles[] = {
     [N] = {"n", ROLE_SIZE, 0, "number of elements"},
     [X] = {"x", ROLE_INPUT, 0, "the elements"},
     [RESULT] = {"result", ROLE_OUTPUT, 0, "one element"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -69,7 +69,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 
 static const struct operation_baseline baselines[] = {
     {"cublas", "cublasAsumEx", true, NULL, run_cublas, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_asum = {

@@ -15,15 +15,13 @@ static const struct operation_role roles[] = {
     [X] = {"x", ROLE_INPUT, 0, "the elements"},
     [Y] = {"y", ROLE_INPUT, 0, "the other elements"},
     [RESULT] = {"result", ROLE_OUTPUT, 0, "one element"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *x = &p->operand[X], *y = &p->operand[Y];
-    if (operand_count(x) != operand_count(y))
-        return error_set(err, "x has %lld elements, y has %lld", (long long)operand_count(x),
-                         (long long)operand_count(y));
+    if (vector_check_pair(x, y, 0, err)) return -1;
     if (x->type != y->type)
         return error_set(err, "x is %s and y is %s: both must have one type", element_name(x->type),
                          element_name(y->type));
@@ -67,7 +65,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 
 static const struct operation_baseline baselines[] = {
     {"cublas", "cublasDotEx", true, NULL, run_cublas, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_dot = {

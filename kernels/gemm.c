@@ -77,7 +77,7 @@ static const struct operation_role roles[] = {
     [GEMM_A] = {"A", ROLE_INPUT, 0, "M by K"},
     [GEMM_B] = {"B", ROLE_INPUT, 0, "K by N"},
     [GEMM_C] = {"C", ROLE_OUTPUT, 0, "M by N"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 enum compute { COMPUTE_FULL, COMPUTE_TF32, COMPUTE_3XTF32 };
@@ -311,7 +311,7 @@ static const struct operation_baseline baselines[] = {
      true, NULL, run_cublas, NULL},
     {"cublasLt", "the fastest of cublasLt's first 8 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt,
      release_lt},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_gemm = {

@@ -19,7 +19,7 @@ static const struct operation_role roles[] = {
     [GEMV_A] = {"A", ROLE_INPUT, 0, "M by N"},
     [GEMV_X] = {"x", ROLE_INPUT, 0, "one row; N elements, M with transpose"},
     [GEMV_Y] = {"y", ROLE_OUTPUT, 0, "one row; M elements, N with transpose"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static bool transposed(const struct operation_problem *p)
@@ -162,7 +162,7 @@ static int run_gemm(const struct device_operations *tools, const struct operatio
 static const struct operation_baseline baselines[] = {
     {"cublas", "cublasSgemv or cublasDgemv", true, NULL, run_gemv, NULL},
     {"cublas_gemm", "cublasGemmEx with one column; FP32 without TF32", true, NULL, run_gemm, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_gemv = {

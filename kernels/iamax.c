@@ -19,7 +19,7 @@ static const struct operation_role roles[] = {
     [X] = {"x", ROLE_INPUT, 0, "the elements"},
     [VALUE] = {"value", ROLE_OUTPUT, 0, "the largest |x|, one element of x's type"},
     [INDEX] = {"index", ROLE_OUTPUT, 0, "its place, one i64"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -84,7 +84,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 
 static const struct operation_baseline baselines[] = {
     {"cublas", "cublasIsamax or cublasIdamax: the place alone, counted from 1", false, NULL, run_cublas, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_iamax = {

@@ -20,7 +20,7 @@ static const struct operation_role roles[] = {
     [COLS] = {"cols", ROLE_SIZE, 0, "columns of A"},
     [A] = {"A", ROLE_INPUT, 0, "rows by cols"},
     [SUMS] = {"sums", ROLE_OUTPUT, 0, "one element per row, or per column"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, int64_t sums, struct error *err)
@@ -110,8 +110,6 @@ static void least(const struct operation_problem *p, struct operation_least *lea
     least_of_pass(&p->operand[A], &p->operand[SUMS], least);
 }
 
-static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
-
 const struct operation operation_row_sums = {
     .name = "row_sums",
     .summary = "the sum of every row of A",
@@ -122,7 +120,6 @@ const struct operation operation_row_sums = {
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu_rows,
-    .baselines = none,
 };
 
 const struct operation operation_column_sums = {
@@ -135,5 +132,4 @@ const struct operation operation_column_sums = {
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu_columns,
-    .baselines = none,
 };

@@ -30,7 +30,7 @@ int npy_read_bytes(struct npy *, const char *path, size_t *size, struct error *e
 // bf16, which NumPy does not have, becomes f4, and FP8 bytes without a type (V1), as ml_dtypes writes them.
 int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
               struct error *err);
-// Kind, size and shape alone, without the elements, which must be there all the same.
+// Only kind, size and shape. The elements are not read, but must be there.
 int npy_read_head(struct npy *, const char *path, struct error *err);
 void npy_release(struct npy *);
 // Whether elements of this type can hold all that is in the file: of integers, whole numbers in their range. -1 with

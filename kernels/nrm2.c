@@ -15,7 +15,7 @@ static const struct operation_role roles[] = {
     [N] = {"n", ROLE_SIZE, 0, "number of elements"},
     [X] = {"x", ROLE_INPUT, 0, "the elements"},
     [RESULT] = {"result", ROLE_OUTPUT, 0, "one element"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -77,7 +77,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 
 static const struct operation_baseline baselines[] = {
     {"cublas", "cublasNrm2Ex", true, NULL, run_cublas, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_nrm2 = {

@@ -175,7 +175,7 @@ struct operation {
     int (*reference)(const struct device_operations *, const struct operation_problem *,
                      struct operation_expected *expected, struct error *);
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
-    const struct operation_baseline *baselines;
+    const struct operation_baseline *baselines; // NULL: no library has it
 };
 
 // For operation.pipe: matrix products, of which classes 1 and 2 are made of one and of three products of TF32; and what

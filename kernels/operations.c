@@ -61,7 +61,7 @@ int operation_class(const struct operation *operation, const char *word)
 
 const struct operation_baseline *operation_baseline(const struct operation *operation, const char *name)
 {
-    for (int i = 0; operation->baselines[i].name; i++)
+    for (int i = 0; operation->baselines && operation->baselines[i].name; i++)
         if (!strcmp(name, operation->baselines[i].name)) return &operation->baselines[i];
     return NULL;
 }

@@ -19,17 +19,13 @@ static const struct operation_role roles[] = {
     [N] = {"n", ROLE_SIZE, 0, "number of elements"},
     [X] = {"x", ROLE_INPUT, 0, "the elements"},
     [Y] = {"y", ROLE_OUTPUT, 0, "the sums, one for each element"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *x = &p->operand[X], *y = &p->operand[Y];
-    if (operand_count(x) != operand_count(y))
-        return error_set(err, "x has %lld elements, y has %lld", (long long)operand_count(x),
-                         (long long)operand_count(y));
-    if (p->value[N] > 0 && p->value[N] != (double)operand_count(x))
-        return error_set(err, "n is %g, but x has %lld elements", p->value[N], (long long)operand_count(x));
+    if (vector_check_pair(x, y, p->value[N], err)) return -1;
     if (!element_is_float(x->type) || !element_is_float(y->type))
         return error_set(err, "prefix sums of %s into %s are not supported", element_name(x->type),
                          element_name(y->type));
@@ -47,13 +43,7 @@ static void total(void *user, int64_t begin, int64_t end)
 {
     struct scanning *s = user;
     struct device_sums sums = {0};
-    for (int64_t i = begin; i < end; i++) {
-        double value = operand_at(s->x, i);
-        sums.sum += value;
-        sums.sum_abs += fabs(value);
-        sums.sum_squares += value * value;
-        sums.fractional += value != floor(value);
-    }
+    for (int64_t i = begin; i < end; i++) sums_add(&sums, operand_at(s->x, i));
     s->before[begin / PIECE] = sums;
 }
 
@@ -63,11 +53,8 @@ static void scan(void *user, int64_t begin, int64_t end)
     struct device_sums sums = s->before[begin / PIECE];
     double u = s->roundoff;
     for (int64_t i = begin; i < end; i++) {
-        double value = operand_at(s->x, i), blocks = sqrt((double)(i + 1) / 1024);
-        sums.sum += value;
-        sums.sum_abs += fabs(value);
-        sums.sum_squares += value * value;
-        sums.fractional += value != floor(value);
+        double blocks = sqrt((double)(i + 1) / 1024);
+        sums_add(&sums, operand_at(s->x, i));
         bool exact = sums.fractional == 0 && sums.sum_abs * u <= 1;
         double allowed =
             exact ? 0 : u * (1.2 * blocks + 8) * sqrt(sums.sum_squares) + u * (blocks + 4) * fabs(sums.sum);
@@ -87,10 +74,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     for (int64_t i = 0; i < pieces; i++) {
         struct device_sums mine = before[i];
         before[i] = sums;
-        sums.sum += mine.sum;
-        sums.sum_abs += mine.sum_abs;
-        sums.sum_squares += mine.sum_squares;
-        sums.fractional += mine.fractional;
+        sums_join(&sums, &mine);
     }
     parallel_for(n, PIECE, scan, &s);
     free(before);
@@ -104,8 +88,6 @@ static void least(const struct operation_problem *p, struct operation_least *lea
     least_of_pass(&p->operand[X], &p->operand[Y], least);
 }
 
-static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
-
 const struct operation operation_prefix_sum = {
     .name = "prefix_sum",
     .summary = "inclusive prefix sum of x",
@@ -117,5 +99,4 @@ const struct operation operation_prefix_sum = {
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu,
-    .baselines = none,
 };

@@ -32,7 +32,7 @@ static const struct operation_role roles[] = {
     [A] = {"a", ROLE_INPUT, 0, "max(length_a, 1) by count letters, i8"},
     [B] = {"b", ROLE_INPUT, 0, "max(length_b, 1) by count letters, i8"},
     [SCORE] = {"score", ROLE_OUTPUT, 0, "count scores, i32"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -107,8 +107,6 @@ static void least(const struct operation_problem *p, struct operation_least *lea
     least->bits = 1;
 }
 
-static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
-
 const struct operation operation_smith_waterman = {
     .name = "smith_waterman",
     .summary = "best local alignment scores of many pairs of short sequences, affine gaps",
@@ -118,5 +116,4 @@ const struct operation operation_smith_waterman = {
     .deterministic = true,
     .least = least,
     .cpu = cpu,
-    .baselines = none,
 };

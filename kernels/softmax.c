@@ -19,7 +19,7 @@ static const struct operation_role roles[] = {
     [COLS] = {"cols", ROLE_SIZE, 0, "columns"},
     [X] = {"x", ROLE_INPUT, 0, "rows by cols"},
     [Y] = {"y", ROLE_OUTPUT, 0, "rows by cols"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -79,8 +79,6 @@ static void least(const struct operation_problem *p, struct operation_least *lea
     least_of_pass(&p->operand[X], &p->operand[Y], least);
 }
 
-static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
-
 const struct operation operation_softmax = {
     .name = "softmax",
     .summary = "softmax over the rows of x",
@@ -91,5 +89,4 @@ const struct operation operation_softmax = {
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu,
-    .baselines = none,
 };

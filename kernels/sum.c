@@ -10,7 +10,7 @@
 // practice:
 //     allowed = u*(1.2*sqrt(n/1024) + 8)*||x||_2 + u*(sqrt(n/1024) + 4)*|sum|.
 // A missing element is then seen with a probability of 99.8% at n = 10^6 and 97% at 2^24; at 2^30 only a missing block
-// is. That is why a job verifies ragged small problems beside the large one. Small integers are a sharper test: every
+// is. So a job also verifies small ragged problems. Small integers are a sharper test: every
 // partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the bound is zero and
 // the result must be exact; this is recognised from the data.
 #include "kernels/least.h"
@@ -22,7 +22,7 @@ static const struct operation_role roles[] = {
     [SUM_N] = {"n", ROLE_SIZE, 0, "number of elements"},
     [SUM_X] = {"x", ROLE_INPUT, 0, "the elements"},
     [SUM_RESULT] = {"result", ROLE_OUTPUT, 0, "one element"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -119,7 +119,7 @@ static int run_asum(const struct device_operations *tools, const struct operatio
 static const struct operation_baseline baselines[] = {
     {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum",
      false, NULL, run_asum, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
 
 const struct operation operation_sum = {

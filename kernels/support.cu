@@ -1,33 +1,18 @@
-// The GPU worker's own kernels: filling buffers, checking what a candidate left in them, helping references, emptying
-// the L2. Compiled by sweetspot-compile like any candidate, loaded by tuner/gpu/support.c, which also holds the C side
-// of struct finding. Free of headers, because headers dominate NVRTC's time. All comparison happens here: a result is
-// never copied to the host, only its findings are.
+// The GPU worker's own kernels: they fill buffers, check a candidate's results, help references, and empty the L2.
+// sweetspot-compile compiles them like any candidate. tuner/gpu/support.c loads them and has the C side of struct
+// finding. They use no headers, because headers dominate NVRTC's time. All comparison happens here: only findings are
+// copied to the host, never a result.
 //
 // A kernel that works on elements exists once for each type whose macro is defined: with SUPPORT_F32 support_fill_f32,
-// support_compare_f32 and so on. NVRTC takes as long for those of one type as for all others here, so the driver
+// support_compare_f32 and so on. The kernels of one type take NVRTC as long as all others here together, so the driver
 // compiles only those for the types of the job's buffers (tuner/setup/job_setup.c).
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#ifndef SUPPORT_ELEMENTS
+#include "support_elements.cuh"
+#endif
 
-struct f16 {
-    u16 bits;
-};
-struct bf16 {
-    u16 bits;
-};
-struct e4m3 {
-    u8 bits;
-};
-struct e5m2 {
-    u8 bits;
-};
-
-// What was found about one buffer in one run. All fields begin as zero, and places are kept complemented, so that the
-// lowest place is the highest value and atomicMax finds it.
+// The findings about one buffer in one run. All fields begin at zero. Indices are complemented, so that the lowest
+// index is the highest value and atomicMax finds it.
 struct finding {
     u64 bad;                   // elements beyond the bound
     u64 unwritten;             // of these, how many still hold the fill pattern
@@ -52,227 +37,12 @@ struct region {
 enum { PLACE_BITS = 37 };
 static const u64 place_mask = (1ull << PLACE_BITS) - 1;
 
-// splitmix64's finaliser (Steele, Lea, Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
-static __device__ u64 mix(u64 x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
-// Hides the judge's memory from a candidate that searches for it: word i of it is XORed with this, whose key only the
-// host keeps. It would not protect a secret for long, but an answer cannot be copied.
+// Hides expected results from a candidate that searches memory for them: word i is XORed with this, and only the host
+// keeps the key. It would not protect a secret for long, but answers cannot be copied.
 static __device__ u64 mask(u64 key, u64 i)
 {
     u64 x = (key ^ i) * 0x9e3779b97f4a7c15ull;
     return x ^ (x >> 29) ^ (key << 17);
-}
-
-// ---- elements ------------------------------------------------------------------------------------------------------
-
-template <typename T> struct traits {
-    static const bool floats = false, natural = false; // natural: of 64 bits without a sign
-};
-template <> struct traits<u64> {
-    static const bool floats = false, natural = true;
-};
-template <> struct traits<float> {
-    static const bool floats = true, natural = false;
-};
-template <> struct traits<double> {
-    static const bool floats = true, natural = false;
-};
-template <> struct traits<f16> {
-    static const bool floats = true, natural = false;
-};
-template <> struct traits<bf16> {
-    static const bool floats = true, natural = false;
-};
-
-template <> struct traits<e4m3> {
-    static const bool floats = true, natural = false;
-};
-template <> struct traits<e5m2> {
-    static const bool floats = true, natural = false;
-};
-
-// FP8, by hand, since devices before sm_89 have no instructions for it. kernels/element.c has the same.
-static __device__ double from_fp8(u8 bits, int digits, int bias, double largest)
-{
-    int code = bits & 0x7f, exponent = code >> digits, mantissa = code & ((1 << digits) - 1);
-    int power = (exponent ? exponent : 1) - bias - digits;
-    double size =
-        (double)(exponent ? mantissa + (1 << digits) : mantissa) * __longlong_as_double((i64)(1023 + power) << 52);
-    if (size > largest)
-        size = __longlong_as_double(digits == 2 && mantissa == 0 ? 0x7ff0000000000000ll : 0x7ff8000000000000ll);
-    return bits & 0x80 ? -size : size;
-}
-static __device__ u8 to_fp8(double x, int digits, int bias, double largest)
-{
-    u64 bits = (u64)__double_as_longlong(x);
-    if (x != x) return digits == 2 ? 0x7e : 0x7f;
-    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
-    if (exponent < 1 - bias) exponent = 1 - bias;
-    if (fabs(x) >= largest) exponent = digits == 2 ? 15 : 8;
-    double size = fmin(fabs(x), largest), unit = __longlong_as_double((i64)(1023 + digits - exponent) << 52);
-    return (u8)((bits >> 63 << 7) | (u64)(((exponent + bias - 1) << digits) + (int)rint(size * unit)));
-}
-
-template <typename T> static __device__ double value(T x)
-{
-    return (double)x;
-}
-template <> __device__ double value(f16 x)
-{
-    float f;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x.bits));
-    return f;
-}
-template <> __device__ double value(bf16 x)
-{
-    return __uint_as_float((u32)x.bits << 16);
-}
-
-template <> __device__ double value(e4m3 x)
-{
-    return from_fp8(x.bits, 3, 7, 448);
-}
-template <> __device__ double value(e5m2 x)
-{
-    return from_fp8(x.bits, 2, 15, 57344);
-}
-
-template <typename T> static __device__ i64 integer(T x)
-{
-    return (i64)x;
-}
-template <> __device__ i64 integer(f16)
-{
-    return 0;
-}
-template <> __device__ i64 integer(bf16)
-{
-    return 0;
-}
-template <> __device__ i64 integer(e4m3)
-{
-    return 0;
-}
-template <> __device__ i64 integer(e5m2)
-{
-    return 0;
-}
-
-template <typename T> static __device__ T element(double x)
-{
-    return (T)x;
-}
-template <> __device__ f16 element(double x)
-{
-    f16 r;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"((float)x));
-    return r;
-}
-template <> __device__ bf16 element(double x)
-{
-    u32 bits = __float_as_uint((float)x);
-    bf16 r;
-    r.bits = x != x ? 0x7fff : (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16); // to nearest even
-    return r;
-}
-
-template <> __device__ e4m3 element(double x)
-{
-    e4m3 r;
-    r.bits = to_fp8(x, 3, 7, 448);
-    return r;
-}
-template <> __device__ e5m2 element(double x)
-{
-    e5m2 r;
-    r.bits = to_fp8(x, 2, 15, 57344);
-    return r;
-}
-
-template <int size> struct bits_of;
-template <> struct bits_of<1> {
-    typedef u8 type;
-};
-template <> struct bits_of<2> {
-    typedef u16 type;
-};
-template <> struct bits_of<4> {
-    typedef u32 type;
-};
-template <> struct bits_of<8> {
-    typedef u64 type;
-};
-template <typename T> static __device__ u64 raw(const T *at)
-{
-    return *(const typename bits_of<sizeof(T)>::type *)at;
-}
-template <typename T> static __device__ void store_raw(T *at, u64 bits)
-{
-    *(typename bits_of<sizeof(T)>::type *)at = (typename bits_of<sizeof(T)>::type)bits;
-}
-
-// ---- filling -------------------------------------------------------------------------------------------------------
-
-enum {
-    FILL_UNIFORM,
-    FILL_NORMAL,
-    FILL_INTEGER,
-    FILL_ZERO,
-    FILL_CONSTANT,
-    FILL_INDEX,
-    FILL_NONFINITE
-}; // tuner/base/buffer_kind.h
-
-// Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same
-// numbers.
-template <typename T>
-static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, u64 seed)
-{
-    i64 n = rows * cols, stride = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
-        u64 random = mix(seed + (u64)i * 0x9e3779b97f4a7c15ull);
-        double x = low;
-        switch (kind) {
-        // As many bits as the type holds: rounding up to `high` is then impossible, and f64 has no trailing zeros.
-        case FILL_UNIFORM:
-            x = low +
-                (high - low) * (sizeof(T) == 8 ? (double)(random >> 11) * 0x1p-53 : (double)(random >> 40) * 0x1p-24);
-            break;
-        case FILL_NORMAL: {
-            if (sizeof(T) == 8) {
-                double radius = sqrt(-2.0 * log(((double)(random >> 11) + 1.0) * 0x1p-53));
-                x = radius * cospi((double)(mix(random) >> 11) * 0x1p-52);
-                break;
-            }
-            float radius = sqrtf(-2.0f * logf(((float)(random >> 40) + 1.0f) * 0x1p-24f));
-            x = radius * cospif(2.0f * (float)(random & 0xffffff) * 0x1p-24f); // Box and Muller 1958
-            break;
-        }
-        case FILL_INTEGER:
-            x = low + (double)(i64)(random % (u64)(high - low + 1));
-            break;
-        case FILL_INDEX:
-            x = (double)i;
-            break;
-        // One element in 512 is an infinity or NaN, the others are uniform in [low, high).
-        case FILL_NONFINITE: {
-            u32 which = (u32)mix(random) & 2047;
-            x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);
-            if (which < 3)
-                x = __longlong_as_double(which == 0   ? 0x7ff0000000000000ll
-                                         : which == 1 ? 0xfff0000000000000ll
-                                                      : 0x7ff8000000000000ll);
-            break;
-        }
-        }
-        i64 row = ld == cols ? 0 : i / cols;
-        to[i + row * (ld - cols)] = element<T>(x);
-    }
 }
 
 // ---- checking ------------------------------------------------------------------------------------------------------
@@ -351,8 +121,8 @@ extern "C" __global__ void support_mask(u64 *words, i64 n, u64 key)
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) words[i] ^= mask(key, (u64)i);
 }
 
-// A copy of a problem's memory: how far it lies from the first one, a multiple of 1024; the lowest bit says which data
-// it holds.
+// A copy of a problem's memory: its distance from the first one, a multiple of 1024; the lowest bit says which data it
+// holds.
 struct copies {
     i64 shift[COPIES];
 };
@@ -408,8 +178,8 @@ struct guarded {
     region list[REGIONS];
 };
 
-// Looks at every guard byte of a problem, in every copy of its memory: one row of blocks a region (blockIdx.y) and copy
-// (blockIdx.z).
+// Checks every guard byte of a problem, in every copy of its memory: a row of blocks for each region (blockIdx.y) and
+// copy (blockIdx.z).
 extern "C" __global__ void support_guards(const __grid_constant__ guarded regions, const __grid_constant__ copies in,
                                           u32 pattern, finding *findings)
 {
@@ -459,7 +229,7 @@ enum { TILE = 2048 };
 //     allowed = per_scale*scale + per_value*|expected| + floor
 // Where an infinity or NaN is expected, the element must be that, and not the pattern that was there before.
 // `expected` and `previous` are masked with the key. `expected` may be null: then only bits are compared. `scale` may
-// be null: then errors are relative to |expected|. Of what lies outside `kept` nothing is looked at.
+// be null: then errors are relative to |expected|. Elements outside `kept` are not checked.
 template <typename T>
 static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
                                double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,
@@ -539,7 +309,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
     if (largest != 0) atomicMax((u64 *)&to->max_scaled, (u64)__double_as_longlong(fabs(largest)));
 }
 
-// Looks the worst element up again, so that its values can be named. One thread.
+// Reads the worst element again, so that its values can be reported. One thread.
 template <typename T>
 static __device__ void judge(const T *out, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,
                              double per_value, double floor, u64 key, finding *to)
@@ -640,7 +410,7 @@ struct sums {
     u64 exact;
 };
 
-// One partial result a block, joined by support_sums_join in a fixed order, so that a reference is reproducible.
+// One partial result per block, joined by support_sums_join in a fixed order, so that a reference is reproducible.
 template <typename T> static __device__ void sum_up(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)
 {
     __shared__ u64 shared[256];
@@ -665,7 +435,7 @@ template <typename T> static __device__ void sum_up(const T *from, i64 rows, i64
     if (threadIdx.x == 0) partial[blockIdx.x] = s;
 }
 
-// One thread: a thousand partial sums, once a job.
+// One thread: a thousand partial sums, once per job.
 extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *to)
 {
     sums s = {};
@@ -681,8 +451,8 @@ extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *t
 
 // ---- the L2 cache --------------------------------------------------------------------------------------------------
 
-// Fills the L2 with its own lines, as ones to be evicted last: what is only read does not displace all lines of an
-// earlier kernel. On an H200, after reading twice the L2's size, a quarter of the lines of 16 MB were still there, and
+// Fills the L2 with its own lines, marked to be evicted last: ordinary reads do not displace all lines of an earlier
+// kernel. On an H200, after reading twice the L2's size, a quarter of the lines of 16 MB were still there, and
 // all of 4 MB that had been loaded with evict_last themselves. Reading, unlike writing, leaves lines that need not be
 // written back during the timed kernel. `sink` is never written: no sum of zeros is 1.
 extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
@@ -708,7 +478,7 @@ extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-// Afterwards: turns these lines into ordinary ones, which yield to those of the timed kernel.
+// Afterwards turns these lines into ordinary ones, which yield to those of the timed kernel.
 extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
 {
     u32 sum = 0;

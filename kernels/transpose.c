@@ -17,13 +17,13 @@ static const struct operation_role roles[] = {
     [TRANSPOSE_COLS] = {"cols", ROLE_SIZE, 0, "columns of A"},
     [TRANSPOSE_A] = {"A", ROLE_INPUT, 0, "rows by cols"},
     [TRANSPOSE_B] = {"B", ROLE_OUTPUT, 0, "cols by rows"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static const struct operation_role in_place_roles[] = {
     [IN_PLACE_N] = {"n", ROLE_SIZE, 0, "rows and columns"},
     [IN_PLACE_A] = {"A", ROLE_OUTPUT, 0, "n by n, inout"},
-    {NULL, ROLE_SCALAR, 0, NULL},
+    {0},
 };
 
 static int check(const struct operation_problem *p, struct error *err)
@@ -153,10 +153,8 @@ static int run_geam(const struct device_operations *tools, const struct operatio
 static const struct operation_baseline baselines[] = {
     {"cublas", "cublasSgeam or cublasDgeam with the first operand transposed and a second factor of 0", true, NULL,
      run_geam, NULL},
-    {NULL, NULL, false, NULL, NULL, NULL},
+    {0},
 };
-
-static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
 
 const struct operation operation_transpose = {
     .name = "transpose",
@@ -181,5 +179,4 @@ const struct operation operation_transpose_in_place = {
     .least = least_in_place,
     .reference = reference_in_place,
     .cpu = cpu_in_place,
-    .baselines = none,
 };

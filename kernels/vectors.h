@@ -3,6 +3,8 @@
 #ifndef SWEETSPOT_VECTORS_H
 #define SWEETSPOT_VECTORS_H
 
+#include <math.h>
+
 #include "kernels/operation.h"
 
 // Element i in row-major order, of the host's copy.
@@ -29,6 +31,18 @@ int vector_sums(const struct operand *x, const struct operand *y, int64_t n, vec
 // nothing where no rounding can occur.
 float vector_bound(double roundoff, int64_t n, const struct device_sums *sums, struct operation_expected *expected);
 
+// Adds one term to sums, and sums to sums.
+static inline void sums_add(struct device_sums *s, double term)
+{
+    s->sum += term;
+    s->sum_abs += fabs(term);
+    s->sum_squares += term * term;
+    s->fractional += term != floor(term);
+}
+void sums_join(struct device_sums *, const struct device_sums *more);
+
+// Checks that x and y have as many elements as each other, and that n (0: not given) is how many.
+int vector_check_pair(const struct operand *x, const struct operand *y, double n, struct error *err);
 // Checks that `result` is one element, and that n (0: not given) is how many elements x has.
 int vector_check(const struct operand *x, const struct operand *result, double n, struct error *err);
 

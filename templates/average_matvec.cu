@@ -5,18 +5,19 @@
  *     x: n problems, each m vectors of `length` floats, one after the other
  *     y[p] = W * average over v of x[p][v]       W: length x length, row-major
  *
- *     STEP elements   one block for everything: parallel over the vectors' elements alone; problems one after the other
- *     STEP problems   a block a problem; a thread a row of W, so that a warp's loads of W lie `length` floats apart
- *     STEP shared     a block a problem; the whole block along each row of W, coalesced, joined by a sweep in shared
- *                     memory
- *     STEP shuffle    the same, joined by warp shuffles in two stages
- *     STEP warps      a block a problem; a warp along each row of W, joined by shuffles alone
+ *     STEP elements   one block for everything: parallel only over the vectors' elements; problems one after the other
+ *     STEP problems   one block per problem and one thread per row of W, so that a warp's loads of W are `length`
+ *                     floats apart
+ *     STEP shared     one block per problem; the whole block goes along each row of W (coalesced), and sums are joined
+ *                     in shared memory
+ *     STEP shuffle    the same; sums are joined by warp shuffles in two stages
+ *     STEP warps      one block per problem; a warp goes along each row of W, and sums are joined by shuffles only
  *     STEP split      two launches: `average` writes the averages as a matrix of n x length, which is multiplied by W
  *                     transposed: by a library, or with GEMM own by gemm_simt.cu, included here
  *
- * Averaging is the same in all: a thread adds down VECTOR neighbouring elements of every DOWN-th vector, ITEMS
- * vectors in flight; the DOWN sums of an element are joined in shared memory, in order. Vectors of VECTOR floats
- * where `length` and x allow it, else one float of VECTOR, ACROSS apart.
+ * All steps average in the same way. A thread adds VECTOR neighbouring elements of every DOWN-th vector, with ITEMS
+ * vectors in flight. The DOWN sums of an element are joined in shared memory, in order. Loads are vectors of VECTOR
+ * floats where `length` and x allow it, otherwise VECTOR single floats that are ACROSS apart.
  *
  * Launches
  *     average_matvec  (const float *x, const float *w, float *y, int n, int m, int length)
@@ -24,19 +25,19 @@
  *     average         (const float *x, float *mean, int m, int length)
  *         grid   (ceil_div(length, ACROSS * VECTOR), n);   block  (ACROSS, DOWN)
  *     gemm_simt_split, gemm_simt_finish   GEMM own: see gemm_simt.cu; M n, N and K length, A mean, B W, C y
- *     average_matvec_naive  the whole in fp64;   grid  n;   block  256;   dynamic shared memory  8 * length bytes
+ *     average_matvec_naive  everything in fp64;   grid  n;   block  256;   dynamic shared memory  8 * length bytes
  *
  * Parameters (macros; each has a default): STEP; ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4;
- * ITEMS; UNROLL pragma text in front of the loop over the vectors; LOAD `plain` or `streaming` (ld.global.cs), which
- * leaves the L2 to W and the averages. With GEMM own also
+ * ITEMS; UNROLL pragma text before the loop over the vectors; LOAD `plain` or `streaming` (ld.global.cs), which leaves
+ * the L2 to W and the averages. With GEMM own also
  *
- *     OVERLAP   1: the product is launched so that it may begin before `average` has ended (programmatic dependent
- *               launch, sm_90), and waits itself; 2: meanwhile W is brought to the L2. 0: one after the other
+ *     OVERLAP   0: one launch after the other. 1: the product may begin before `average` has ended (programmatic
+ *               dependent launch, sm_90), and waits itself. 2: the same, and W is fetched into the L2 while it waits
  *     TRANSPOSE_A  1: the averages are written as a matrix of length x n
- *     and the others of gemm_simt.cu, but TRANSPOSE_B, AFTER_LAUNCH and VECTOR, which is 4 there
+ *     and the others of gemm_simt.cu except TRANSPOSE_B, AFTER_LAUNCH and VECTOR, which is 4 there
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added;
- * 2 arithmetic alone: nothing of x is loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
+ * added; 2 only arithmetic: nothing of x is loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -122,7 +123,7 @@ template <class T> __device__ __forceinline__ T read(const T *from)
         return __ldg(from);
 }
 
-/* VECTOR floats of a vector: beside each other (WIDE), or ACROSS apart and only as far as there are any. */
+/* VECTOR floats of a vector: neighbours (WIDE), or ACROSS apart and only those that exist. */
 template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const float *from, int at, int length)
 {
     if constexpr (SWEETSPOT_VARIANT == 2) {
@@ -140,8 +141,8 @@ template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const floa
     }
 }
 
-/* Elements [chunk, chunk + ACROSS * VECTOR) of one problem's average, to `mean` (global or shared), `apart` floats
- * from one to the next. By the whole block; with barriers. */
+/* Elements [chunk, chunk + ACROSS * VECTOR) of one problem's average, to `mean` (global or shared), `apart` floats from
+ * one to the next. The whole block calls it; it contains barriers. */
 template <bool WIDE>
 __device__ __forceinline__ void average_chunk(const float *x, float *mean, int apart, int m, int length, int chunk)
 {
@@ -258,8 +259,8 @@ __device__ __forceinline__ void multiply(const float *w, const float *mean, floa
 #endif
 
 #if STEP_IS == STEP_split
-/* The product's blocks begin when every block here has said this or ended, and so when all have begun: they take free
- * places, and keep no block of this launch from an SM, however early this is said. */
+/* The product's blocks begin when every block of this launch has called this or ended, so when all have begun. They use
+ * free SM resources and delay no block of this launch, however early this is called. */
 __device__ __forceinline__ void let_product_begin()
 {
 #if OVERLAP && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -324,8 +325,7 @@ extern "C" __global__ void average_matvec_naive(const float *x, const float *w, 
 }
 
 #if STEP_IS == STEP_split && GEMM_IS == GEMM_own
-/* Last, because VECTOR is this file's until here. W is stored as the transpose of what the averages are multiplied
- * by. */
+/* Included last, because VECTOR belongs to this file until here. The averages are multiplied by the transpose of W. */
 #undef VECTOR
 #define VECTOR 4
 #define TRANSPOSE_B 1

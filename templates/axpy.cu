@@ -1,13 +1,13 @@
 /*
  * axpy.cu: y = a*x + y, the small kernel of configs/example.cfg.
  *
- * Parameters: VECTOR floats an access (1, 2, 4); GRID stride (a grid-stride loop) or once (a vector a thread, grid
- * large enough); UNROLL pragma text in front of the grid-stride loop. A last incomplete vector is done float by float.
- * x and y must be aligned to VECTOR floats.
+ * Parameters: VECTOR floats per access (1, 2, 4); GRID stride (a grid-stride loop) or once (one vector per thread, in a
+ * grid that is large enough); UNROLL pragma text before the grid-stride loop. An incomplete last vector is computed
+ * float by float. x and y must be aligned to VECTOR floats.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both
- * operands' bits together; 2 arithmetic alone: the multiply-adds, of numbers that are not loaded, and a store behind a
- * condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the loads and the store, of
+ * both operands' bits together; 2 only arithmetic: the multiply-adds, of numbers that are not loaded, and a store under
+ * a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -77,7 +77,7 @@ extern "C" __global__ void axpy(long long n, float a, const float *__restrict__ 
 #endif
 }
 
-/* The reference: one element a thread. */
+/* The reference: one element per thread. */
 extern "C" __global__ void axpy_naive(long long n, float a, const float *x, float *y)
 {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,15 +1,15 @@
 /*
- * branch.cu: `steps` multiply-adds on each element, with other coefficients for odd elements than for even ones; to
- * show what a branch costs that divides every warp.
+ * branch.cu: `steps` multiply-adds on each element, with different coefficients for odd and even elements. It shows the
+ * cost of a branch that divides every warp.
  *
  *     BRANCH 1   if (odd) one loop else another: a warp runs both, each for half of its threads
  *     BRANCH 0   the coefficients are selected by arithmetic, and there is one loop
  *
- * The results are the same bit by bit. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n.
+ * Both give bit-identical results. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the load and the store, with one
- * multiply-add instead of `steps`; 2 arithmetic alone: the multiply-adds, of a number that is not loaded, and a store
- * behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the load and the store, with
+ * one multiply-add instead of `steps`; 2 only arithmetic: the multiply-adds, of a number that is not loaded, and a
+ * store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -1,13 +1,13 @@
 /*
- * coarsening.cu: z = x + y with a grid stride, to show what it changes that a thread does FACTOR elements instead of
+ * coarsening.cu: z = x + y with a grid stride. It shows what changes when a thread computes FACTOR elements instead of
  * one.
  *
- * grid ceil_div(n, BLOCK_SIZE * FACTOR), block BLOCK_SIZE; a thread's elements lie a whole grid apart, so every access
- * is coalesced. UNROLL is pragma text in front of the loop. Any n, any grid.
+ * grid ceil_div(n, BLOCK_SIZE * FACTOR), block BLOCK_SIZE; a thread's elements are a whole grid apart, so every access
+ * is coalesced. UNROLL is pragma text before the loop. Any n, any grid.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both
- * operands' bits together; 2 arithmetic alone: an addition an element, of a number that is not loaded, and a store
- * behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the loads and the store, of
+ * both operands' bits together; 2 only arithmetic: one addition per element, of a number that is not loaded, and a
+ * store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

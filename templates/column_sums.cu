@@ -2,16 +2,16 @@
  * column_sums.cu: the sum of every column of a matrix of floats.
  *
  * Bound by memory: every float is read once. A thread adds down VECTOR neighbouring columns; a block is ACROSS
- * threads wide and DOWN threads high, and takes one of SPLIT parts of the rows, so that a matrix with few columns
- * fills the chip too:
+ * threads wide and DOWN threads high, and takes one of SPLIT parts of the rows, so that a matrix with few columns also
+ * fills the GPU:
  *
  *     rows of part p   | ACROSS * VECTOR columns |   thread (x, y): rows y, y + DOWN, ..; ITEMS of them in flight
  *                      | ..                      |   then the DOWN sums of a column are joined in shared memory, in
  *                                                    order
  *
- * With SPLIT > 1 every part leaves a row of partial sums, and column_sums_finish adds them, in order. A vector is
- * VECTOR floats where the number of columns and the matrix allow it, else one float of VECTOR, ACROSS apart; decided
- * when the kernel runs.
+ * With SPLIT > 1 every part writes a row of partial sums, and column_sums_finish adds them in order. A vector is VECTOR
+ * floats where the number of columns and the matrix allow it, otherwise VECTOR single floats that are ACROSS apart; the
+ * kernel decides when it runs.
  *
  * Launches
  *     column_sums         (const float *a, float *to, int rows, int cols)   to: SPLIT rows of cols partial sums, or
@@ -21,10 +21,10 @@
  *         grid    ceil_div(cols, 256);   block  256
  *
  * Parameters (macros; each has a default): ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4; ITEMS;
- * SPLIT; UNROLL pragma text in front of the loop over the rows
+ * SPLIT; UNROLL pragma text before the loop over the rows
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added;
- * 2 arithmetic alone, of a number that is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
+ * added; 2 only arithmetic, on a number that is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -74,7 +74,7 @@ __device__ __forceinline__ float add(float sum, float x)
 #endif
 }
 
-/* VECTOR floats of a row: beside each other (WIDE), or ACROSS apart and only as far as there are columns. */
+/* VECTOR floats of a row: neighbours (WIDE), or ACROSS apart and only those within the matrix. */
 template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const float *row, int col, int cols)
 {
     if constexpr (SWEETSPOT_VARIANT == 2) {

@@ -4,14 +4,14 @@
  *
  *     x: (height + FILTER - 1) x (width + FILTER - 1) floats      f: FILTER x FILTER      y: height x width
  *
- * Bound by arithmetic from 7 x 7 on, if operands come from registers. A thread computes TILE_Y x TILE_X neighbouring
- * outputs: it goes down TILE_Y + FILTER - 1 rows of x, of each reads the TILE_X + FILTER - 1 floats under its outputs
- * once, and uses them for all outputs that the row takes part in, with the filter's row from shared memory, four
- * coefficients an access.
+ * Bound by arithmetic for filters of 7 x 7 and larger, if operands come from registers. A thread computes TILE_Y x
+ * TILE_X neighbouring outputs: it goes down TILE_Y + FILTER - 1 rows of x. From each row it reads the TILE_X + FILTER -
+ * 1 floats under its outputs once and uses them for all outputs that need the row. The filter's row comes from shared
+ * memory, four coefficients per access.
  *
- *     STAGING shared   the block brings its part of x to shared memory, rows PITCH floats apart, and threads read
- *                      vectors of four from there; PADDING adds four floats to the pitch, which moves the rows of a
- *                      warp that is several rows high to other banks
+ *     STAGING shared   the block copies its part of x to shared memory, with rows PITCH floats apart, and threads read
+ *                      vectors of four from there. PADDING adds four floats to the pitch, so that the rows of a warp
+ *                      that is several rows high are in other banks
  *     STAGING none     threads read x itself; with READ_ONLY 1 through the read-only path
  *
  * Launches
@@ -21,12 +21,11 @@
  *         grid   (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
  *
  * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y; TILE_X, a multiple of 4 for STAGING shared; TILE_Y;
- * STAGING; PADDING 0 or 1; READ_ONLY 0 or 1; UNROLL pragma text in front of the loop over rows. FILTER is the same
- * for a whole job.
+ * STAGING; PADDING 0 or 1; READ_ONLY 0 or 1; UNROLL pragma text before the loop over rows. FILTER is the same for a
+ * whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of
- * multiplied and added; 2 arithmetic alone: nothing of x is loaded, and stores are behind a condition that never
- * holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
+ * multiplied and added; 2 only arithmetic: nothing of x is loaded, and stores are under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

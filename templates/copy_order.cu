@@ -1,19 +1,19 @@
 /*
- * copy_order.cu: y = x, to show what the order of a thread's elements does.
+ * copy_order.cu: y = x. It shows the effect of the order of a thread's elements.
  *
  * A block copies BLOCK_SIZE * ITEMS consecutive floats, each thread ITEMS of them:
  *
- *     ORDER coalesced   element tid + i * BLOCK_SIZE: a warp's 32 floats lie side by side, 4 sectors of 32 bytes an
+ *     ORDER coalesced   element tid + i * BLOCK_SIZE: a warp's 32 floats are contiguous: 4 sectors of 32 bytes per
  *                       access
- *     ORDER strided     element tid * ITEMS + i: a warp's floats lie ITEMS apart, up to 32 sectors an access, of which
- *                       it uses one float each. The others are asked for again by the next accesses; the L1 has kept
- *                       some of them
+ *     ORDER strided     element tid * ITEMS + i: a warp's floats are ITEMS apart: up to 32 sectors per access, with one
+ *                       float used of each. The next accesses request the other floats again; the L1 has kept some of
+ *                       them
  *
  * grid ceil_div(n, BLOCK_SIZE * ITEMS), block BLOCK_SIZE. Any n.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, since a copy has no
- * arithmetic but that of its addresses; 2 that arithmetic alone: addresses and tests, no load, and a store behind a
- * condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because a copy has
+ * only the arithmetic of addresses; 2 only that arithmetic: addresses and tests, no load, and a store under a condition
+ * that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -41,7 +41,7 @@
  *     BLOCK_M, BLOCK_N, BLOCK_K   the tile, multiples of WARP_M, WARP_N and 16; BLOCK_K also of 2 * MMA_K
  *     WARP_M, WARP_N   a warp's part of the tile, multiples of 8 and of 16
  *     MMA_K            k's of an instruction: 8 or 16 on sm_90; older devices always use instructions of 8 x 8 x 4
- *     STAGES           2 or more; for TMA 3 or more
+ *     STAGES           2 or more
  *     TMA              1: there is a gemm_dmma_tma
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
  *                      they read of B in the L2
@@ -124,7 +124,7 @@ struct problem {
     int lda, ldb, ldc;
 };
 
-/* Copies 8 or 16 bytes; where they are not `there`, they become zeros. */
+/* Copies 8 or 16 bytes, or writes zeros if they are not `there`. */
 template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, const double *from, bool there)
 {
 #if SWEETSPOT_VARIANT != 2
@@ -133,8 +133,8 @@ template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, c
 }
 
 /* How the threads copy a tile of PANELS panels with ROWS rows each. Thread i has chunk i % 8 of row i / 8, and in each
- * pass the row that is PASS rows further on, in the next panel after the last row. What it copies is then at a constant
- * distance from what it copied in the pass before, which costs three instructions a copy instead of thirty. */
+ * pass the row that is PASS rows further on; after the last row it continues in the next panel. Its copies are then at
+ * constant distances, which takes three instructions per copy instead of thirty. */
 template <int ROWS, int PANELS> struct panels {
     static constexpr int PASSES = ROWS * PANELS / PASS;
 
@@ -246,11 +246,9 @@ struct async_ring {
 
 #if TMA
 /* The ring by TMA: one thread copies. A stage has two mbarriers: `full` means that its bytes have arrived, `empty` that
- * all warps have loaded its fragments. A stage is refilled LAG steps after its use, so that the copying thread need not
- * wait for slower warps. */
+ * all warps have loaded its fragments. A stage is refilled at the beginning of the step after its
+ * use, when slower warps have loaded its fragments too. */
 struct tma_ring {
-    static constexpr int LAG = 1, AHEAD = STAGES - 1 - LAG; /* AHEAD: steps between a copy and its use */
-    static_assert(AHEAD >= 1, "TMA needs 3 stages");
     const tensor_map *a, *b;
     int row, column, K;
     unsigned stages, full, empty, here;
@@ -289,18 +287,18 @@ struct tma_ring {
             }
             barriers_initialised();
 #pragma unroll 1
-            for (int s = 0; s < AHEAD && s * BLOCK_K < K; ++s) copy_stage(s, s);
+            for (int s = 0; s < STAGES - 1 && s * BLOCK_K < K; ++s) copy_stage(s, s);
         }
         __syncthreads();
         if (K > 0) barrier_wait(full, 0);
     }
     __device__ __forceinline__ void refill(int step)
     {
-        if (threadIdx.x == 0 && (step + AHEAD) * BLOCK_K < K) {
-            const bool this_round = stage > LAG; /* of the ring: when its fragments were loaded */
-            const int to = this_round ? stage - LAG - 1 : stage + AHEAD;
-            barrier_wait(empty + 8 * to, this_round ? parity : parity ^ 1);
-            copy_stage(step + AHEAD, to);
+        const int ahead = step + STAGES - 1;
+        if (threadIdx.x == 0 && ahead * BLOCK_K < K) {
+            const int before = stage > 0 ? stage - 1 : STAGES - 1;
+            barrier_wait(empty + 8 * before, stage > 0 ? parity : parity ^ 1);
+            copy_stage(ahead, before);
         }
         __syncwarp();
     }
@@ -321,7 +319,7 @@ struct tma_ring {
 };
 #endif
 
-/* What a lane holds of B and A for MMA_K k's, eight by eight. */
+/* A lane's elements of B and A for MMA_K k's, eight k's at a time. */
 struct fragments {
     double b[EIGHTS][TILES_N][4]; /* k 2t: columns 2g, 2g + 1; then the same of k 2t + 1 */
     double a[EIGHTS][TILES_M][2]; /* k's 2t, 2t + 1 */
@@ -332,7 +330,7 @@ __device__ __forceinline__ void load_pair(double &x, double &y, unsigned from)
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "r"(from) : "memory");
 }
 
-/* Those of a group of a stage, for the warp whose first row and column of the tile are given. */
+/* Loads a group of a stage for the warp that begins at the given row and column of the tile. */
 __device__ __forceinline__ void load_fragments(fragments &f, unsigned stage, int group, int first_row, int first_column)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, row = g / 2 + g % 2 * 4;
@@ -390,7 +388,8 @@ __device__ __forceinline__ void multiply(sums &sum, const fragments &f)
     for (int m = 0; m < TILES_M; ++m)
 #pragma unroll
         for (int i = 0; i < TILES_N; ++i) {
-            const int n = m % 2 ? TILES_N - 1 - i : i; /* there and back: an operand that was used last is used again */
+            const int n =
+                m % 2 ? TILES_N - 1 - i : i; /* back and forth: the operand that was used last is used again */
             multiply_one(sum[m][n], f, m, n);
         }
 }

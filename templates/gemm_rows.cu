@@ -4,11 +4,10 @@
  *     D = alpha * W * x' + beta * D     W: rows x K, x: tokens x K, both with K contiguous; D: rows x tokens, or with
  *                                       TRANSPOSE_C tokens x rows
  *
- * W is read once, so only how it is read matters. Memory is fastest with long runs of addresses: WARPS_K warps go
- * along the same ROWS rows together, each lane with ITEMS loads of 16 bytes a row under way, and rows follow one
- * another in the grid. x comes from the L1, which W passes by. Any rows, tokens, K >= 1, any leading dimensions;
- * beta = 0: D is not read. Where addresses do not allow loads of 16 bytes, and for what is left of K, they are of
- * single elements.
+ * W is read once, so only how it is read matters. Memory is fastest with long runs of addresses: WARPS_K warps go along
+ * the same ROWS rows together, each lane has ITEMS loads of 16 bytes per row in flight, and consecutive blocks have
+ * consecutive rows. x comes from the L1, which W bypasses. Any rows, tokens, K >= 1, any leading dimensions; beta = 0:
+ * D is not read. Loads are of single elements where addresses do not allow 16 bytes, and for the rest of K.
  *
  *     gemm_rows  (int rows, int tokens, int K, float alpha, const W, long long ldw, const x, long long ldx,
  *                 float beta, D, long long ldd)
@@ -22,16 +21,16 @@
  * Parameters (macros; each has a default)
  *
  *     INPUT, OUTPUT   f32, bf16 or f16
- *     TOKENS          vectors that a block does: each costs a load from the L1 and a multiply-add an element of W
- *     ROWS            rows a warp has in flight: they share what is read of x
- *     ITEMS           vectors of 16 bytes of each row a lane has in flight
+ *     TOKENS          vectors that a block computes: each costs a load from the L1 and a multiply-add per element of W
+ *     ROWS            rows that a warp has in flight; they share what is read of x
+ *     ITEMS           vectors of 16 bytes that a lane has in flight for each row
  *     WARPS_N         groups of warps with rows of their own
  *     WARPS_K         warps along the same rows
  *     HINT            1: the L2 may drop W first
  *     MIN_BLOCKS      blocks per SM that the registers must suffice for
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are
- * collected; 2 arithmetic alone: W is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: instead of multiplying, the
+ * bits are collected; 2 only arithmetic: W is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -68,7 +67,7 @@
 #define MIN_BLOCKS 1
 #endif
 
-/* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define TEXT_(a) #a
@@ -83,7 +82,7 @@
 #error "INPUT and OUTPUT must be f32, bf16 or f16"
 #endif
 
-#pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
+#pragma nv_diag_suppress 177 /* the parameters decide what is used of the following */
 
 namespace
 {
@@ -191,7 +190,7 @@ __device__ __forceinline__ void add_products(float &sum, const float (&w)[WIDTH]
 }
 
 struct matrices {
-    const input *w[ROWS], *x[TOKENS]; /* rows and tokens past the last: that one again, and not stored */
+    const input *w[ROWS], *x[TOKENS]; /* rows and tokens past the last one: that one again, which is not stored */
 };
 
 /* ITEMS vectors of each row, from k on; CHECKED: those within K. */
@@ -242,7 +241,7 @@ __device__ void add_elements(float (&sum)[ROWS][TOKENS], const matrices &m, int 
         }
 }
 
-/* What the kernel does. */
+/* The work of the kernel. */
 __device__ __forceinline__ void multiply(int rows, int tokens, int K, float alpha, const input *__restrict__ W,
                                          long long ldw, const input *__restrict__ x, long long ldx, float beta,
                                          output *D, long long ldd)

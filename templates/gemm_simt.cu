@@ -18,8 +18,8 @@
  *                       int ldb, long long stride_b, float beta, float *C, int ldc, long long stride_c, int batch,
  *                       float *partial, unsigned *count)
  *
- *         a batch of products, the stride_ floats apart, and sums over k in SPLIT_K parts, by as many blocks; when
- *         SPLIT_K is defined
+ *         a batch of products, stride_ floats apart, with sums over k in SPLIT_K parts by as many blocks; when SPLIT_K
+ *         is defined
  *         grid    tiles * batch * SPLIT_K, or fewer: see `struct share`
  *         block   as above
  *         shared  as above; with FINISH cluster at least 4 * BLOCK_M * BLOCK_N
@@ -31,9 +31,9 @@
  *     gemm_simt_align (const float *A, int rows_a, int cols_a, int lda, float *to_a, int rows_to_a, int ld_to_a,
  *                      the same of B)
  *
- *         copies operands, as they are stored, to rows whose beginnings are aligned to 16 bytes, with zeros up to
- *         rows_to and ld_to. With ALIGNED the other entries take such copies: M and N padded to multiples of 4; with
- *         both copied, k to a multiple K' of BLOCK_K, and K' given as K
+ *         copies operands as they are stored to rows that begin at multiples of 16 bytes, with zeros up to rows_to and
+ *         ld_to. With ALIGNED the other entries take such copies: M and N padded to multiples of 4; with both copied, k
+ *         to a multiple K' of BLOCK_K, and K' given as K
  *         grid    rows_to of both; 0 for an operand that is not copied
  *         block   256
  *
@@ -44,7 +44,7 @@
  *         grid    shared, BLOCK_M * BLOCK_N / 128
  *         block   256
  *
- * Nothing depends on which block comes last: same bits in every run. Every launch but the first of a candidate may
+ * Results are bit-identical across runs; block order does not matter. Every launch of a candidate but the first may
  * overlap the one before it.
  *
  * Three levels of tiles. A block owns BLOCK_M x BLOCK_N of C, a warp WARP_M x WARP_N of that, and the warp's 32 lanes,
@@ -59,8 +59,8 @@
  *     |   2   |   3   |        | .. (4 x 8 lanes, then the pattern repeats right and down)
  *     +-------+-------+
  *
- * Shared memory is a ring of STAGES slots, each a tile of A, then one of B. Both have K as the slow index, so that a
- * lane reads its fragments of row k with vector loads:
+ * Shared memory is a ring of STAGES slots, each a tile of A, then one of B. In both K is the slow index, so that a lane
+ * reads its fragments of row k with vector loads:
  *
  *     A:  BLOCK_K rows of BLOCK_M + PAD floats   (transposed while it is copied, see A_ASYNC)
  *     B:  BLOCK_K rows of BLOCK_N floats         (the other way round for operands that are stored transposed)
@@ -74,41 +74,41 @@
  *     LANE_ROWS          lanes of a warp along M: 4 is the classic 4 x 8, 8 is 8 x 4. A thread's tile is
  *                        (WARP_M / LANE_ROWS) x (WARP_N / (32 / LANE_ROWS))
  *     LANE_PAIRS         0: lanes go row by row. 1: lanes go down a pair of rows first, so that lanes i and i^1 share
- *                        their columns and i and i^2 their rows. The hardware serves a 128-bit load a half-warp at a
- *                        time where it finds such sharing, else a quarter: 2 wavefronts a load instead of 3 on average,
- *                        27% fewer for the whole kernel
- *     TILE_ROW_SIZE      rows a thread reads at a time (1, 2, 4, 8). Where it does not divide the thread's rows, the
- *                        rest (1, 2 or 4) is read last, from a part of the warp tile of its own: 18 rows are 4 + 4 + 4
- *                        + 4 + 2
- *     TILE_COL_SIZE      columns a thread reads at a time (1, 2, 4, 8). 8 has the classic two-way bank conflict: eight
- *                        lanes read 16 bytes each at columns 0, 8, ..., 56, and columns 0 and 32 share a bank; with 4
- *                        they read 128 contiguous bytes. At 1024 cubed, 128 x 128 tiles: 4,198,670 conflicts of loads
- *                        against 213, 11% of time
- *     STAGES             slots in the ring. 1: copy, wait, compute. n: n-1 tiles are on their way while one is computed
+ *                        their columns and i and i^2 their rows. Where the hardware finds such sharing, it serves a
+ *                        128-bit load by half-warps instead of quarters: 2 wavefronts per load instead of 3 on
+ *                        average, 27% fewer for the whole kernel
+ *     TILE_ROW_SIZE      rows that a thread reads at a time (1, 2, 4, 8). Where it does not divide the thread's rows,
+ *                        the rest (1, 2 or 4) is read last, from a separate part of the warp tile: 18 rows are 4 + 4 +
+ *                        4 + 4 + 2
+ *     TILE_COL_SIZE      columns that a thread reads at a time (1, 2, 4, 8). 8 has the classic two-way bank conflict:
+ *                        eight lanes read 16 bytes each at columns 0, 8, ..., 56, and columns 0 and 32 share a bank;
+ *                        with 4 they read 128 contiguous bytes. At 1024 cubed, 128 x 128 tiles: 4,198,670 conflicts of
+ *                        loads against 213, 11% of time
+ *     STAGES             slots in the ring. 1: copy, wait, compute. n: n-1 tiles are in flight while one is computed
  *     VECTOR             floats per global access of B and C (and of A when A_ASYNC is 0): 1, 2, 4
  *     A_ASYNC            1: an operand that is transposed while it is copied (A; B where TRANSPOSE_B; not A where
- *                        TRANSPOSE_A) goes to shared memory by 4-byte cp.async, each float straight to its place.
- *                        0: it is loaded VECTOR floats at a time into registers and stored transposed one tile later:
+ *                        TRANSPOSE_A) goes to shared memory by 4-byte cp.async, each float directly to its position. 0:
+ *                        it is loaded into registers VECTOR floats at a time and stored transposed one tile later:
  *                        fewer wavefronts (18%), more registers. Neither wins everywhere
  *     PAD                floats added to a row of A in shared memory (multiple of 4 for 128-bit fragments). A warp
  *                        writes 8 values of k times 4 or more rows at once, k being the slow index: with 4, bank 4k +
  *                        row is different for all 32; with 0, all 8 k of one row are in the same bank (14% of time with
  *                        A_ASYNC)
- *     UNROLL_K           pragma text in front of the loop over the BLOCK_K rows of a tile: empty, _Pragma("unroll") or
+ *     UNROLL_K           pragma text before the loop over the BLOCK_K rows of a tile: empty, _Pragma("unroll") or
  *                        _Pragma("unroll n")
  *     DOUBLE_BUFFER      1: the fragments of row k+1 are loaded before row k is multiplied, across tiles as well
- *     COLUMN_WISE        order of a row's multiplications in the source: even row after row of the thread's tile, odd
- *                        column after column. 0, 1: to and fro; 2, 3: the same, even elements first; 4, 5: groups of
- *                        four to and fro, the first of them backwards; 6: pairs to and fro, every second backwards; 7:
- *                        groups of four, backwards in every second column. The same arithmetic; it decides which
- *                        registers and which order the compiler chooses, worth up to 8% either way. Of 1,024 FFMAs in
- *                        the main loop 107 to 213 find no operand in the reuse cache, by this order (64x256x8, 8x16 a
- *                        thread); how long before their use the loads are issued differs too
+ *     COLUMN_WISE        order of a row's multiplications in the source: even values go row by row through the thread's
+ *                        tile, odd ones column by column. 0, 1: back and forth; 2, 3: the same, even elements first; 4,
+ *                        5: groups of four back and forth, the first of them backwards; 6: pairs back and forth, every
+ *                        second backwards; 7: groups of four, backwards in every second column. The arithmetic is the
+ *                        same. The order influences the compiler's registers and schedule, by up to 8% either way. Of
+ *                        1,024 FFMAs in the main loop 107 to 213 find no operand in the reuse cache, depending on this
+ *                        order (64x256x8, 8x16 per thread). How early loads are issued differs too
  *     RASTER             blocks go down RASTER rows of blocks, then one column to the right, so that the blocks in
  *                        flight share more of A and B in L2. 1: row by row
- *     MIN_BLOCKS         blocks an SM must be able to hold (second argument of __launch_bounds__), which bounds
- *                        registers. 0: left to the compiler
- *     SPLIT_K            parts of the sum over k, see gemm_simt_split. What keeps SMs busy where tiles are few: at 512
+ *     MIN_BLOCKS         blocks that an SM must be able to hold (second argument of __launch_bounds__), which limits
+ *                        registers. 0: the compiler decides
+ *     SPLIT_K            parts of the sum over k, see gemm_simt_split. They keep SMs busy where tiles are few: at 512
  *                        cubed 10.3 us with parts in clusters, 13.2 with parts finished otherwise, 12.4 by cuBLAS
  *     FINISH             who adds the parts: `cluster`, the blocks of a cluster through each other's shared memory
  *                        (sm_90; up to 8 parts); `last_block`, the block that finishes last, from `partial`;
@@ -118,24 +118,24 @@
  *                        B is; with A_ASYNC, A goes float by float anyway, unless TRANSPOSE_A
  *     AFTER_LAUNCH       1: A is what the launch before writes, which this one may overlap (programmatic dependent
  *                        launch): nothing is read before that one has ended. 2: meanwhile B, which it does not write,
- *                        is brought to the L2
+ *                        is fetched into the L2
  *
- * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other
- * instruction costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles
- * one is issued. Hence 16 x 8 thread tiles (6 shared loads for 128 FFMAs) at 8 warps an SM beat 8 x 8 ones (4 for 64)
- * at 16. Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times. Warps are held back by the
- * dispatcher 7% of their time; where an FFMA finds no operand in the reuse cache, as one in eight does, they are 3.7
- * times as long as at another (2048 cubed, 64 x 256 x 8, 8 x 16 a thread). Loops of 19 KB and more wait for
- * instructions, up to 5%; unrolling less cost more, though: 3% to 16%, best against best, on twelve squares.
+ * What limits it. A scheduler issues one instruction per cycle, and an FFMA is one of them, so every other instruction
+ * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued.
+ * So 16 x 8 thread tiles (6 shared loads for 128 FFMAs) with 8 warps per SM beat 8 x 8 tiles (4 for 64) with 16.
+ * Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times. Warps wait for the dispatcher 7% of
+ * their time. An FFMA without an operand in the reuse cache (one in eight) holds them 3.7 times as long as another
+ * (2048 cubed, 64 x 256 x 8, 8 x 16 per thread). Loops of 19 KB and more wait for instructions, up to 5% of the time.
+ * But unrolling less costs more: 3% to 16%, best against best, on twelve squares.
  *
  * Ragged sizes. The last tiles of a row or column are moved back into the matrix and store only what no neighbour
- * stores, so where the matrix is at least as large as a tile, nothing but the last step along k is copied with tests,
- * float by float, zero-filled outside. Pointers and leading dimensions that VECTOR does not allow make every copy such
- * a one: tune these with VECTOR 1.
+ * stores, so where the matrix is at least as large as a tile, only the last step along k is copied with tests, float by
+ * float, with zeros outside. Where pointers or leading dimensions do not allow VECTOR, every copy is like this: tune
+ * these with VECTOR 1.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the copies from global to shared memory
- * and the store of C, no fragments, no multiplications; 2 arithmetic alone: fragments and multiplications on whatever
- * lies in shared memory, no copies, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the copies from global to
+ * shared memory and the store of C, no fragments, no multiplications; 2 only arithmetic: fragments and multiplications
+ * on whatever lies in shared memory, no copies, and a store under a condition that never holds.
  */
 
 #include "gemm_simt/mainloop.cuh"
@@ -223,7 +223,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
 #if FINISH_IS == FINISH_two_pass
         return;
 #else
-        /* The block that comes last adds all parts. atomicInc wraps to zero there, which leaves the counter ready for
+        /* The block that finishes last adds all parts. atomicInc wraps to zero there, so that the counter is ready for
          * the next launch. */
         __shared__ bool last;
         __threadfence();
@@ -242,8 +242,8 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
 }
 
 #if SPLIT_K != 1 && FINISH_IS == FINISH_two_pass
-/* Adds the parts of tile alone + blockIdx.x, one of `shared`, 32 quads a block. A warp adds every eighth part, then the
- * first warp what the eight found. */
+/* Adds the parts of tile alone + blockIdx.x, one of `shared`, 32 quads per block. Each warp adds every eighth part,
+ * then the first warp adds the eight sums. */
 extern "C" __global__ void __launch_bounds__(256)
     gemm_simt_finish(int M, int N, float beta, float *__restrict__ C, int ldc, long long stride_c, int alone,
                      int shared, const float *__restrict__ partial)

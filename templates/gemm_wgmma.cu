@@ -4,48 +4,46 @@
  *
  *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D over C: M x N, row-major with leading dimension ldc
  *
- * with A and B as TMA sees them: a job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and
- * whether K is their contiguous dimension (A_MAJOR k, B_MAJOR k) or M or N is (A_MAJOR m, B_MAJOR n; 16-bit types
- * alone). Any M, N, K >= 1: TMA reads zeros outside, and writes nothing there. Sums are FP32 in the tensor core's
- * order. beta = 0: C is not read.
+ * with A and B as TMA sees them. A job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and
+ * whether their contiguous dimension is K (A_MAJOR k, B_MAJOR k) or M or N (A_MAJOR m, B_MAJOR n; only 16-bit types).
+ * Any M, N, K >= 1: TMA reads zeros outside, and writes nothing there. Sums are FP32 in the tensor core's order. beta =
+ * 0: C is not read.
  *
- * INPUT tf32: A and B are FP32, of which the tensor cores read the upper 19 bits; a tensor map with convert = "tf32"
- * rounds instead of cutting off. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high +
- * low, high the 19 bits that the tensor cores read of a itself, low the rest (gemm_split writes it); K is walked
- * three times, over high*low, low*high and high*high, the small terms first; low*low, 2^-20 of the whole at most, is
- * left out. The tensor cores' additions cut off instead of rounding, so that errors grow with K: PROMOTE n adds their
- * sums to others, with rounding, every n steps. An Inf in A or B may give NaN.
+ * INPUT tf32: A and B are FP32, and the tensor cores read the upper 19 bits. A tensor map with convert = "tf32" rounds
+ * instead of cutting off. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high + low: high
+ * is the 19 bits that the tensor cores read of a itself, low is the rest (written by gemm_split). The kernel goes along
+ * K three times, for high*low, low*high and high*high, so that the small terms come first. low*low, at most 2^-20 of
+ * the whole, is left out. The tensor cores' additions cut off instead of rounding, so that errors grow with K. PROMOTE
+ * n adds their sums to others, with rounding, every n steps. An Inf in A or B may give NaN.
  *
- * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (or one warp,
- * PRODUCER_REGISTERS 0). A ring of STAGES buffers in shared memory connects them, each with two mbarriers: full (the
- * bytes have come) and empty (all who read them have done so, in every block of the cluster that was sent a part of
- * them).
+ * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (with PRODUCER_REGISTERS 0 one
+ * warp). A ring of STAGES buffers in shared memory connects them. Each stage has two mbarriers: full (the bytes have
+ * arrived) and empty (all readers have finished, in every block of the cluster that gets a part of the stage).
  *
  *     stage    | A: BLOCK_M x BLOCK_K | x STAGES   | B: BLOCK_N x BLOCK_K | x STAGES    | store buffers | barriers
  *     K-major    panels of LINE = min(BLOCK_K * SIZE, 128) bytes of a row, each BLOCK_M rows, swizzled over LINE
  *                bytes; SIZE: an element's, 2 or 4
  *     M-major    panels of 64 rows of A, each BLOCK_K lines of 128 bytes, swizzled over 128 bytes
  *
- * cooperative: all consumers share a tile, each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns,
- * each has a tile of its own, so that one multiplies while the other stores; the ring's order is what makes them
- * alternate.
+ * cooperative: all consumers share a tile; each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns; each
+ * has its own tile, so that one multiplies while the other stores. The order of the ring makes them alternate.
  *
- * Clusters: CLUSTER_M blocks one below the other need the same part of B, each loads a share and sends it to all;
- * likewise CLUSTER_N and A.
+ * Clusters: CLUSTER_M blocks, one below the other, need the same part of B. Each loads a share and sends it to all.
+ * CLUSTER_N does the same for A.
  *
- * SPLIT_K divides a tile's K into parts. FINISH cluster: its parts are the blocks of a cluster, which add their sums
- * through distributed shared memory in a fixed order. FINISH two_pass: any number of parts, each by a cluster of its
- * own, which leaves its sums in the workspace; a second launch, gemm_wgmma_finish, adds them in the order of the
- * parts, on many blocks, and may overlap the first one's end. With two_pass the grid's y says how many parts there
- * are: fewer where the workspace holds no more, and if it is 1 the first launch stores C itself.
+ * SPLIT_K divides a tile's K into parts. FINISH cluster: the blocks of a cluster have one part each and add their sums
+ * through distributed shared memory in a fixed order. FINISH two_pass: any number of parts, each computed by its own
+ * cluster, which leaves its sums in the workspace. A second launch, gemm_wgmma_finish, adds them in the order of the
+ * parts, on many blocks, and may overlap the first one's end. With two_pass the grid's y is the number of parts. It is
+ * lower where the workspace holds fewer; if it is 1, the first launch stores C itself.
  *
  *     workspace | part 0: | tile 0: block 0 of its cluster, 1, ... | tile 1 | ... | part 1 | ...
  *                 a block's: [sum / 4][thread][4], as the threads hold them
  *
- * STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of
- * steps (Osama et al., Stream-K, 2023). The block with a tile's first steps waits for the others' sums, which they
- * leave in the workspace, and adds them in the order of K; they never wait. So all blocks must be resident, and
- * `counts` must be 0 at first, as each launch leaves it.
+ * STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of steps
+ * (Osama et al., Stream-K, 2023). The other blocks of a tile leave their sums in the workspace and never wait. The
+ * block with the tile's first steps waits for them and adds them in the order of K. So all blocks must be resident, and
+ * `counts` must be 0 before the first launch; each launch leaves it at 0.
  *
  * Launches
  *
@@ -86,41 +84,41 @@
  *     BLOCK_K              64 bytes of a row, or a multiple of 128; 64 elements or more where an operand is M- or
  *                          N-major
  *     WARPGROUPS           consumers, 1 to 3; SCHEDULE pingpong: 2
- *     IN_FLIGHT            0: every stage's products are waited for; 1: a stage is given back when the next one's are
- *                          under way
- *     PRODUCER_REGISTERS   what setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest; 0: one
- *                          loading warp
+ *     IN_FLIGHT            0: a consumer waits for every stage's products; 1: it gives a stage back when the next one's
+ *                          products are in flight
+ *     PRODUCER_REGISTERS   registers that setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest;
+ *                          0: one loading warp
  *     MIN_BLOCKS           blocks per SM that the registers must suffice for
- *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: a cluster for
- *                          each tile
+ *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: one cluster per
+ *                          tile
  *     CLUSTER_M, CLUSTER_N, SPLIT_K   see above; a cluster has at most 8 blocks
  *     FINISH               cluster or two_pass: who adds the parts, see above; two_pass needs WORKSPACE 1, and
  *                          neither STREAM_K nor DEFER
- *     INTERLEAVE           of two_pass, 0: a part is consecutive steps along K; 1: part i has steps i, i + parts,
- *                          ..., so that what is read at one time lies close together in A's and B's rows
+ *     INTERLEAVE           of two_pass, 0: a part is consecutive steps along K; 1: part i has steps i, i + parts, ...,
+ *                          so that reads at one time are close together in the rows of A and B
  *     FINISH_WARPS         of gemm_wgmma_finish: warps that share the parts of the same sums, 1 to 32
  *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert:
- *                          through squares of RASTER tiles, a power of two, along a Hilbert curve (what is left at
- *                          the edges: grouped)
+ *                          through squares of RASTER tiles, a power of two, along a Hilbert curve (tiles at the edges
+ *                          that fill no square are grouped)
  *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave
  *                          too; needs WORKSPACE 1, PERSISTENT, cooperative, no DEFER
  *     PROMOTE              0; n: see above; the tile's sums take twice the registers
  *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes: it writes no
  *                          less); rows: through shared memory, whole rows by each warp (any ldc); direct: from
  *                          registers (any ldc)
- *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more. With beta and STORE tma the
- *                          old C comes through them too, as much of it as they hold while the products are still
- *                          being summed
+ *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more. With beta and STORE tma the old
+ *                          C also comes through them; as much as they hold is loaded while the products are still being
+ *                          summed
  *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of
  *                          the next tile; needs STORE tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
  *     HINT_A, HINT_B       0; 1: the L2 may drop it first; 2: the L2 should keep it
- *     ROTATE               0; n: tile i begins its sums i*n steps further along K and comes round, so that blocks
- *                          that need the same rows do not all ask for the same lines at once
+ *     ROTATE               0; n: tile i begins its sums i*n steps further along K and wraps around, so that blocks that
+ *                          need the same rows do not all request the same lines at once
  *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; of gemm_split a
  *                          multiple of 4
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: nothing is multiplied; 2 arithmetic
- * alone: nothing is loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied; 2 only
+ * arithmetic: nothing is loaded.
  *
  * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier,
  * setmaxnreg. Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32
@@ -234,10 +232,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 /* ---- the sum of the parts ---------------------------------------------------------------------------------------- */
 
 #if TWO_PASS
-/* C = alpha * (all parts) + beta * C: four sums a thread of the 32 that are number blockIdx.y in what block
- * blockIdx.x of each part left. Each warp adds consecutive parts, up to 16 of which are on their way at once, then
- * the first what the warps found: the order is fixed, so results are bit-identical. Without the 1 of the launch
- * bounds the compiler saves registers and has few on their way. */
+/* C = alpha * (all parts) + beta * C: each of 32 lanes adds four sums, number blockIdx.y of those that block blockIdx.x
+ * of each part left. Each warp adds consecutive parts, with up to 16 in flight at once. Then the first warp adds the
+ * warps' sums. The order is fixed, so results are bit-identical. Without the 1 in the launch bounds the compiler saves
+ * registers and keeps few loads in flight. */
 extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
     gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts,
                       const float *__restrict__ sums)

@@ -1,8 +1,8 @@
 /*
  * gemv.cu: y = alpha*op(A)*x + beta*y in FP32, with A a row-major M x N matrix and op(A) either A or its transpose.
  *
- * Bound by memory: every element of A is read once and used once, so a good configuration is one that keeps enough
- * independent 16-byte loads in flight. x is read again by every block, from L2.
+ * Bound by memory: every element of A is read once and used once. A good configuration keeps enough independent 16-byte
+ * loads in flight. x is read again by every block, from L2.
  *
  * Any M, N >= 1, any leading dimension, any 4-byte aligned pointers. With beta == 0, y is never read. One launch:
  *
@@ -28,15 +28,15 @@
  *
  *     BLOCK_SIZE   threads of a block, a multiple of GROUP
  *     GROUP        threads that go along one row (TRANSPOSE 0: a multiple of 32), or side by side (TRANSPOSE 1)
- *     ROWS         rows a thread has in flight: with TRANSPOSE 0 they share what is read of x
- *     ITEMS        vectors of a row a thread has in flight
+ *     ROWS         rows that a thread has in flight; with TRANSPOSE 0 they share what is read of x
+ *     ITEMS        vectors that a thread has in flight for each row
  *     VECTOR       floats per load: 1, 2, 4. Where pointers or lda do not allow it, loads are of single floats
- *     SPLIT        parts of the sums, each by a block of its own; the last block to come adds them, in order
- *     UNROLL       pragma text in front of the main loop
- *     STREAMING    1: loads of A are marked so that the caches do not keep them
+ *     SPLIT        parts of the sums, each computed by its own block; the block that finishes last adds them in order
+ *     UNROLL       pragma text before the main loop
+ *     STREAMING    1: loads of A are marked for early eviction from the caches
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are
- * collected; 2 arithmetic alone: A is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: instead of multiplying, the
+ * bits are collected; 2 only arithmetic: A is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -130,7 +130,7 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
     return reinterpret_cast<unsigned long long>(p) % (4 * width) == 0 && ld % width == 0;
 }
 
-/* The part of [0, n) that a split does. */
+/* The part of [0, n) that a split computes. */
 __device__ __forceinline__ int part_begin(int n, int part)
 {
     return (int)((long long)n * part / SPLIT);
@@ -150,7 +150,7 @@ __device__ __forceinline__ void give(float sum, int i, int length, float alpha, 
         __stcg(partial + (long long)blockIdx.y * length + i, sum);
 }
 
-/* With SPLIT: the block that comes last of those with elements [first, end) adds all parts. */
+/* With SPLIT: of the blocks with elements [first, end), the one that finishes last adds all parts. */
 __device__ __forceinline__ void add_parts(int first, int end, int length, float alpha, float beta, float *y,
                                           const float *partial, unsigned *count)
 {
@@ -158,7 +158,7 @@ __device__ __forceinline__ void add_parts(int first, int end, int length, float 
         __shared__ bool last;
         __threadfence();
         __syncthreads();
-        /* atomicInc wraps to zero at the last block, which leaves the counter ready for the next launch. */
+        /* atomicInc wraps to zero at the last block, so that the counter is ready for the next launch. */
         if (threadIdx.x == 0) last = atomicInc(count + blockIdx.x, SPLIT - 1) == SPLIT - 1;
         __syncthreads();
         if (!last) return;
@@ -265,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
               first = first_of_block + group * ROWS;
     const int begin = part_begin((N + VECTOR - 1) / VECTOR, blockIdx.y) * VECTOR;
     const int end = min(N, part_begin((N + VECTOR - 1) / VECTOR, blockIdx.y + 1) * VECTOR);
-    const float *row[ROWS]; /* past the last row: that one again, and not stored */
+    const float *row[ROWS]; /* past the last row: that row again, which is not stored */
     float sum[ROWS] = {};
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) row[r] = A + (long long)lda * min(first + r, M - 1);

@@ -2,9 +2,9 @@
  * prefix_sum.cu: y[i] = x[0] + ... + x[i] for n floats, n up to 2^40, in one pass over memory with decoupled
  * look-back (Merrill and Garland 2016).
  *
- * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS
- * floats (by a ticket, so that all tiles before it are taken by blocks that run), adds within the tile, publishes the
- * tile's sum, and looks back over the tiles before it until it meets one whose prefix is known:
+ * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats
+ * by a ticket, so that running blocks have all tiles before it. It adds within the tile, publishes the tile's sum, and
+ * looks back over the tiles before it until it finds one whose prefix is known:
  *
  *     tile       .. | prefix known | sum known | sum known | sum known | mine |
  *     state word    |   2, value   | 1, value  | 1, value  | 1, value  |   32 * LOOK words at a time; flag and value
@@ -14,16 +14,16 @@
  *                    row. Sums within a lane, a scan of a row by shuffles, rows one after the other, then the warps'
  *                    sums through shared memory
  *
- *     FLOW tile      a block a tile
- *     FLOW stream    as many blocks as fit, each taking tile after tile, with STAGES in shared memory (asynchronous
- *                    copies; each thread copies what it reads): one that is scanned, one whose sum is taken, the
- *                    others on their way. A separate warp looks back, for the second while the others scan the first.
- *                    The sequence with STAGES 3:
+ *     FLOW tile      one block per tile
+ *     FLOW stream    as many blocks as fit; each takes tile after tile, with STAGES of them in shared memory
+ *                    (asynchronous copies; each thread copies what it reads). One is scanned, one is summed, the others
+ *                    are in flight. A separate warp looks back for the second while the others scan the first. The
+ *                    sequence with STAGES 3:
  *
  *                        workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1
  *                        look-back warp           \_ publish sum, look back, publish prefix of 1 _/
  *
- * Sums are FP32. How far a block looks back depends on timing and with it the order of additions: results differ in
+ * Sums are FP32. How far a block looks back depends on timing, and so does the order of additions: results differ in
  * the last bits from run to run.
  *
  * Launches
@@ -36,11 +36,11 @@
  *
  * Parameters (macros; each has a default): FLOW; STAGES, at least 3; BLOCK_SIZE; ITEMS, a multiple of VECTOR;
  * VECTOR 1, 2, 4 (single floats where x or y is not aligned); STORE and LOAD `plain` or `streaming` (.cs; FLOW
- * stream: LOAD streaming goes past the L1); PAUSE nanoseconds between looks at a word that is not there yet; LOOK how
- * many words a lane fetches at once; MIN_BLOCKS blocks of a multiprocessor, for which the compiler limits registers
+ * stream: LOAD streaming goes past the L1); PAUSE nanoseconds between polls of a word that is not ready; LOOK words
+ * that a lane fetches at once; MIN_BLOCKS blocks per SM that the registers must suffice for
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: a copy; 2 arithmetic alone, with
- * tickets and look-back: nothing loaded, and stores behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: a copy; 2 only arithmetic, with
+ * tickets and look-back: nothing loaded, and stores under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -115,15 +115,15 @@ __device__ __forceinline__ u64 look(const u64 *at)
     return word;
 }
 
-/* The sum of all before tile `tile` > 0; by one whole warp, the same in all lanes. */
+/* The sum of everything before tile `tile` > 0. One whole warp calls it; all lanes get the same sum. */
 __device__ __forceinline__ float look_back(const u64 *words, long long tile)
 {
     const int lane = threadIdx.x % 32;
-    float value = 0.0f; /* of what this lane has looked at */
+    float value = 0.0f; /* of the tiles that this lane has seen */
     unsigned known = 0;
     for (long long next = tile - 1; !known; next -= 32 * LOOK) { /* lane k looks at tiles next - k, next - 32 - k, .. */
         u64 word[LOOK];
-        /* all on their way before the first is looked at; before the first tile there is nothing */
+        /* all loads are in flight before the first is used; nothing is before the first tile */
 #pragma unroll
         for (int j = 0; j < LOOK; ++j)
             word[j] = next - 32 * j - lane >= 0 ? look(words + next - 32 * j - lane) : (u64)PREFIX << 32;
@@ -210,7 +210,7 @@ __device__ __forceinline__ void load_tile(float (*held)[V], const float *x, long
 #endif
 }
 
-/* Begins to bring a tile to `stage`; the last tile, of which a part is missing, is there when this returns. */
+/* Begins to copy a tile to `stage`. The last tile, which may be incomplete, has been copied when this returns. */
 template <int V> __device__ __forceinline__ void begin_copy(float *stage, const float *x, long long n, long long tile)
 {
     float *to = stage + own_place<V>();
@@ -249,7 +249,7 @@ __device__ __forceinline__ long long take(u64 *ticket)
     return (long long)atomicAdd(ticket, 1ull);
 }
 
-/* The sum of all lanes' up to this one. */
+/* The sum of all lanes' values up to this lane. */
 __device__ __forceinline__ float scan_warp(float x)
 {
     const int lane = threadIdx.x % 32;
@@ -261,7 +261,7 @@ __device__ __forceinline__ float scan_warp(float x)
     return x;
 }
 
-/* Publishes a tile's sum and its prefix. Returns what lies before the tile; by one whole warp. */
+/* Publishes a tile's sum and its prefix. Returns the sum of everything before the tile. One whole warp calls it. */
 __device__ __forceinline__ float exchange(u64 *words, long long tile, float all)
 {
     const int lane = threadIdx.x % 32;
@@ -304,7 +304,7 @@ template <int V> __device__ __forceinline__ void scan_tile(const float *x, float
     }
     if (lane == 0) of_warp[warp] = sum;
     __syncthreads();
-    if (warp == 0) { /* the warps' sums become what lies before each */
+    if (warp == 0) { /* each warp's sum becomes the sum before that warp */
         const float total = scan_warp(lane < WARPS ? of_warp[lane] : 0.0f);
         const float before = exchange(state + 1, tile, __shfl_sync(0xffffffffu, total, 31));
         if (lane == 0) of_tiles_before = before;
@@ -335,8 +335,8 @@ template <int V> __device__ __forceinline__ void scan_tile(const float *x, float
 #if FLOW_IS == FLOW_stream
 constexpr int BOTH = BLOCK_SIZE + 32; /* workers and the look-back warp */
 
-/* Barriers 1 and 2: a tile's sums are there, by its parity; 3 and 4: what lies before it is. One side waits, the
- * other does not. */
+/* Barriers 1 and 2 (by the tile's parity): a tile's sums are ready. Barriers 3 and 4: the sum before it is. One side
+ * waits, the other does not. */
 __device__ __forceinline__ void await(int barrier)
 {
     asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory");

@@ -1,14 +1,14 @@
 /*
- * reduce.cu: one number from n floats, n up to 2^63: by REDUCE their sum, the sum of their absolute values (asum),
- * the root of the sum of their squares (nrm2), the sum of products with a second vector (dot), or the largest
- * absolute value with its place, the lowest of several (iamax).
+ * reduce.cu: one number from n floats, n up to 2^63. REDUCE says which: their sum, the sum of their absolute values
+ * (asum), the root of the sum of their squares (nrm2), the sum of products with a second vector (dot), or the largest
+ * absolute value and its lowest index (iamax).
  *
- * Bound by memory: every float is read once, and a good configuration is one that keeps enough independent loads in
- * flight. On an H200, the sum of 2^30 floats: 4.57 TB/s at best, 4.45 or more in a quarter of 300 random
- * configurations, 0.09 in the worst of them (one block of 64 threads an SM, one float a load).
+ * Bound by memory: every float is read once. A good configuration keeps enough independent loads in flight. The sum of
+ * 2^30 floats on an H200 reaches 4.57 TB/s at best, 4.45 or more in a quarter of 300 random configurations, and 0.09 in
+ * the worst of them (one block of 64 threads per SM, one float per load).
  *
- * A block reads a chunk of BLOCK_SIZE * ITEMS vectors, ITEMS of them per thread, and goes on with the chunk gridDim.x
- * further:
+ * A block reads a chunk of BLOCK_SIZE * ITEMS vectors, ITEMS of them per thread, and continues with the chunk gridDim.x
+ * further on:
  *
  *     x  |head|  chunk 0  |  chunk 1  | .. |  chunk g  | ..            | tail |
  *             block 0      block 1          block 0                     fewer floats than a chunk
@@ -16,9 +16,9 @@
  *     chunk  | item 0: BLOCK_SIZE vectors | item 1 | .. | item ITEMS-1 |   a thread's vectors are BLOCK_SIZE apart,
  *                                                                          so that each load of a warp is contiguous
  *
- * The head is what lies before the first address that VECTOR allows (at most 3 floats; none when x is aligned), head
- * and tail are read float by float. Any n >= 0, any 4-byte aligned x. Sums are FP32, per thread and per vector
- * component, then a tree.
+ * The head ends at the first address that VECTOR allows (at most 3 floats; none when x is aligned). Head and tail are
+ * read float by float. Any n >= 0, any 4-byte aligned x. Sums are FP32: per thread and per vector component, then by a
+ * tree.
  *
  * Launches
  *
@@ -45,20 +45,20 @@
  *     REDUCE          sum, asum, nrm2, dot or iamax: what is computed, the same for a whole job
  *     BLOCK_SIZE      threads of a block: a multiple of 32; for REDUCTION shared a power of two
  *     VECTOR          floats per load: 1, 2, 4
- *     ITEMS           independent loads a thread has in flight
- *     UNROLL          pragma text in front of the loop over chunks: empty, _Pragma("unroll") or _Pragma("unroll n")
+ *     ITEMS           independent loads that a thread has in flight
+ *     UNROLL          pragma text before the loop over chunks: empty, _Pragma("unroll") or _Pragma("unroll n")
  *     BLOCKS_PER_SM   not a macro of this file: it sets the grid, see above. With 0 (no loop) FINISH last_block is
  *                     about 10% slower than the others: every one of 65,536 blocks or more ends with a fence and an
  *                     atomic
  *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps'
- *                     sums, or `shared`, a tree in shared memory with a barrier a level
+ *                     sums, or `shared`, a tree in shared memory with one barrier per level
  *     FINISH          how blocks' sums are added: `last_block`, the block that finishes last adds all
  *                     (deterministic); `two_pass`, another launch adds them (deterministic); `atomic`, each block
  *                     adds to the output (not nrm2 and iamax)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load, and instead of adding a
- * float its bits are collected, two floats an instruction; 2 arithmetic alone: the additions, of a number that is not
- * loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load, and the bits of a
+ * float are collected instead of added, two floats per instruction; 2 only arithmetic: the additions, of a number that
+ * is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -86,7 +86,7 @@
 #define FINISH last_block
 #endif
 
-/* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define REDUCE_sum 1
@@ -130,7 +130,7 @@ static_assert(ITEMS >= 1, "ITEMS must be at least 1");
 
 constexpr long long CHUNK = (long long)BLOCK_SIZE * ITEMS * VECTOR;
 
-/* What a thread, a warp, a block have found. */
+/* The result of a thread, a warp or a block. */
 struct total {
     float value;
 #if WITH_INDEX
@@ -365,7 +365,7 @@ __device__ __forceinline__ void leave_total(total mine, total *partial, float *o
 #elif FINISH_IS == FINISH_two_pass
     if (tid == 0) partial[blockIdx.x] = mine;
 #else
-    /* atomicInc wraps to zero at the last block, which leaves the counter ready for the next launch. */
+    /* atomicInc wraps to zero at the last block, so that the counter is ready for the next launch. */
     __shared__ bool last;
     if (tid == 0) {
         partial[blockIdx.x] = mine;

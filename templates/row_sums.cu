@@ -1,25 +1,25 @@
 /*
  * row_sums.cu: the sum of every row of a matrix of floats.
  *
- * Bound by memory: every float is read once. ROW_THREADS threads share a row, ROWS_PER_BLOCK rows a block:
+ * Bound by memory: every float is read once. ROW_THREADS threads share a row, and a block has ROWS_PER_BLOCK rows:
  *
  *     row  | ROW_THREADS vectors | ROW_THREADS vectors | ..     a thread has ITEMS of them in flight; sums of its
  *                                                               vectors' components are kept apart
  *
- * A vector is VECTOR floats where the leading dimension and the matrix are aligned to it, else one float; decided
- * when the kernel runs. Sums are FP32, in a fixed order. Within a warp they are joined by shuffles, between warps of
- * a row in shared memory.
+ * A vector is VECTOR floats where the leading dimension and the matrix are aligned to it, otherwise one float; the
+ * kernel decides when it runs. Sums are FP32, in a fixed order. Within a warp they are joined by shuffles, between
+ * warps of a row in shared memory.
  *
  * Launch      row_sums (const float *a, float *sums, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
  *
  * Parameters (macros; each has a default)
  *     ROW_THREADS      32 to 1024, a power of two;   ROWS_PER_BLOCK
- *     VECTOR           1, 2, 4;   ITEMS  independent loads a thread
- *     UNROLL           pragma text in front of the loop over a row
+ *     VECTOR           1, 2, 4;   ITEMS  independent loads per thread
+ *     UNROLL           pragma text before the loop over a row
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added;
- * 2 arithmetic alone, of a number that is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
+ * added; 2 only arithmetic, on a number that is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

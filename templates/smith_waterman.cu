@@ -2,61 +2,60 @@
  * smith_waterman.cu: the best local alignment score of each of many pairs of sequences, affine gaps (Smith and Waterman
  * 1981, Gotoh 1982), in integers.
  *
- * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and with more of
- * them more different instructions are wanted at a time. GROUP threads align one pair (ARITHMETIC pairs and halves:
- * two). Each takes ROWS letters of a into registers and goes along b, one letter behind the thread above it:
+ * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and more warps
+ * need more different instructions at a time. GROUP threads align one pair (ARITHMETIC pairs and halves: two). Each
+ * takes ROWS letters of a into registers and goes along b, one letter behind the thread above it:
  *
- *            b ->                       for rows of GROUP * ROWS letters of a            (UNROLL_OUTER in front)
- *     a   |  thread 0    j          |       for letters j of b, and GROUP - 1 more       (UNROLL_INNER in front)
+ *            b ->                       for rows of GROUP * ROWS letters of a            (UNROLL_OUTER before)
+ *     a   |  thread 0    j          |       for letters j of b, and GROUP - 1 more       (UNROLL_INNER before)
  *     |   |  thread 1    j - 1      |           take H, F of the row above and b's letter from the thread before
  *     v   |  thread 2    j - 2      |           (shuffles); for ROWS letters             (always unrolled)
  *
  * Where a has more letters than the group's rows, `above` holds H and F of the group's last row for every letter of b:
- * two words a group, side by side for neighbouring groups. Sequences are stored letter by letter, a[i] of pair p at a +
- * i * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3). Before b begins and behind its end a thread sees a
- * letter that equals none: no score rises by it, so that the loop has no case of its own for them.
+ * two words per group, adjacent for neighbouring groups. Sequences are stored letter by letter, a[i] of pair p at a + i
+ * * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3). Outside b a thread sees a letter that equals no
+ * other. It raises no score, so that the loop needs no special case.
  *
- *     ARITHMETIC plain    32-bit integers, max as the language has it (for sm_90 the compiler may use DPX instructions
- *                         all the same)
+ *     ARITHMETIC plain    32-bit integers, max of C++ (for sm_90 the compiler may still use DPX instructions)
  *     ARITHMETIC dpx      32-bit integers by Hopper's DPX intrinsics: max(a + b, c) and max(a, b, c) in one
  *                         instruction; emulated below sm_90
  *     ARITHMETIC pairs    two pairs of sequences in the halves of 32-bit words, DPX on 16 bits: scores must stay below
  *                         16384
- *     ARITHMETIC halves   as pairs, but what is only added is added as FP16: scores must stay below 2000
+ *     ARITHMETIC halves   as pairs, but pure additions are done in FP16: scores must stay below 2000
  *
- * What is kept of H is H - open, which is what gaps begin with; the score s has open added, so that it does for the
- * diagonal too. DPX instructions share a pipe of half rate with other integer ones (62.9 results a cycle and
- * multiprocessor measured, FP16 additions 119), so what counts is how many a cell takes:
+ * H is kept as H - open, with which gaps begin. The score s has open added, so that the same value serves the diagonal.
+ * DPX instructions share a half-rate execution unit with other integer instructions (62.9 results per cycle and SM
+ * measured; 119 FP16 additions). So the number of instructions per cell decides:
  *
- *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may put elsewhere. Half
- *                         an instruction for the best score, by maxima of three
- *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a
- *                         subtraction in 32 bits then does for both halves (MINUS says by which instruction)
- *     halves              E, F and H = max(diagonal + s, E, F), with both additions left to the FP16 pipe. It takes
- *                         integers up to 2047, as they are, for multiples of 2^-24 (subnormal numbers and those of the
- *                         first exponent), so that 16-bit words are FP16 numbers and integers in order at the same
- *                         time. Negative ones are not, but E and F are cut off at 0 (`relu`, without cost), and then no
- *                         negative number is the largest of three
+ *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may move to another
+ *                         unit. The best score takes half an instruction, by maxima of three
+ *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative. One 32-bit
+ *                         subtraction then serves both halves (MINUS selects its instruction)
+ *     halves              E, F and H = max(diagonal + s, E, F), with both additions on the FP16 unit. Integers up to
+ *                         2047 are, bit by bit, multiples of 2^-24 in FP16 (subnormal numbers and those of the first
+ *                         exponent), so 16-bit words have the same order as integers and as FP16 numbers. Negative
+ *                         numbers have not, but E and F are cut off at 0 (`relu`, at no cost), so that no negative
+ *                         number is the largest of three
  *
  *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or
  *                         at least KEY, and s = max(match - (a ^ b), -mismatch)
- *     SIMILARITY permute  the four scores of b's letter are the bytes of a word, one a letter of a; one instruction
+ *     SIMILARITY permute  the four scores of b's letter are the bytes of a word, one per letter of a; one instruction
  *                         takes the bytes that two letters select
  *
  * Launches
  *     smith_waterman        (const signed char *a, const signed char *b, int *score, uint2 *above, int count,
  *                            int length_a, int length_b)
- *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE), EACH being 2 for pairs and halves, else 1
+ *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE), EACH is 2 for pairs and halves, otherwise 1
  *         block BLOCK_SIZE
  *         above: grid * BLOCK_SIZE / GROUP * length_b elements
  *
  * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32;
- * ROWS, even; AHEAD 1 to fetch b's letters a step before they are wanted; MINUS `add` or `multiply` (a multiplication
- * by 1 with addition goes to another pipe than DPX instructions do; for pairs alone); UNROLL_OUTER, UNROLL_INNER pragma
- * text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
+ * ROWS, even; AHEAD 1 fetches b's letters one step before they are used; MINUS `add` or `multiply` (a multiplication by
+ * 1 with addition uses another unit than DPX instructions; only for pairs); UNROLL_OUTER, UNROLL_INNER pragma text.
+ * MATCH, MISMATCH, OPEN (the whole cost of a gap's first letter), EXTEND, KEY are the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and
- * written, nothing is scored; 2 arithmetic alone: no letter is read, and `above` is neither.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: letters and `above` are read
+ * and written, nothing is scored; 2 only arithmetic: no letter is read, and `above` is neither.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -188,12 +187,11 @@ __device__ __forceinline__ number largest(number a, number b)
 }
 #endif
 
-/* One cell. `left`, `diagonal`, `up` are what is kept of H there; s has OPEN added. Returns H, plus FLOOR; minus_open()
- * makes of it what is kept. */
+/* One cell. `left`, `diagonal`, `up` are the kept values of H there; s has OPEN added. Returns H plus FLOOR, which
+ * minus_open() converts to the value that is kept. */
 #if ARITHMETIC_IS == ARITHMETIC_halves
 constexpr int FLOOR = 0;
-constexpr number NOTHING =
-    (0x8000u | OPEN) * 0x10001u; /* what is kept of H = 0: -OPEN as FP16 has it, sign and magnitude */
+constexpr number NOTHING = (0x8000u | OPEN) * 0x10001u; /* the kept value of H = 0: -OPEN in FP16, sign and magnitude */
 __device__ __forceinline__ number add_fp16(number a, number b)
 {
     number sum;
@@ -219,7 +217,7 @@ __device__ __forceinline__ number cell(number &e, number &f, number left, number
     f = add_max(f, both(-EXTEND), up);
     return add_max(diagonal, s, max3(e, f, both(FLOOR)));
 }
-/* `one` is 1, which the compiler must not know. Neither half borrows: both are at least OPEN. */
+/* `one` is 1, but the compiler must not know it. Neither half borrows, because both are at least OPEN. */
 __device__ __forceinline__ number minus_open(number h, int one)
 {
     return (MINUS_IS == MINUS_multiply ? h * (number)one : h) - both(OPEN);
@@ -239,8 +237,8 @@ __device__ __forceinline__ number minus_open(number h, int)
 }
 #endif
 
-/* The letters of the group's pairs at one place, a byte each, as they are in memory. `even`: neighbouring letters are
- * one 16-bit word. */
+/* The letters of the group's pairs at one position, one byte each, as in memory. `even`: neighbouring letters are one
+ * 16-bit word. */
 __device__ __forceinline__ unsigned fetch(const signed char *from, int second, bool even)
 {
 #if SWEETSPOT_VARIANT == 2
@@ -253,22 +251,23 @@ __device__ __forceinline__ unsigned fetch(const signed char *from, int second, b
 }
 
 /*
- * What a row and a column make of their letters, and the score of both (s + OPEN). A row behind the end of a and a
- * column outside b meet nothing that equals their letter.
+ * How a row and a column store their letters, and the score of both (s + OPEN). The letters of rows after the end of a
+ * and of columns outside b equal no other letter.
  */
 #if SIMILARITY_IS == SIMILARITY_permute
 constexpr unsigned OUTSIDE = 0x0404, BEHIND = EACH == 2 ? 0xcc88 : 0x4444;
 struct column {
     unsigned first, second; /* byte k: the score of letter k in a */
 };
-/* A selector: the byte of its letter and zero bytes, which are a non-negative byte's sign (EACH 2) or those of 0. */
+/* A selector: the byte of its letter, and zero bytes, which are the sign of a non-negative byte (EACH 2) or the bytes
+ * of 0. */
 __device__ __forceinline__ unsigned of_row(unsigned letters)
 {
     return EACH == 2 ? (letters & 0xff) * 0x11 + (letters >> 8) * 0x1100 + 0xc480 : letters | 0x4440;
 }
 __device__ __forceinline__ unsigned table(unsigned letter)
 {
-    unsigned match; /* the PTX instruction shifts everything out where C++ leaves open what happens */
+    unsigned match; /* the PTX instruction shifts everything out where C++ leaves the result undefined */
     asm("shl.b32 %0, %1, %2;" : "=r"(match) : "r"(MATCH + MISMATCH), "r"(8 * letter));
     return (OPEN - MISMATCH) * 0x01010101u + match;
 }
@@ -278,7 +277,7 @@ __device__ __forceinline__ column of_column(unsigned letters)
 }
 __device__ __forceinline__ number similarity(unsigned row, column c)
 {
-    unsigned s; /* not __byte_perm(), which leaves no sign to be selected */
+    unsigned s; /* not __byte_perm(), which cannot select signs */
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(s) : "r"(c.first), "r"(c.second), "r"(row));
     return (number)s;
 }
@@ -300,7 +299,7 @@ __device__ __forceinline__ number similarity(unsigned row, column c)
 }
 #endif
 
-/* A thread's letters of a from `first` on, and what lies to the left of the first column. */
+/* A thread's letters of a from `first` on, and the values to the left of the first column. */
 __device__ __forceinline__ void take_rows(unsigned (&row)[ROWS], number (&kept)[ROWS], number (&e)[ROWS],
                                           const signed char *a, int first, int count, int pair, int second, bool even,
                                           int length_a)
@@ -334,8 +333,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     const int lane = threadIdx.x % GROUP, group = (blockIdx.x * BLOCK_SIZE + threadIdx.x) / GROUP;
     const bool mine = (long long)group * EACH < count;
     const int pair =
-        mine ? group * EACH : 0; /* a group without a pair does the first again: shuffles need all threads */
-    const int second = pair + 1 < count ? 1 : 0; /* a group without a second pair does its first twice */
+        mine ? group * EACH : 0; /* a group without a pair repeats the first one: shuffles need all threads */
+    const int second = pair + 1 < count ? 1 : 0; /* a group without a second pair uses its first twice */
     const bool even =
         (count | reinterpret_cast<unsigned long long>(a) | reinterpret_cast<unsigned long long>(b)) % 2 == 0;
     const long long groups = (long long)gridDim.x * (BLOCK_SIZE / GROUP);

@@ -1,17 +1,17 @@
 /*
  * softmax.cu: y[i][j] = exp(x[i][j] - m) / sum over k of exp(x[i][k] - m), m the largest of row i.
  *
- * Bound by memory: at best every float is read once and written once. ROW_THREADS threads share a row, ROWS_PER_BLOCK
- * rows a block.
+ * Bound by memory: at best every float is read once and written once. ROW_THREADS threads share a row, and a block has
+ * ROWS_PER_BLOCK rows.
  *
  *     METHOD registers   a thread keeps its HELD floats of the row in registers between reading and writing. Rows
- *                        longer than ROW_THREADS * HELD are done like `online`
+ *                        longer than ROW_THREADS * HELD use `online`
  *     METHOD online      the largest and the sum are found together while reading (Milakov and Gimelshein 2018: when a
- *                        larger element turns up, the sum so far is multiplied by the exponential of the difference),
+ *                        larger element appears, the sum so far is multiplied by the exponential of the difference),
  *                        then the row is read again, mostly from the caches
  *
- * Vectors of VECTOR floats where the number of columns and the matrices allow it, else single floats; decided when the
- * kernel runs. exp(x) is exp2(x * log2(e)) by the hardware.
+ * Accesses are vectors of VECTOR floats where the number of columns and the matrices allow it, otherwise single floats;
+ * the kernel decides when it runs. exp(x) is the hardware's exp2(x * log2(e)).
  *
  * Launch      softmax (const float *x, float *y, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
@@ -19,8 +19,8 @@
  * Parameters (macros; each has a default): ROW_THREADS, a power of two from 32; ROWS_PER_BLOCK; VECTOR 1, 2, 4; METHOD;
  * HELD, a multiple of VECTOR; STORE `plain` or `streaming` (st.global.cs)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: no exponentials; 2 arithmetic alone:
- * nothing loaded, and stores behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: no exponentials; 2 only
+ * arithmetic: nothing loaded, and stores under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -64,7 +64,7 @@ namespace
 {
 
 constexpr int WARPS = ROW_THREADS / 32;
-constexpr float LEAST = -3.402823466e38f; /* not infinity: the difference of two infinities is no number */
+constexpr float LEAST = -3.402823466e38f; /* not infinity: the difference of two infinities is NaN */
 
 /* The largest element and the sum of exponentials relative to it. */
 struct found {
@@ -88,8 +88,7 @@ __device__ __forceinline__ found join(found a, found b)
     return {largest, a.sum * exponential(a.largest - largest) + b.sum * exponential(b.largest - largest)};
 }
 
-/* Over the ROW_THREADS threads of a row, known to all of them. Contains a barrier of the block where a row has several
- * warps. */
+/* Over the ROW_THREADS threads of a row; all of them get it. Contains a block barrier if a row has several warps. */
 __device__ __forceinline__ found join_row(found mine)
 {
 #pragma unroll
@@ -199,7 +198,7 @@ template <int V> __device__ __forceinline__ void in_registers(const float *x, fl
     for (int i = 0; i < COUNT; ++i)
 #pragma unroll
         for (int v = 0; v < V; ++v) mine.largest = fmaxf(mine.largest, held[i][v]);
-            /* Exponentials relative to the thread's own largest: one more factor, and no second barrier. */
+            /* Exponentials relative to the thread's own largest element cost one more factor, but no second barrier. */
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
 #pragma unroll

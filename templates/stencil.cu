@@ -6,10 +6,9 @@
  *     x: (height + 2 * RADIUS) x (width + 2 * RADIUS) floats, its element (i + RADIUS, j + RADIUS) being the formula's
  *     (i, j); y: height x width
  *
- * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its
- * operands for itself. A thread computes TILE_Y outputs, one below the other, in VECTOR neighbouring columns; the
- * next of TILE_X such lies BLOCK_X * VECTOR columns on. It goes down the rows of x and adds what it reads to every
- * output that needs it:
+ * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its own
+ * operands. A thread computes TILE_X patches of TILE_Y rows by VECTOR neighbouring columns, which are BLOCK_X * VECTOR
+ * columns apart. It goes down the rows of x and adds what it reads to every output that needs it:
  *
  *     RADIUS rows above       VECTOR floats each, for the columns' sums
  *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs need from it,
@@ -18,10 +17,10 @@
  *
  * It reads from where STAGING says:
  *
- *     STAGING shared   the block brings its part of x to shared memory first, rows PADDING floats longer than needed,
- *                      COPY floats at a time
- *     STAGING async    the same by asynchronous copies, past the registers
- *     STAGING none     from x itself, that is from the L1; with READ_ONLY 1 through the read-only path
+ *     STAGING shared   the block first copies its part of x to shared memory, with rows PADDING floats longer than
+ *                      needed, COPY floats at a time
+ *     STAGING async    the same by asynchronous copies, which bypass the registers
+ *     STAGING none     from x itself, so from the L1; with READ_ONLY 1 through the read-only path
  *
  * Where rows of x or y are not aligned to vectors, global memory is accessed float by float.
  *
@@ -36,9 +35,8 @@
  * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or
  * 4, PADDING, a multiple of both, READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of
- * multiplied and added; 2 arithmetic alone: nothing of x is loaded, and stores are behind a condition that never
- * holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
+ * multiplied and added; 2 only arithmetic: nothing of x is loaded, and stores are under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -104,7 +102,7 @@ __device__ constexpr int common_divisor(int a, int b)
 constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of the block's threads in a row */
 constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = WIDE * TILE_X + 2 * RADIUS;
 constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING; /* of a staged row */
-/* Floats a read, from a whole row and from its middle. */
+/* Floats per read, from a whole row and from its middle. */
 constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS);
 
 template <int L> struct vector_of;
@@ -152,7 +150,8 @@ __device__ __forceinline__ float combine(float sum, float factor, float x)
 #endif
 }
 
-/* The block's part of x, from its upper left corner on, L floats at a time, one by one where rows are not aligned. */
+/* Copies the block's part of x, beginning at its upper left corner, L floats at a time; float by float where rows are
+ * not aligned. */
 struct global_memory {
     const float *x;
     int top, left, rows, cols;
@@ -201,7 +200,7 @@ template <bool ALIGNED> __device__ __forceinline__ void bring(float *stage, cons
     for (int i = threadIdx.y; i < ROWS; i += BLOCK_Y)
 #pragma unroll
         for (int j = threadIdx.x * C; j < COLS; j += BLOCK_X * C) {
-            /* what goes past COLS, less than 4, is still in the row */
+            /* less than 4 floats pass COLS, and they are still in the row */
             if (STAGING_IS == STAGING_async && SWEETSPOT_VARIANT != 2) {
                 const int row = from.top + i, col = from.left + j;
                 if (row < from.rows && col < from.cols)

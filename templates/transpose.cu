@@ -2,8 +2,8 @@
  * transpose.cu: the transpose of a matrix of floats, out of place (transpose) and, for a square one, in place
  * (transpose_in_place).
  *
- * Bound by memory: every float is read once and written once. A block takes a tile of TILE_ROWS x TILE_COLS to shared
- * memory and writes it turned:
+ * Bound by memory: every float is read once and written once. A block copies a tile of TILE_ROWS x TILE_COLS to shared
+ * memory and writes it transposed:
  *
  *     A (rows x cols)                      tile in shared memory          B (cols x rows)
  *     row r  | .. TILE_COLS floats .. |    row r of the tile, chunks of   row c | .. TILE_ROWS floats .. |
@@ -11,8 +11,8 @@
  *     floats of V rows at a time                                          V rows
  *
  * Every thread first issues all its loads (TILE_ROWS * TILE_COLS / V / BLOCK_SIZE vectors of V floats), then stores
- * them to shared memory. Then it collects each vector of B from V rows of the tile. Which bank an element lies in
- * decides whether that is one access or up to 32:
+ * them to shared memory. Then it collects each vector of B from V rows of the tile. The banks of these elements decide
+ * whether that takes one access or up to 32:
  *
  *     LAYOUT plain     place r * TILE_COLS + c
  *     LAYOUT padding   place r * (TILE_COLS + 1) + c: a column's elements lie in different banks, but vectors are no
@@ -21,7 +21,7 @@
  *                      no further memory
  *
  * V is VECTOR where the matrix allows it: where both leading dimensions are multiples of VECTOR and both matrices are
- * aligned; else 1, decided when the kernel runs, so that any size is right.
+ * aligned; otherwise 1. The kernel decides when it runs, so that any size is right.
  *
  * Launches
  *     transpose           (const float *a, float *b, int rows, int cols)
@@ -31,21 +31,23 @@
  *         grid   t * (t + 1) / 2, t = ceil_div(n, TILE_ROWS);   block  BLOCK_SIZE;   twice that much shared memory
  *
  * Parameters (macros; each has a default)
- *     TILE_ROWS, TILE_COLS   powers of two from 32
- *     BLOCK_SIZE             threads, a power of two from 32
+ *     TILE_ROWS, TILE_COLS   powers of two, 32 or more
+ *     BLOCK_SIZE             threads, a power of two, 32 or more
  *     VECTOR                 1, 2, 4 floats an access
  *     LAYOUT                 see above
- *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8 tiles
- *     BY_LINE                1: where V is 1, a warp writes whole rows of the turned tile, each access from where a
- *                            line of 128 bytes begins. 0: 32 floats from wherever the tile's part of the row begins,
- *                            which touch five sectors of 32 bytes where rows are not aligned, two of them in part
+ *     ORDER                  the order in which blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8
+ *                            tiles
+ *     BY_LINE                1: where V is 1, a warp writes whole rows of the transposed tile, and each access begins
+ *                            at a line of 128 bytes. 0: each access begins where the tile's part of the row begins.
+ *                            Where rows are not aligned, such an access touches five sectors of 32 bytes, two of them
+ *                            in part
  *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not needed again
- *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: the L2 brings 256
- *                            bytes where it misses)
+ *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: on a miss the L2
+ *                            fetches 256 bytes)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, a transposition having no
- * arithmetic but that of addresses; 2 that arithmetic and shared memory alone: no load, and stores behind a condition
- * that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because a
+ * transposition has only the arithmetic of addresses; 2 only that arithmetic and shared memory: no load, and stores
+ * under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -178,14 +180,14 @@ template <int V> __device__ __forceinline__ void store(float *to, const float *x
     }
 }
 
-/* Vectors of a tile a thread reads and writes, all in flight at once. */
+/* Vectors of a tile that a thread reads and writes; all are in flight at once. */
 template <int V> struct share {
     static constexpr int count = TILE_ROWS * TILE_COLS / V / BLOCK_SIZE;
 };
 
-/* Where in the tile this thread's vector `i` lies when the tile is read, ACROSS vectors a row. All are powers of two;
- * written so that the thread's part does not depend on i and i's part is a constant: otherwise addresses cost more
- * instructions than are left (with single floats 59 for each 32, measured). */
+/* The position in the tile of this thread's vector `i` when the tile is read, with ACROSS vectors per row. All are
+ * powers of two. The thread's part does not depend on i, and i's part is a constant: otherwise addresses dominate (59
+ * instructions for 32 single floats, measured). */
 template <int V> __device__ __forceinline__ int read_row(int i)
 {
     constexpr int ACROSS = TILE_COLS / V;
@@ -199,8 +201,8 @@ template <int V> __device__ __forceinline__ int read_col(int i)
                ? (int)threadIdx.x % ACROSS * V
                : ((int)threadIdx.x + i % (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE)) * BLOCK_SIZE) * V;
 }
-/* Where it lies when it is written: the first of V rows, and the column. A warp takes 32 rows; GROUPS warps, or one
- * warp in GROUPS steps, all of them. */
+/* Its position when it is written: the first of V rows, and the column. A warp takes 32 rows. GROUPS warps, or one warp
+ * in GROUPS steps, take all rows. */
 template <int V> __device__ __forceinline__ int write_row(int i)
 {
     constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
@@ -216,7 +218,8 @@ template <int V> __device__ __forceinline__ int write_col(int i)
            lane / (32 / V);
 }
 
-/* Reads this thread's part of the tile at (row, col) of a rows x cols matrix to registers. WHOLE: all of it exists. */
+/* Reads this thread's part of the tile at (row, col) of a rows x cols matrix to registers. WHOLE: the tile lies within
+ * the matrix. */
 template <int V, bool WHOLE>
 __device__ __forceinline__ void fetch_some(float (&held)[share<V>::count][V], const float *a, int rows, int cols,
                                            int row, int col)
@@ -262,7 +265,8 @@ template <int V> __device__ __forceinline__ void keep(float *tile, const float (
     }
 }
 
-/* The tile, turned, to (row, col) of a rows x cols matrix. A warp writes 32 / V vectors along each of V rows of B. */
+/* Writes the transposed tile to (row, col) of a rows x cols matrix. A warp writes 32 / V vectors along each of V rows
+ * of B. */
 template <int V, bool WHOLE>
 __device__ __forceinline__ void release_some(const float *tile, float *b, int rows, int cols, int row, int col)
 {
@@ -291,7 +295,7 @@ __device__ __forceinline__ void release_by_line(const float *tile, float *b, int
         float *const to = b + (long long)(row + from_col) * cols + col;
         /* row of the tile, from -31 to 31 */
         const int first = (int)(threadIdx.x % 32) - (int)(reinterpret_cast<unsigned long long>(to) / 4 % 32);
-        /* 32 rows on, the swizzle is the same */
+        /* the swizzle repeats every 32 rows */
         const float *const from = tile + place<1>(first & 31, from_col) - (first < 0 ? 32 * PITCH : 0);
         float out[GROUPS + 1];
 #pragma unroll

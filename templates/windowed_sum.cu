@@ -1,16 +1,16 @@
 /*
- * windowed_sum.cu: y[i] = the sum of x[j] over |j - i| <= RADIUS, zero outside, to show whether staging in shared
- * memory pays where the L1 cache already does the same job.
+ * windowed_sum.cu: y[i] = the sum of x[j] over |j - i| <= RADIUS, with zeros outside. It shows whether staging in
+ * shared memory pays where the L1 cache already does the same job.
  *
- *     STAGING shared   a block brings its BLOCK_SIZE + 2 * RADIUS elements to shared memory first
+ *     STAGING shared   a block first copies its BLOCK_SIZE + 2 * RADIUS elements to shared memory
  *     STAGING none     every thread reads its 2 * RADIUS + 1 elements from global memory, most of them from the L1
  *
  * Both add in the same order. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n, RADIUS <= BLOCK_SIZE.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load from global memory, their
- * bits collected instead of added (staged: one element goes through shared memory and back), and the store; 2
- * arithmetic alone: the additions, of a number that is not loaded or of what was put into shared memory without
- * loading, and a store behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load from global memory,
+ * their bits collected instead of added (staged: one element goes through shared memory and back), and the store; 2
+ * only arithmetic: the additions, of a number that is not loaded or of what was put into shared memory without loading,
+ * and a store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -34,7 +34,7 @@
 #endif
 static_assert(RADIUS <= BLOCK_SIZE, "RADIUS must not exceed BLOCK_SIZE");
 
-/* The sum of two elements, or what takes its place. */
+/* The sum of two elements, or the variant's replacement. */
 __device__ __forceinline__ float add(float a, float b)
 {
 #if SWEETSPOT_VARIANT == 1
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     for (int k = 0; k <= 2 * RADIUS; ++k) sum += stage[tid + k];
 #endif
 #else
-    if (at >= RADIUS && at + RADIUS < n) { /* all but the ends: no test for each element */
+    if (at >= RADIUS && at + RADIUS < n) { /* all windows but those at the ends need no test per element */
 #pragma unroll
         for (int k = -RADIUS; k <= RADIUS; ++k) sum = add(sum, LOAD(__ldg(x + at + k)));
     } else {

@@ -15,7 +15,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/node/node_frame.h"
+#include "tuner/node/node_message.h"
 
 static const char *how, *text;
 static struct frame_writer out;
@@ -59,8 +59,7 @@ static void send_file(int number, int64_t size)
 {
     char hash[HASH_TEXT_SIZE], *path = text_format("/nowhere/%d.cubin", number);
     hash_content("", 0, hash);
-    frame_put_json(&out, FRAME_FILE, 0,
-                   json_pack("{s:s, s:s, s:I}", "path", path, "hash", hash, "size", (json_int_t)size));
+    node_message_put(&out, FRAME_FILE, 0, &(struct node_file){.path = path, .hash = hash, .size = size});
     free(path);
 }
 

@@ -23,4 +23,30 @@ static inline struct store *opened_store(const char *format, ...)
     return store;
 }
 
+// How many of its trials are "ok", and the reason of one that is not.
+struct statuses {
+    int64_t ok, others;
+    char reason[256];
+};
+
+static inline int count_status(void *user, const struct trial *trial)
+{
+    struct statuses *s = user;
+    if (trial->status == STATUS_OK) s->ok++;
+    if (trial->status == STATUS_OK) return 0;
+    s->others++;
+    snprintf(s->reason, sizeof s->reason, "%s", trial->reason);
+    return 0;
+}
+
+static inline struct statuses statuses(const char *folder, const char *name)
+{
+    struct store *store = opened_store("%s/%s", folder, name);
+    struct statuses s = {0};
+    struct error err;
+    assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
+    store_close(store);
+    return s;
+}
+
 #endif

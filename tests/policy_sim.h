@@ -49,6 +49,18 @@ static inline double at_once(struct sim *s)
     return 1e-3;
 }
 
+// Log-uniform from 0.05 s to 5 s.
+static inline double hundredfold(struct sim *s)
+{
+    return 0.05 * pow(100, random_unit(&s->random));
+}
+
+static inline double third_of_a_second(struct sim *s)
+{
+    (void)s;
+    return 0.3;
+}
+
 static inline double falling(int number)
 {
     return 1.0 / number;

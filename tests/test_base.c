@@ -1,6 +1,9 @@
 // tuner/base: durations, edit distances, paths, and files that may be packed or cut off.
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "search/space/random.h"
@@ -110,6 +113,35 @@ TEST(only_a_regular_file_of_bounded_size_is_read)
     assert_int_equal(errno, ENOENT);
     unlink(pipe);
     unlink(file);
+    rmdir(folder);
+}
+
+TEST(a_file_that_unpacks_to_too_much_is_an_error)
+{
+    enum { BOMB = 128 << 20, PLAIN = 768 << 20 };
+    char folder[] = "/tmp/sweetspot-base-XXXXXX", bomb[64], plain[64], *zeros = calloc(BOMB, 1);
+    struct error err = {""};
+    assert_non_null(mkdtemp(folder));
+    snprintf(bomb, sizeof bomb, "%s/bomb.gz", folder);
+    snprintf(plain, sizeof plain, "%s/plain", folder);
+    if (gzip_write_file(bomb, zeros, BOMB, &err)) fail_msg("%s", err.message);
+    assert_null(gzip_read_file(bomb, NULL, &err));
+    assert_non_null(strstr(err.message, "it unpacks to more than 100 times its size"));
+    free(zeros);
+#ifndef __SANITIZE_ADDRESS__ // its own memory counts, too
+    int fd = open(plain, O_WRONLY | O_CREAT, 0600), status;
+    assert_true(fd >= 0 && !ftruncate(fd, PLAIN));
+    close(fd);
+    pid_t child = fork();
+    if (!child) {
+        setrlimit(RLIMIT_AS, &(struct rlimit){PLAIN, PLAIN});
+        _exit(gzip_read_file(plain, NULL, &err) || !strstr(err.message, "memory"));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    unlink(plain);
+#endif
+    unlink(bomb);
     rmdir(folder);
 }
 

@@ -5,12 +5,12 @@
 #include <jansson.h>
 
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 enum { LINES = 200, COLUMNS = 120, FIELDS = 7 };
 
-static void BENCHMARKS_is_short_and_narrow(void **state)
+TEST(BENCHMARKS_is_short_and_narrow)
 {
-    (void)state;
     char *text = text_read_file("BENCHMARKS.md", NULL);
     int lines = 0;
     assert_non_null(text);
@@ -37,9 +37,8 @@ static bool read_row(char *line, char *fields[FIELDS])
     return true;
 }
 
-static void every_row_is_a_job_and_README_shows_ten_at_most(void **state)
+TEST(every_row_is_a_job_and_README_shows_ten_at_most)
 {
-    (void)state;
     char *text = text_read_file("tests/measure/benchmarks.tsv", NULL), *fields[FIELDS], *rest;
     int rows = 0, readme = 0;
     assert_non_null(text);
@@ -102,9 +101,8 @@ static void check_file(const char *path)
     json_decref(root);
 }
 
-static void every_figure_names_machine_commit_and_command(void **state)
+TEST(every_figure_names_machine_commit_and_command)
 {
-    (void)state;
     glob_t found;
     assert_int_equal(glob("docs/benchmarks/*.json", 0, NULL, &found), 0);
     assert_true(found.gl_pathc > 10);
@@ -113,9 +111,8 @@ static void every_figure_names_machine_commit_and_command(void **state)
 }
 
 // Each is in the list of their README, which has the machine, and says which command its figures are from.
-static void every_experiment_is_listed_and_names_machine_and_command(void **state)
+TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
-    (void)state;
     glob_t found;
     char *list = text_read_file("docs/experiments/README.md", NULL);
     assert_non_null(list);
@@ -162,9 +159,8 @@ static void skip_without_jq(void)
     if (missing) skip();
 }
 
-static void the_tables_are_what_the_files_say(void **state)
+TEST(the_tables_are_what_the_files_say)
 {
-    (void)state;
     skip_without_jq();
     struct outcome_of_command r = e2e_run(folder, "bash tests/measure/tables.sh check");
     if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
@@ -172,9 +168,8 @@ static void the_tables_are_what_the_files_say(void **state)
 }
 
 // A copy of the documents in which one figure differs: of a file, then of both tables that have it.
-static void a_changed_figure_is_noticed(void **state)
+TEST(a_changed_figure_is_noticed)
 {
-    (void)state;
     skip_without_jq();
     static const char *const changes[] = {
         "sed -i '/\"time\": *\\[/{n;s/[1-9]/0/}' docs/benchmarks/gemv.json",
@@ -193,15 +188,4 @@ static void a_changed_figure_is_noticed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(BENCHMARKS_is_short_and_narrow),
-        cmocka_unit_test(every_row_is_a_job_and_README_shows_ten_at_most),
-        cmocka_unit_test(every_figure_names_machine_commit_and_command),
-        cmocka_unit_test(every_experiment_is_listed_and_names_machine_and_command),
-        cmocka_unit_test(the_tables_are_what_the_files_say),
-        cmocka_unit_test(a_changed_figure_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

@@ -1,6 +1,7 @@
 // The compiler (NVRTC, no GPU needed) driven by hand over its protocol, and the shipped templates for two
 // architectures.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <sys/time.h>
 
@@ -51,9 +52,8 @@ static void expect_status(json_t *answer, const char *status)
                  json_get_string(answer, "reason", ""));
 }
 
-static void entries_have_symbols_and_what_ptxas_says(void **state)
+TEST(entries_have_symbols_and_what_ptxas_says)
 {
-    (void)state;
     char *folder = e2e_folder("entries");
     write_source(folder);
     json_t *answer = compile(
@@ -72,9 +72,8 @@ static void entries_have_symbols_and_what_ptxas_says(void **state)
     e2e_remove(folder);
 }
 
-static void what_ptxas_refuses_without_a_word_has_a_reason(void **state)
+TEST(what_ptxas_refuses_without_a_word_has_a_reason)
 {
-    (void)state;
     char *folder = e2e_folder("refused");
     e2e_write(folder, "x.cu",
               "__constant__ float a[12000], b[12000];\n"
@@ -87,9 +86,8 @@ static void what_ptxas_refuses_without_a_word_has_a_reason(void **state)
     e2e_remove(folder);
 }
 
-static void unroll_pragmas_reach_the_compiler(void **state)
+TEST(unroll_pragmas_reach_the_compiler)
 {
-    (void)state;
     char *folder = e2e_folder("pragma");
     int64_t bytes[2];
     static const char *const pragmas[] = {"_Pragma(\\\"unroll 1\\\")", "_Pragma(\\\"unroll\\\")"};
@@ -106,9 +104,8 @@ static void unroll_pragmas_reach_the_compiler(void **state)
     e2e_remove(folder);
 }
 
-static void the_same_request_comes_from_the_cache_until_an_included_file_changes(void **state)
+TEST(the_same_request_comes_from_the_cache_until_an_included_file_changes)
 {
-    (void)state;
     char *folder = e2e_folder("cache");
     static const bool expected[] = {false, true, false, true};
     write_source(folder);
@@ -124,9 +121,8 @@ static void the_same_request_comes_from_the_cache_until_an_included_file_changes
     e2e_remove(folder);
 }
 
-static void a_cubin_that_is_gone_is_compiled_again(void **state)
+TEST(a_cubin_that_is_gone_is_compiled_again)
 {
-    (void)state;
     char *folder = e2e_folder("gone");
     write_source(folder);
     for (int i = 0; i < 3; i++) {
@@ -141,9 +137,8 @@ static void a_cubin_that_is_gone_is_compiled_again(void **state)
     e2e_remove(folder);
 }
 
-static void errors_name_the_line_and_a_missing_kernel_is_one(void **state)
+TEST(errors_name_the_line_and_a_missing_kernel_is_one)
 {
-    (void)state;
     char *folder = e2e_folder("errors");
     write_source(folder);
     json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"what\"}");
@@ -162,9 +157,8 @@ static void errors_name_the_line_and_a_missing_kernel_is_one(void **state)
     e2e_remove(folder);
 }
 
-static void a_compile_is_cancelled_at_its_deadline(void **state)
+TEST(a_compile_is_cancelled_at_its_deadline)
 {
-    (void)state;
     char *folder = e2e_folder("deadline"), *text = text_copy("extern \\\"C\\\" __global__ void k(float *x) { ");
     for (int i = 0; i < 2000; i++) {
         char *longer =
@@ -185,9 +179,8 @@ static void a_compile_is_cancelled_at_its_deadline(void **state)
     e2e_remove(folder);
 }
 
-static void nonsense_is_answered(void **state)
+TEST(nonsense_is_answered)
 {
-    (void)state;
     char *folder = e2e_folder("nonsense");
     static const char *const requests[] = {"{\"id\":1,\"op\":\"dance\"}\n", "no json\n",
                                            "{\"id\":1,\"op\":\"compile\"}\n",
@@ -213,9 +206,8 @@ static char *numbered(const char *format, int count)
     return list;
 }
 
-static void no_option_entry_folder_or_macro_is_dropped(void **state)
+TEST(no_option_entry_folder_or_macro_is_dropped)
 {
-    (void)state;
     char *folder = e2e_folder("many"), *options = numbered("\"-DX%d=%d\"", 600),
          *defines = numbered("\"Y%d\":\"%d\"", 600), *entries = numbered("\"k<%d>\"", 70),
          *folders = numbered("\"nosuch/%d\"", 600);
@@ -243,9 +235,8 @@ static void no_option_entry_folder_or_macro_is_dropped(void **state)
     e2e_remove(folder);
 }
 
-static void what_is_not_a_string_is_refused_by_name(void **state)
+TEST(what_is_not_a_string_is_refused_by_name)
 {
-    (void)state;
     char *folder = e2e_folder("strings");
     static const struct {
         const char *member, *reason;
@@ -267,9 +258,8 @@ static void what_is_not_a_string_is_refused_by_name(void **state)
     e2e_remove(folder);
 }
 
-static void a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out(void **state)
+TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
 {
-    (void)state;
     char *folder = e2e_folder("log"), *lines = numbered("int x%d = undefined_name_%d;\n", 90);
     static const char *const members = "\"entries\":[]";
     for (char *comma = lines; (comma = strchr(comma, ','));) *comma = ' ';
@@ -289,9 +279,8 @@ static void a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out(void
 }
 
 // wgmma and TMA exist only on Hopper: templates refuse other architectures with a message.
-static void a_template_for_hopper_alone_says_so(void **state)
+TEST(a_template_for_hopper_alone_says_so)
 {
-    (void)state;
     char *folder = e2e_folder("hopper");
     struct outcome_of_command r =
         e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache %s/cache", folder);
@@ -302,9 +291,8 @@ static void a_template_for_hopper_alone_says_so(void **state)
 }
 
 // Three configurations of the first job of every template, one of its other jobs and for Ampere.
-static void the_shipped_templates_compile_for_hopper_and_ampere(void **state)
+TEST(the_shipped_templates_compile_for_hopper_and_ampere)
 {
-    (void)state;
     char *folder = e2e_folder("templates");
     struct outcome_of_command r =
         e2e_run(folder,
@@ -325,22 +313,4 @@ static void the_shipped_templates_compile_for_hopper_and_ampere(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_have_symbols_and_what_ptxas_says),
-        cmocka_unit_test(what_ptxas_refuses_without_a_word_has_a_reason),
-        cmocka_unit_test(unroll_pragmas_reach_the_compiler),
-        cmocka_unit_test(the_same_request_comes_from_the_cache_until_an_included_file_changes),
-        cmocka_unit_test(a_cubin_that_is_gone_is_compiled_again),
-        cmocka_unit_test(errors_name_the_line_and_a_missing_kernel_is_one),
-        cmocka_unit_test(a_compile_is_cancelled_at_its_deadline),
-        cmocka_unit_test(nonsense_is_answered),
-        cmocka_unit_test(no_option_entry_folder_or_macro_is_dropped),
-        cmocka_unit_test(what_is_not_a_string_is_refused_by_name),
-        cmocka_unit_test(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out),
-        cmocka_unit_test(a_template_for_hopper_alone_says_so),
-        cmocka_unit_test(the_shipped_templates_compile_for_hopper_and_ampere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

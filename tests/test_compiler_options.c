@@ -1,6 +1,7 @@
 // Parameters that are options of the compiler: what is refused, that candidates are compiled with them, and that the
 // header's instructions have the winner's.
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #define FAKE "export SWEETSPOT_NVCC=none; export " SCRIPTED ";"
 
@@ -26,9 +27,8 @@ static char *write_job(const char *parameters, const char *options)
     return folder;
 }
 
-static void a_mistaken_option_is_refused_with_file_and_line(void **state)
+TEST(a_mistaken_option_is_refused_with_file_and_line)
 {
-    (void)state;
     static const struct {
         const char *parameters, *options, *message; // NULL: it is sound
     } cases[] = {
@@ -71,9 +71,8 @@ static int registers_of(const char *out, const char *config)
     return atoi(at + strlen("ok"));
 }
 
-static void candidates_are_compiled_with_the_option_unless_the_value_leaves_it_out(void **state)
+TEST(candidates_are_compiled_with_the_option_unless_the_value_leaves_it_out)
 {
-    (void)state;
     char *folder = write_job("{ name = \"LIMIT\"; option = \"--maxrregcount=%\"; values = [0, 32]; }, { name = \"O\"; "
                              "option = \"--ptxas-options=-O%\"; values = [\"\", \"1\"]; }",
                              "");
@@ -87,9 +86,8 @@ static void candidates_are_compiled_with_the_option_unless_the_value_leaves_it_o
     e2e_remove(folder);
 }
 
-static void the_header_has_the_winners_options_and_no_macro_for_them(void **state)
+TEST(the_header_has_the_winners_options_and_no_macro_for_them)
 {
-    (void)state;
     char *folder = write_job("{ name = \"LIMIT\"; option = \"--maxrregcount=%\"; values = [64]; }, { name = \"FAST\"; "
                              "option = \"-use_fast_math\"; values = [0]; }",
                              "\"--fmad=false\"");
@@ -118,12 +116,4 @@ static void the_header_has_the_winners_options_and_no_macro_for_them(void **stat
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_mistaken_option_is_refused_with_file_and_line),
-        cmocka_unit_test(candidates_are_compiled_with_the_option_unless_the_value_leaves_it_out),
-        cmocka_unit_test(the_header_has_the_winners_options_and_no_macro_for_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 // Completion: the scripts have every command and option of the tables, and the shells can read them.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
+#include "tests/testing.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
 
@@ -53,9 +54,8 @@ static void expect_options(struct expectation *e, const struct command *command)
     free(part);
 }
 
-static void every_option_of_every_command_is_there(void **state)
+TEST(every_option_of_every_command_is_there)
 {
-    (void)state;
     static const char *const shells[] = {"bash", "zsh", "fish"};
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         char *text = printed(shells[i]);
@@ -71,9 +71,8 @@ static void every_option_of_every_command_is_there(void **state)
     }
 }
 
-static void the_shells_can_read_it(void **state)
+TEST(the_shells_can_read_it)
 {
-    (void)state;
     static const struct {
         const char *shell, *check;
     } shells[] = {{"bash", "bash -n"}, {"zsh", "zsh -n"}, {"fish", "fish --no-execute"}};
@@ -88,9 +87,8 @@ static void the_shells_can_read_it(void **state)
     e2e_remove(folder);
 }
 
-static void bash_completes_by_it(void **state)
+TEST(bash_completes_by_it)
 {
-    (void)state;
     static const struct {
         const char *words, *completions;
     } cases[] = {
@@ -118,23 +116,19 @@ static void bash_completes_by_it(void **state)
     e2e_remove(folder);
 }
 
-static void an_unknown_shell_is_refused(void **state)
+TEST(an_unknown_shell_is_refused)
 {
-    (void)state;
     char *err;
     assert_int_equal(finished_run(&cmd_completion, NULL, &err, "completion", "bsh", NULL), 2);
     assert_contains(err, "unknown shell 'bsh'; did you mean 'bash'? (known: bash, zsh, fish)");
     free(err);
 }
 
-int main(void)
+static int hand_over(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_option_of_every_command_is_there),
-        cmocka_unit_test(the_shells_can_read_it),
-        cmocka_unit_test(bash_completes_by_it),
-        cmocka_unit_test(an_unknown_shell_is_refused),
-    };
+    (void)state;
     commands_hand_over(commands);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_MAIN(hand_over, NULL)

@@ -1,6 +1,7 @@
 // A job's present kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
 // whether the search finds it or not. And baselines that are programs.
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #define WORKERS "export SWEETSPOT_NVCC=none; export " SCRIPTED ";"
 
@@ -21,9 +22,8 @@ static char *write_job(const char *current)
     return folder;
 }
 
-static void a_mistaken_present_kernel_is_refused_with_file_and_line(void **state)
+TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
 {
-    (void)state;
     static const struct {
         const char *current, *message; // NULL: it is sound
     } cases[] = {
@@ -73,9 +73,8 @@ static struct outcome_of_command tune(const char *folder)
 }
 
 // X = 2 takes 1.25 ms, X = 7, which wins, 1 ms.
-static void a_configuration_is_measured_first_and_compared_with_the_winner(void **state)
+TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
 {
-    (void)state;
     char *folder = write_job("current = { X = 2; MODE = \"good\"; };");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
@@ -101,9 +100,8 @@ static void a_configuration_is_measured_first_and_compared_with_the_winner(void 
     e2e_remove(folder);
 }
 
-static void one_that_the_search_finds_races_once_and_is_shown_as_both(void **state)
+TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
 {
-    (void)state;
     char *folder = write_job("current = { X = 7; MODE = \"good\"; };");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
@@ -118,9 +116,8 @@ static void one_that_the_search_finds_races_once_and_is_shown_as_both(void **sta
     e2e_remove(folder);
 }
 
-static void another_kernel_is_compiled_from_its_own_file(void **state)
+TEST(another_kernel_is_compiled_from_its_own_file)
 {
-    (void)state;
     char *folder = write_job("current = { template = \"old.cu\"; entry = \"k_old\"; launch = { "
                              "grid = [ \"N / 2\" ]; block = [ 64 ]; }; };");
     struct outcome_of_command r =
@@ -135,9 +132,8 @@ static void another_kernel_is_compiled_from_its_own_file(void **state)
     e2e_remove(folder);
 }
 
-static void one_that_is_wrong_is_named_and_left_out(void **state)
+TEST(one_that_is_wrong_is_named_and_left_out)
 {
-    (void)state;
     char *folder = write_job("current = { X = 2; MODE = \"wrong\"; };");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
@@ -147,9 +143,8 @@ static void one_that_is_wrong_is_named_and_left_out(void **state)
     e2e_remove(folder);
 }
 
-static void one_that_does_not_compile_ends_the_run_with_its_name(void **state)
+TEST(one_that_does_not_compile_ends_the_run_with_its_name)
 {
-    (void)state;
     char *folder = write_job("current = { entry = \"k_old\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };");
     struct outcome_of_command r = e2e_run(
         folder, "cd %s && " WORKERS " FAKE_HELPER_ERROR=reference $BIN/sweetspot tune job.cfg --store job.db -q",
@@ -162,9 +157,8 @@ static void one_that_does_not_compile_ends_the_run_with_its_name(void **state)
 
 #define PROGRAM(name, function) "{ name = \"" name "\"; library = \"old.cu\"; function = \"" function "\"; }"
 
-static void mistaken_programs_are_refused_with_file_and_line(void **state)
+TEST(mistaken_programs_are_refused_with_file_and_line)
 {
-    (void)state;
     static const struct {
         const char *baselines, *message; // NULL: it is sound
     } cases[] = {
@@ -205,9 +199,8 @@ static void mistaken_programs_are_refused_with_file_and_line(void **state)
 }
 
 // One is built, one does not compile, one crashes the worker while the job is set up, and one in the final.
-static void a_program_that_fails_costs_its_own_figure_and_the_others_are_compared(void **state)
+TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
 {
-    (void)state;
     char *folder = write_job("baselines = ( " PROGRAM("program", "f") ", " PROGRAM(
         "early_crash", "crash") ", "
                                 "{ name = \"bad\"; library = \"broken.cu\"; function = \"f\"; }, " PROGRAM("late_crash",
@@ -227,17 +220,4 @@ static void a_program_that_fails_costs_its_own_figure_and_the_others_are_compare
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_mistaken_present_kernel_is_refused_with_file_and_line),
-        cmocka_unit_test(a_configuration_is_measured_first_and_compared_with_the_winner),
-        cmocka_unit_test(one_that_the_search_finds_races_once_and_is_shown_as_both),
-        cmocka_unit_test(another_kernel_is_compiled_from_its_own_file),
-        cmocka_unit_test(one_that_is_wrong_is_named_and_left_out),
-        cmocka_unit_test(one_that_does_not_compile_ends_the_run_with_its_name),
-        cmocka_unit_test(mistaken_programs_are_refused_with_file_and_line),
-        cmocka_unit_test(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 // `make deb`: the package has what `make install` installs, says what it needs, and works from wherever it is unpacked.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 static char folder[] = "/tmp/sweetspot-deb-XXXXXX", *project;
 
@@ -29,9 +30,8 @@ static void skip_without_dpkg(void)
 }
 
 // The programs are built already; make's own settings are of no concern here.
-static void the_package_is_built_with_what_it_needs(void **state)
+TEST(the_package_is_built_with_what_it_needs)
 {
-    (void)state;
     skip_without_dpkg();
     struct outcome_of_command r =
         e2e_run(folder,
@@ -54,9 +54,8 @@ static void the_package_is_built_with_what_it_needs(void **state)
     e2e_done(&r);
 }
 
-static void it_has_the_files_of_make_install(void **state)
+TEST(it_has_the_files_of_make_install)
 {
-    (void)state;
     skip_without_dpkg();
     struct outcome_of_command r = e2e_run(
         folder,
@@ -75,9 +74,8 @@ static void it_has_the_files_of_make_install(void **state)
     e2e_done(&r);
 }
 
-static void unpacked_anywhere_it_works(void **state)
+TEST(unpacked_anywhere_it_works)
 {
-    (void)state;
     skip_without_dpkg();
     struct outcome_of_command r = e2e_run(
         folder,
@@ -97,12 +95,4 @@ static void unpacked_anywhere_it_works(void **state)
     e2e_done(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_package_is_built_with_what_it_needs),
-        cmocka_unit_test(it_has_the_files_of_make_install),
-        cmocka_unit_test(unpacked_anywhere_it_works),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 #include "tests/sanitized.h"
+#include "tests/testing.h"
 
 #include <math.h>
 
@@ -38,9 +39,8 @@ static size_t brute_force(const double *times, size_t candidates, size_t problem
     return fewest;
 }
 
-static void a_kernel_set_is_as_small_as_brute_force_finds(void **state)
+TEST(a_kernel_set_is_as_small_as_brute_force_finds)
 {
-    (void)state;
     enum { CANDIDATES = 10, MOST = 12 };
     struct random rng;
     random_seed(&rng, 5);
@@ -72,9 +72,8 @@ static void a_kernel_set_is_as_small_as_brute_force_finds(void **state)
     }
 }
 
-static void a_problem_that_nothing_can_do_has_no_kernel_set(void **state)
+TEST(a_problem_that_nothing_can_do_has_no_kernel_set)
 {
-    (void)state;
     struct kernel_set set;
     assert_int_equal(
         kernel_set_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, NULL, 0.1, &set), -1);
@@ -82,9 +81,8 @@ static void a_problem_that_nothing_can_do_has_no_kernel_set(void **state)
 
 // Tiles of 64 and 128 on a device that holds 100 blocks: 120 tiles of the larger kind are two waves, and the nearest
 // problem, of 90, does not show it.
-static void what_is_held_back_gets_the_kernel_with_the_least_expected_time(void **state)
+TEST(what_is_held_back_gets_the_kernel_with_the_least_expected_time)
 {
-    (void)state;
     const double times[] = {1.1, 2.2, 4.0, 1.0, 2.0, 2.7}, relative_times[] = {1.1, 2.2, 2.7, 1, 2, 4};
     const bool holdout[] = {false, false, true};
     const int64_t sizes[] = {904, 1800, 1200};
@@ -100,9 +98,8 @@ static void what_is_held_back_gets_the_kernel_with_the_least_expected_time(void 
     assert_int_equal(set.chosen[0], 1);
 }
 
-static void distances_know_ratio_and_alignment(void **state)
+TEST(distances_know_ratio_and_alignment)
 {
-    (void)state;
     assert_true(fn_distance((int64_t[]){1024, 64}, (int64_t[]){1024, 64}, 2) == 1);
     assert_true(fn_distance((int64_t[]){1024}, (int64_t[]){512}, 1) == 2);
     assert_true(fn_distance((int64_t[]){1024}, (int64_t[]){1023}, 1) > 1.9); // nearer to 600 than to its neighbour
@@ -110,9 +107,8 @@ static void distances_know_ratio_and_alignment(void **state)
 }
 
 // Two criteria with optima in different corners: a strategy that serves both must find both.
-static void a_strategy_with_two_criteria_finds_both_optima(void **state)
+TEST(a_strategy_with_two_criteria_finds_both_optima)
 {
-    (void)state;
     struct symbols *symbols = symbols_new();
     struct space *space = space_new(symbols);
     struct error err;
@@ -206,9 +202,8 @@ static void write_space(const char *folder, const char *kernel)
     free(text);
 }
 
-static void the_kernels_of_a_final_are_an_event(void **state)
+TEST(the_kernels_of_a_final_are_an_event)
 {
-    (void)state;
     char *folder = e2e_folder("each_events");
     write_space(folder, plain);
     struct outcome_of_command r = e2e_run(folder,
@@ -237,9 +232,8 @@ static void the_kernels_of_a_final_are_an_event(void **state)
     e2e_remove(folder);
 }
 
-static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
+TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
 {
-    (void)state;
     char *folder = e2e_folder("each");
     write_space(folder, plain);
     struct outcome_of_command r = e2e_run(folder,
@@ -322,9 +316,8 @@ static void keep_binaries(const char *folder)
 }
 
 // Both kernels are loaded, and a launch takes the one for its sizes. (Nothing is verified in a replayed run.)
-static void embedded_kernels_are_launched_by_size(void **state)
+TEST(embedded_kernels_are_launched_by_size)
 {
-    (void)state;
     static const char program[] =
         "#define E_DRIVER_API\n#include \"fake_driver.h\"\n#include \"e.h\"\n"
         "static struct e_kernels k;\n"
@@ -364,9 +357,8 @@ static void embedded_kernels_are_launched_by_size(void **state)
 }
 
 // A configuration without a stage for a problem cannot do it, and the selector knows.
-static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
+TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
 {
-    (void)state;
     char *folder = e2e_folder("cannot");
     write_space(folder, even);
     struct outcome_of_command r = e2e_run(folder,
@@ -396,9 +388,8 @@ static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
 }
 
 // One kernel is within the regret everywhere and each other one is the fastest of one problem: all are in the final.
-static void every_finalist_takes_part_however_many_there_are(void **state)
+TEST(every_finalist_takes_part_however_many_there_are)
 {
-    (void)state;
     enum { PROBLEMS = 60 };
     char *folder = e2e_folder("many");
     json_t *trials = json_array(), *values = json_array(), *problems = json_array();
@@ -442,9 +433,8 @@ static void every_finalist_takes_part_however_many_there_are(void **state)
     e2e_remove(folder);
 }
 
-static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
+TEST(relative_time_is_the_work_of_a_block_times_the_waves)
 {
-    (void)state;
     char *folder = e2e_folder("wave_model");
     e2e_write(folder, "x.cu", "\n");
     e2e_write(folder, "job.cfg",
@@ -486,9 +476,8 @@ static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
     e2e_remove(folder);
 }
 
-static void a_problem_is_held_back_only_with_each(void **state)
+TEST(a_problem_is_held_back_only_with_each)
 {
-    (void)state;
     char *folder = e2e_folder("holdout");
     write_space(folder, plain);
     struct outcome_of_command r = e2e_run(
@@ -499,9 +488,8 @@ static void a_problem_is_held_back_only_with_each(void **state)
     e2e_remove(folder);
 }
 
-static void a_trial_is_judged_by_what_it_adds_to_the_best_kernels(void **state)
+TEST(a_trial_is_judged_by_what_it_adds_to_the_best_kernels)
 {
-    (void)state;
     struct problem problems[2] = {{.weight = 1}, {.weight = 1}};
     const struct job job = {.objective = OBJECTIVE_EACH, .tuned_count = 2, .problems = problems};
     struct incumbent best;
@@ -519,22 +507,4 @@ static void a_trial_is_judged_by_what_it_adds_to_the_best_kernels(void **state)
     incumbent_release(&best);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trial_is_judged_by_what_it_adds_to_the_best_kernels),
-        cmocka_unit_test(a_kernel_set_is_as_small_as_brute_force_finds),
-        cmocka_unit_test(a_problem_that_nothing_can_do_has_no_kernel_set),
-        cmocka_unit_test(what_is_held_back_gets_the_kernel_with_the_least_expected_time),
-        cmocka_unit_test(distances_know_ratio_and_alignment),
-        cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
-        cmocka_unit_test(the_kernels_of_a_final_are_an_event),
-        cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
-        cmocka_unit_test(embedded_kernels_are_launched_by_size),
-        cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
-        cmocka_unit_test(every_finalist_takes_part_however_many_there_are),
-        cmocka_unit_test(relative_time_is_the_work_of_a_block_times_the_waves),
-        cmocka_unit_test(a_problem_is_held_back_only_with_each),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

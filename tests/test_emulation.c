@@ -1,6 +1,7 @@
 // templates/gemm_simt.cu, transpose.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU (tests/emulation):
 // configurations of every way through the template are right, and mistakes in it are seen.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 // Compiles a template with these macros, after a sed script, and runs it. `what`: of the files in tests/emulation.
 static struct outcome_of_command emulate(const char *folder, const char *template, const char *what, const char *script,
@@ -55,9 +56,8 @@ static const char *const configurations[] = {
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=2 -DCOLUMN_WISE=7",
 };
 
-static void products_are_right_in_emulation(void **state)
+TEST(products_are_right_in_emulation)
 {
-    (void)state;
     char *folder = e2e_folder("emulation");
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++) {
         struct outcome_of_command r = emulate(folder, "gemm_simt", "gemm_simt", "", configurations[i]);
@@ -68,9 +68,8 @@ static void products_are_right_in_emulation(void **state)
     e2e_remove(folder);
 }
 
-static void mistakes_in_the_template_are_seen_in_emulation(void **state)
+TEST(mistakes_in_the_template_are_seen_in_emulation)
 {
-    (void)state;
     static const struct {
         const char *script, *macros;
     } cases[] = {
@@ -104,9 +103,8 @@ static void mistakes_in_the_template_are_seen_in_emulation(void **state)
     e2e_remove(folder);
 }
 
-static void parts_of_sums_on_tensor_cores_are_added_right_in_emulation(void **state)
+TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
 {
-    (void)state;
     static const char *const cases[] = {
         "-DSPLIT_K=5 -DBLOCK_M=128 -DBLOCK_N=48 -DCLUSTER_M=1 -DPERSISTENT=0",
         "-DSPLIT_K=19 -DBLOCK_M=128 -DBLOCK_N=32 -DCLUSTER_M=2 -DPERSISTENT=0 -DFINISH_WARPS=1 -DOUTPUT=f32",
@@ -140,9 +138,8 @@ static void parts_of_sums_on_tensor_cores_are_added_right_in_emulation(void **st
     e2e_remove(folder);
 }
 
-static void transpositions_are_right_in_emulation(void **state)
+TEST(transpositions_are_right_in_emulation)
 {
-    (void)state;
     static const char *const cases[] = {
         "-DTILE=32 -DBLOCK_SIZE=64 -DVECTOR=4 -DORDER=columns",
         "-DTILE=32 -DBLOCK_SIZE=128 -DVECTOR=2 -DORDER=squares -DLAYOUT=padding",
@@ -177,13 +174,4 @@ static void transpositions_are_right_in_emulation(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_right_in_emulation),
-        cmocka_unit_test(mistakes_in_the_template_are_seen_in_emulation),
-        cmocka_unit_test(parts_of_sums_on_tensor_cores_are_added_right_in_emulation),
-        cmocka_unit_test(transpositions_are_right_in_emulation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

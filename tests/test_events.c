@@ -2,8 +2,7 @@
 // tests/golden/tune_json.txt has every member of a run's; here are the cases that it has not, and docs/events.md held
 // against what is written.
 #include "tests/e2e.h"
-
-#include <stdbool.h>
+#include "tests/testing.h"
 
 enum { EVENTS_MOST = 4000 };
 
@@ -54,9 +53,8 @@ static const json_t *find(const struct events *events, const char *kind, size_t 
     return NULL;
 }
 
-static void every_member_is_documented(void **state)
+TEST(every_member_is_documented)
 {
-    (void)state;
     char *folder = e2e_folder("events"), *document = text_read_file("docs/events.md", NULL);
     assert_non_null(document);
     struct outcome_of_command r = tune(folder, "-q");
@@ -89,9 +87,8 @@ static void every_member_is_documented(void **state)
     e2e_remove(folder);
 }
 
-static void the_winner_of_the_events_is_that_of_the_store(void **state)
+TEST(the_winner_of_the_events_is_that_of_the_store)
 {
-    (void)state;
     char *folder = e2e_folder("events_winner");
     struct outcome_of_command r = tune(folder, "-q"), compare;
     struct events events = read_events(r.out);
@@ -122,9 +119,8 @@ static void the_winner_of_the_events_is_that_of_the_store(void **state)
     e2e_remove(folder);
 }
 
-static void an_interrupted_run_ends_with_its_exit_status(void **state)
+TEST(an_interrupted_run_ends_with_its_exit_status)
 {
-    (void)state;
     char *folder = e2e_folder("events_interrupt");
     struct outcome_of_command r =
         e2e_run(folder,
@@ -145,9 +141,8 @@ static void an_interrupted_run_ends_with_its_exit_status(void **state)
     e2e_remove(folder);
 }
 
-static void a_run_that_fails_says_why(void **state)
+TEST(a_run_that_fails_says_why)
 {
-    (void)state;
     char *folder = e2e_folder("events_failure");
     struct outcome_of_command r = tune(folder, "--device replay:none.json");
     struct events events = read_events(r.out);
@@ -170,9 +165,8 @@ static void a_run_that_fails_says_why(void **state)
     e2e_remove(folder);
 }
 
-static void closing_the_pipe_does_not_end_the_run(void **state)
+TEST(closing_the_pipe_does_not_end_the_run)
 {
-    (void)state;
     char *folder = e2e_folder("events_pipe");
     struct outcome_of_command r =
         e2e_run(folder,
@@ -191,9 +185,8 @@ static void closing_the_pipe_does_not_end_the_run(void **state)
     e2e_remove(folder);
 }
 
-static void several_jobs_end_with_one_event_for_all(void **state)
+TEST(several_jobs_end_with_one_event_for_all)
 {
-    (void)state;
     char *folder = e2e_folder("events_jobs");
     struct outcome_of_command r =
         e2e_run(folder,
@@ -218,15 +211,4 @@ static void several_jobs_end_with_one_event_for_all(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_is_documented),
-        cmocka_unit_test(the_winner_of_the_events_is_that_of_the_store),
-        cmocka_unit_test(an_interrupted_run_ends_with_its_exit_status),
-        cmocka_unit_test(a_run_that_fails_says_why),
-        cmocka_unit_test(closing_the_pipe_does_not_end_the_run),
-        cmocka_unit_test(several_jobs_end_with_one_event_for_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

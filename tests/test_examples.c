@@ -3,9 +3,9 @@
 // binaries for two devices runs on devices that tests/launch/fake_gpus.c stands in for. Results are checked on a GPU by
 // test_gpu_header.
 #include "tests/examples.h"
+#include "tests/testing.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 static char *folder;
 
@@ -107,9 +107,8 @@ static const char no_gpu[] =
     "$CUDA_HOME/lib/stubs/libcuda.so 2>/dev/null | head -n 1) stub/libcuda.so.1; export LD_LIBRARY_PATH=stub; fi; "
     "CUDA_VISIBLE_DEVICES=";
 
-static void each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu(void **state)
+TEST(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu)
 {
-    (void)state;
     size_t built = 0;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         if (!example_have(programs[i].compiler)) continue;
@@ -128,9 +127,8 @@ static void each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu(
 }
 
 // Three devices, of which the header has two by name; every product is computed from what the kernel is given.
-static void two_devices_take_their_own_binaries(void **state)
+TEST(two_devices_take_their_own_binaries)
 {
-    (void)state;
     static const char fake[] = "gcc() { command gcc " STRICT
                                " -O3 -march=native -DSGEMM_2048_ALLOW_UNVERIFIED -I'%s'/tests/launch '%s'/tests/launch/"
                                "fake_gpus.c \"${@/-lcudart_static/-lm}\"; }";
@@ -149,9 +147,8 @@ static void two_devices_take_their_own_binaries(void **state)
     free(project);
 }
 
-static void the_script_says_what_it_lacks(void **state)
+TEST(the_script_says_what_it_lacks)
 {
-    (void)state;
     if (!example_have("python3")) skip();
     struct outcome_of_command r = example_build(folder, "embedded_cubin.py", "");
     example_done(&r);
@@ -206,9 +203,8 @@ static void tune_each(void)
     json_decref(problems);
 }
 
-static void the_program_with_several_kernels_is_made(void **state)
+TEST(the_program_with_several_kernels_is_made)
 {
-    (void)state;
     if (!example_have("nvcc")) skip();
     tune_each();
     struct outcome_of_command r = e2e_run(
@@ -223,14 +219,4 @@ static void the_program_with_several_kernels_is_made(void **state)
     e2e_done(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu),
-        cmocka_unit_test(two_devices_take_their_own_binaries),
-        cmocka_unit_test(the_script_says_what_it_lacks),
-        cmocka_unit_test(the_program_with_several_kernels_is_made),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

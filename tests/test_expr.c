@@ -2,30 +2,32 @@
 #include "search/space/expr.h"
 #include "tests/testing.h"
 
-// A = 12, B = -5, Z = 0, MODE = "shuffle", device.max_shared = 232448.
-static struct symbols *make_symbols(void)
+static struct symbols *s; // of each test
+static int64_t values[6];
+
+static int tear_down(void **state)
 {
-    struct symbols *s = symbols_new();
-    symbols_add(s, "A", EXPR_INT, NULL);
-    symbols_add(s, "B", EXPR_INT, NULL);
-    symbols_add(s, "Z", EXPR_INT, NULL);
-    symbols_add(s, "MODE", EXPR_STRING, NULL);
-    symbols_add(s, "device.max_shared", EXPR_INT, NULL);
-    symbols_add(s, "BLOCK_M", EXPR_INT, NULL);
-    return s;
+    (void)state;
+    symbols_free(s);
+    return 0;
 }
 
-static void fill(struct symbols *s, int64_t values[6])
+static int set_up(void **state)
 {
-    values[0] = 12;
-    values[1] = -5;
-    values[2] = 0;
-    values[3] = symbols_intern(s, "shuffle");
-    values[4] = 232448;
-    values[5] = 128;
+    (void)state;
+    s = symbols_new();
+    static const char *const names[] = {"A", "B", "Z", "MODE", "device.max_shared", "BLOCK_M"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        symbols_add(s, names[i], i == 3 ? EXPR_STRING : EXPR_INT, NULL);
+    const int64_t all[] = {12, -5, 0, symbols_intern(s, "shuffle"), 232448, 128};
+    memcpy(values, all, sizeof values);
+    return 0;
 }
 
-TEST(expressions_have_the_values_of_c)
+// A test with a fresh table of names and their values.
+#define EXPR_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+EXPR_TEST(expressions_have_the_values_of_c)
 {
     static const struct {
         const char *text;
@@ -84,9 +86,6 @@ TEST(expressions_have_the_values_of_c)
         {"(0-9223372036854775805)", INT64_MIN + 3},
         {"1<<62", (int64_t)1 << 62},
     };
-    struct symbols *s = make_symbols();
-    int64_t values[6];
-    fill(s, values);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
@@ -98,10 +97,9 @@ TEST(expressions_have_the_values_of_c)
         assert_string_equal(expr_text(e), cases[i].text);
         expr_free(e);
     }
-    symbols_free(s);
 }
 
-TEST(mistakes_are_reported_with_their_place)
+EXPR_TEST(mistakes_are_reported_with_their_place)
 {
     static const struct {
         const char *text, *message;
@@ -129,18 +127,15 @@ TEST(mistakes_are_reported_with_their_place)
         {"A ? 1", "expected ':' at column 6: 'A ? 1'"},
         {"()", "expected a value at column 2: '()'"},
     };
-    struct symbols *s = make_symbols();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};
         assert_null(expr_parse(cases[i].text, s, &err));
         assert_string_equal(err.message, cases[i].message);
     }
-    symbols_free(s);
 }
 
-TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
+EXPR_TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
 {
-    struct symbols *s = make_symbols();
     struct error err;
     size_t n = 100000;
     char *text = malloc(n + 1);
@@ -153,13 +148,11 @@ TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
         assert_non_null(strstr(err.message, "nested too deeply"));
     }
     free(text);
-    symbols_free(s);
 }
 
 // A chain is evaluated by recursion, as what is nested is.
-TEST(a_chain_that_is_too_long_is_refused)
+EXPR_TEST(a_chain_that_is_too_long_is_refused)
 {
-    struct symbols *s = make_symbols();
     struct error err;
     size_t n = 100000;
     char *text = malloc(2 * n + 2);
@@ -171,15 +164,14 @@ TEST(a_chain_that_is_too_long_is_refused)
     strcpy(text + 2 * 17000, "1");
     struct expr *e = expr_parse(text, s, &err);
     assert_non_null(e);
-    int64_t values[6] = {0}, result;
+    int64_t result;
     assert_int_equal(expr_eval(e, values, &result, &err), 0);
     assert_int_equal(result, 17001);
     expr_free(e);
     free(text);
-    symbols_free(s);
 }
 
-TEST(evaluation_errors_name_the_operation)
+EXPR_TEST(evaluation_errors_name_the_operation)
 {
     static const struct {
         const char *text, *message;
@@ -194,9 +186,6 @@ TEST(evaluation_errors_name_the_operation)
         {"1 >> B", "shift by a negative number or past 63 at column 3: '1 >> B'"},
         {"log2(Z)", "log2 of a number below 1 at column 1: 'log2(Z)'"},
     };
-    struct symbols *s = make_symbols();
-    int64_t values[6];
-    fill(s, values);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
@@ -206,12 +195,10 @@ TEST(evaluation_errors_name_the_operation)
         assert_string_equal(err.message, cases[i].message);
         expr_free(e);
     }
-    symbols_free(s);
 }
 
-TEST(slots_are_listed_once_and_ascending)
+EXPR_TEST(slots_are_listed_once_and_ascending)
 {
-    struct symbols *s = make_symbols();
     struct expr *e = expr_parse("B + A * B - device.max_shared + (A == 3)", s, NULL);
     size_t count;
     const int *slots = expr_slots(e, &count);
@@ -220,12 +207,10 @@ TEST(slots_are_listed_once_and_ascending)
     assert_int_equal(slots[1], 1);
     assert_int_equal(slots[2], 4);
     expr_free(e);
-    symbols_free(s);
 }
 
-TEST(names_must_be_new_identifiers)
+EXPR_TEST(names_must_be_new_identifiers)
 {
-    struct symbols *s = make_symbols();
     struct error err;
     static const char *const bad[] = {"", "1a", "a b", "a.", ".a", "a..b", "A"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(symbols_add(s, bad[i], EXPR_INT, &err), -1);
@@ -234,7 +219,6 @@ TEST(names_must_be_new_identifiers)
     assert_null(symbols_text(s, 99));
     assert_string_equal(symbols_nearest(s, "block_m"), "BLOCK_M");
     assert_null(symbols_nearest(s, "something"));
-    symbols_free(s);
 }
 
 static const char *c_name(void *user, int slot)
@@ -255,7 +239,7 @@ static bool c_constant(void *user, int slot, int64_t *value)
     return true;
 }
 
-TEST(c_source_is_folded_and_parenthesised)
+EXPR_TEST(c_source_is_folded_and_parenthesised)
 {
     static const struct {
         const char *text, *c;
@@ -274,7 +258,6 @@ TEST(c_source_is_folded_and_parenthesised)
         {"BLOCK_M > 3 && A", "1 && A"},
         {"BLOCK_M < 3 && A", "0"},
     };
-    struct symbols *s = make_symbols();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
@@ -298,7 +281,6 @@ TEST(c_source_is_folded_and_parenthesised)
     e = expr_parse("MODE == \"shuffle\"", s, &err);
     assert_null(expr_to_c(e, "", c_name, NULL, s, &err));
     expr_free(e);
-    symbols_free(s);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -24,32 +24,6 @@ static char *job_folder(const char *name)
 // With $at, the folder, and $FAKE_LOG set.
 #define RUN(folder, script) e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured\n" script, folder)
 
-struct statuses {
-    int64_t ok, others;
-    char *reason; // of one of the others
-};
-
-static int count_status(void *user, const struct trial *trial)
-{
-    struct statuses *s = user;
-    if (trial->status == STATUS_OK) s->ok++;
-    if (trial->status == STATUS_OK) return 0;
-    s->others++;
-    free(s->reason);
-    s->reason = text_copy(trial->reason);
-    return 0;
-}
-
-static struct statuses statuses(const char *folder, const char *name)
-{
-    struct store *store = opened_store("%s/%s", folder, name);
-    struct statuses s = {0};
-    struct error err;
-    assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
-    store_close(store);
-    return s;
-}
-
 static void every_fault_from_outside_costs_no_candidate(void **state)
 {
     (void)state;
@@ -128,7 +102,6 @@ static void a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_l
     assert_int_equal(s.ok, 7);
     assert_int_equal(s.others, 1);
     assert_in_range(atol(strstr(r.out, "\nstatus 0\n") + 10), 1000, 4 << 20);
-    free(s.reason);
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -144,7 +117,6 @@ static void a_line_without_end_is_cut_off(void **state)
     assert_int_equal(s.ok, 7);
     assert_int_equal(s.others, 1);
     e2e_expect(s.reason, "sent a line of more than 256 MiB, and was killed");
-    free(s.reason);
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -180,7 +152,6 @@ static void who_takes_two_workers_with_it_is_to_blame(void **state)
     assert_int_equal(s.ok, 8);
     assert_int_equal(s.others, 1);
     e2e_expect(s.reason, "killed by signal 9");
-    free(s.reason);
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -203,7 +174,6 @@ static void a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time(
         if (!strstr(faults[i], "deaf")) e2e_expect(s.reason, "closed its pipe, did not end, and was killed");
         long seconds = after.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_utime.tv_sec - before.ru_stime.tv_sec;
         assert_in_range(seconds, 0, 2);
-        free(s.reason);
         e2e_done(&r);
         e2e_remove(folder);
     }

@@ -2,6 +2,7 @@
 // resources.
 // Then the same through the driver, with a scripted worker.
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include <math.h>
 
@@ -71,9 +72,8 @@ static void decide(size_t c, double rounds[MOST][ROUNDS], const size_t *order, i
             if (order[i] == from && entries[i].tied) sprintf(tied + strlen(tied), "%zu", from);
 }
 
-static void the_table_of_decisions_holds_in_whatever_order_candidates_stand(void **state)
+TEST(the_table_of_decisions_holds_in_whatever_order_candidates_stand)
 {
-    (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         static const size_t orders[][MOST] = {{0, 1, 2, 3}, {2, 1, 0, 3}, {1, 2, 0, 3}, {1, 0, 2, 3}};
         for (size_t o = 0; o < 4; o++) {
@@ -94,9 +94,8 @@ static struct contender contender(const double *rounds, double share)
     return (struct contender){.candidate = true, .rounds = ROUNDS, .objectives = rounds, .share = share, .code = 1};
 }
 
-static void rounds_without_a_time_are_no_pairs(void **state)
+TEST(rounds_without_a_time_are_no_pairs)
 {
-    (void)state;
     // The light one lacks the rounds that went slowly: by medians it would be far ahead, paired it is a tie.
     double rounds[2][ROUNDS] = {0};
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
@@ -126,9 +125,8 @@ static void rounds_without_a_time_are_no_pairs(void **state)
 
 // The bootstrap's distribution of the median of 19 different ratios is known: at most the 5th of them is drawn with
 // 1.3%, at most the 6th with 4.6%, and from above likewise.
-static void the_interval_of_a_ratio_holds_with_95_percent(void **state)
+TEST(the_interval_of_a_ratio_holds_with_95_percent)
 {
-    (void)state;
     enum { N = 19 };
     double own[N], other[N];
     struct interval r;
@@ -143,9 +141,8 @@ static void the_interval_of_a_ratio_holds_with_95_percent(void **state)
 }
 
 // At 1.03 times the fastest, and light: it may be slower, or as fast, or faster.
-static void a_wide_interval_decides_nothing(void **state)
+TEST(a_wide_interval_decides_nothing)
 {
-    (void)state;
     double rounds[2][ROUNDS] = {{0}, {0.98, 1.07, 0.97, 1.06, 1, 1.05, 0.99, 1.04, 1.03}};
     struct interval r;
     struct error why;
@@ -162,9 +159,8 @@ static void a_wide_interval_decides_nothing(void **state)
 }
 
 // Above 1 with certainty, at most 3%: within the tie or not. It matters only where the tie would make it win.
-static void a_doubtful_tie_matters_only_to_the_lighter_kernel(void **state)
+TEST(a_doubtful_tie_matters_only_to_the_lighter_kernel)
 {
-    (void)state;
     double rounds[2][ROUNDS] = {{0}, {1.004, 1.03, 1.005, 1.03, 1.006, 1.03, 1.007, 1.03, 1.008}};
     struct error why;
     for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = 1;
@@ -177,9 +173,8 @@ static void a_doubtful_tie_matters_only_to_the_lighter_kernel(void **state)
     assert_int_equal(final_decide(entries, 2, 0.01, false, &why), 0);
 }
 
-static void a_share_is_that_of_what_runs_out_first(void **state)
+TEST(a_share_is_that_of_what_runs_out_first)
 {
-    (void)state;
     assert_true(final_share(64, 256, 1024, 65536, 233472) == 0.25);
     assert_true(final_share(32, 32, 116736, 65536, 233472) == 0.5);
     assert_true(final_share(0, 32, 0, 65536, 233472) == 0);
@@ -187,9 +182,8 @@ static void a_share_is_that_of_what_runs_out_first(void **state)
 
 // The fake's times are alike on both sides of X = 7; what decides is the shared memory that the job gives them, or
 // else the code's size, which grows with X.
-static void the_driver_gives_a_tie_to_the_lighter_kernel(void **state)
+TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
 {
-    (void)state;
     static const struct {
         const char *shared, *block;
         const char *winner;
@@ -218,9 +212,8 @@ static void the_driver_gives_a_tie_to_the_lighter_kernel(void **state)
 }
 
 // X=8 comes first and is as fast as X=6. The first stage's code grows with X; the second stage's is short in both.
-static void the_longest_of_several_stages_decides(void **state)
+TEST(the_longest_of_several_stages_decides)
 {
-    (void)state;
     char *folder = e2e_folder("stages");
     e2e_write(
         folder, "job.cfg",
@@ -254,9 +247,8 @@ static struct outcome_of_command tune_modes(const char *folder, const char *xs, 
     return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
 
-static void three_processes_share_the_rounds(void **state)
+TEST(three_processes_share_the_rounds)
 {
-    (void)state;
     char *folder = e2e_folder("processes"), *path = text_format("%s/log", folder);
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
@@ -286,9 +278,8 @@ static void three_processes_share_the_rounds(void **state)
     e2e_remove(folder);
 }
 
-static void a_candidate_that_fails_in_a_later_process_is_out(void **state)
+TEST(a_candidate_that_fails_in_a_later_process_is_out)
 {
-    (void)state;
     char *folder = e2e_folder("falls_later");
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
@@ -298,9 +289,8 @@ static void a_candidate_that_fails_in_a_later_process_is_out(void **state)
     e2e_remove(folder);
 }
 
-static void who_is_answered_without_times_cannot_win(void **state)
+TEST(who_is_answered_without_times_cannot_win)
 {
-    (void)state;
     char *folder = e2e_folder("no_times");
     struct outcome_of_command r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
@@ -310,9 +300,8 @@ static void who_is_answered_without_times_cannot_win(void **state)
 }
 
 // X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
-static void a_kernel_of_two_times_is_named_and_does_not_win(void **state)
+TEST(a_kernel_of_two_times_is_named_and_does_not_win)
 {
-    (void)state;
     char *folder = e2e_folder("two_times");
     struct outcome_of_command r = tune_modes(folder, "7, 8, 9", "\"good\"");
     assert_int_equal(r.status, 0); // steady: as a matter of course
@@ -348,9 +337,8 @@ static void a_kernel_of_two_times_is_named_and_does_not_win(void **state)
 }
 
 // A worker that tells of the final what cannot be is killed, and the final has no winner; the search's results stay.
-static void what_no_final_can_find_is_refused(void **state)
+TEST(what_no_final_can_find_is_refused)
 {
-    (void)state;
     static const struct {
         const char *mode, *reason;
     } invalid[] = {
@@ -381,9 +369,8 @@ static void what_no_final_can_find_is_refused(void **state)
 }
 
 // As many as a job may ask for: twice as many candidates, of which the places are taken.
-static void the_most_candidates_that_a_job_may_name_have_room(void **state)
+TEST(the_most_candidates_that_a_job_may_name_have_room)
 {
-    (void)state;
     char *folder = e2e_folder("room");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 210]; }",
                  .more =
@@ -397,23 +384,4 @@ static void the_most_candidates_that_a_job_may_name_have_room(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wide_interval_decides_nothing),
-        cmocka_unit_test(a_doubtful_tie_matters_only_to_the_lighter_kernel),
-        cmocka_unit_test(the_table_of_decisions_holds_in_whatever_order_candidates_stand),
-        cmocka_unit_test(rounds_without_a_time_are_no_pairs),
-        cmocka_unit_test(the_interval_of_a_ratio_holds_with_95_percent),
-        cmocka_unit_test(a_share_is_that_of_what_runs_out_first),
-        cmocka_unit_test(the_driver_gives_a_tie_to_the_lighter_kernel),
-        cmocka_unit_test(the_longest_of_several_stages_decides),
-        cmocka_unit_test(three_processes_share_the_rounds),
-        cmocka_unit_test(a_candidate_that_fails_in_a_later_process_is_out),
-        cmocka_unit_test(who_is_answered_without_times_cannot_win),
-        cmocka_unit_test(a_kernel_of_two_times_is_named_and_does_not_win),
-        cmocka_unit_test(what_no_final_can_find_is_refused),
-        cmocka_unit_test(the_most_candidates_that_a_job_may_name_have_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,6 +3,7 @@
 // what real ones have: a heavy tail, jitter that lasts over several rounds, a clock that drifts, processes that differ
 // a little. tests/measure/final_statistics.sh takes the same figures from a GPU.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include <math.h>
 
@@ -125,9 +126,8 @@ static const struct model identical = {{1, 1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.5, 0.5
 // The fastest is the heaviest, so that it wins by its time or not at all.
 static const struct model planted = {{1.02, 1.02, 1, 1.02, 1.02}, {0.2, 0.3, 0.5, 0.2, 0.1}, {false}, LOAD_NONE, 0.002};
 
-static void identical_kernels_tie_in_95_of_100_finals(void **state)
+TEST(identical_kernels_tie_in_95_of_100_finals)
 {
-    (void)state;
     static const double ties[] = {0.002, 0.01};
     for (size_t t = 0; t < 2; t++) {
         int all = 0, first = 0;
@@ -145,9 +145,8 @@ static void identical_kernels_tie_in_95_of_100_finals(void **state)
     }
 }
 
-static void a_difference_of_2_percent_is_found_in_95_of_100_finals(void **state)
+TEST(a_difference_of_2_percent_is_found_in_95_of_100_finals)
 {
-    (void)state;
     int found = 0, others = 0;
     for (uint64_t i = 0; i < FINALS; i++) {
         struct simulated s;
@@ -175,9 +174,8 @@ static bool processes_differ(const struct simulated *s)
     return s->slow[0] != s->slow[1] || s->slow[0] != s->slow[2];
 }
 
-static void kernels_of_two_times_are_seen_and_decide_nothing(void **state)
+TEST(kernels_of_two_times_are_seen_and_decide_nothing)
 {
-    (void)state;
     int differ = 0, seen = 0, open = 0, blamed = 0;
     for (uint64_t i = 0; i < FINALS; i++) {
         struct simulated s;
@@ -194,9 +192,8 @@ static void kernels_of_two_times_are_seen_and_decide_nothing(void **state)
     assert_true(differ > 50 && seen == differ && open == differ && !blamed);
 }
 
-static void a_slow_kernel_of_two_times_does_not_keep_others_from_winning(void **state)
+TEST(a_slow_kernel_of_two_times_does_not_keep_others_from_winning)
 {
-    (void)state;
     int won = 0, seen = 0, differ = 0;
     for (uint64_t i = 0; i < FINALS; i++) {
         struct simulated s;
@@ -211,9 +208,8 @@ static void a_slow_kernel_of_two_times_does_not_keep_others_from_winning(void **
 }
 
 // With or without load the same kernel wins, or none does.
-static void under_load_the_verdict_is_the_same_or_none(void **state)
+TEST(under_load_the_verdict_is_the_same_or_none)
 {
-    (void)state;
     const struct {
         const char *what;
         struct model model;
@@ -246,14 +242,4 @@ static void under_load_the_verdict_is_the_same_or_none(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identical_kernels_tie_in_95_of_100_finals),
-        cmocka_unit_test(a_difference_of_2_percent_is_found_in_95_of_100_finals),
-        cmocka_unit_test(kernels_of_two_times_are_seen_and_decide_nothing),
-        cmocka_unit_test(a_slow_kernel_of_two_times_does_not_keep_others_from_winning),
-        cmocka_unit_test(under_load_the_verdict_is_the_same_or_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

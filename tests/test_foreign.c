@@ -3,6 +3,7 @@
 #include <glob.h>
 
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #define FOREIGN "examples/foreign"
 
@@ -49,37 +50,32 @@ static void check_project(const char *project)
     if (here < all) skip();
 }
 
-static void jobs_for_kernel_tuner_s_kernels_are_sound(void **state)
+TEST(jobs_for_kernel_tuner_s_kernels_are_sound)
 {
-    (void)state;
     check_project("kernel_tuner");
 }
 
-static void jobs_for_ktt_s_kernels_are_sound(void **state)
+TEST(jobs_for_ktt_s_kernels_are_sound)
 {
-    (void)state;
     check_project("KTT");
 }
 
-static void jobs_for_llm_c_s_kernels_are_sound(void **state)
+TEST(jobs_for_llm_c_s_kernels_are_sound)
 {
-    (void)state;
     check_project("llm.c");
 }
 
-static void jobs_for_the_cuda_samples_are_sound(void **state)
+TEST(jobs_for_the_cuda_samples_are_sound)
 {
-    (void)state;
     check_project("cuda-samples");
 }
 
-static void jobs_for_sgemm_cuda_s_kernels_are_sound(void **state)
+TEST(jobs_for_sgemm_cuda_s_kernels_are_sound)
 {
-    (void)state;
     check_project("SGEMM_CUDA");
 }
 
-static void every_job_is_described_and_has_its_author_s_configuration(void **state)
+TEST(every_job_is_described_and_has_its_author_s_configuration)
 {
     glob_t jobs;
     char *readme = text_read_file(FOREIGN "/README.md", NULL);
@@ -110,7 +106,7 @@ static const char make_repository[] =
     "printf '| `one` | https://x.example/one | `%%s` | MIT |\\n' $OLD >README.md && "
     "echo 'kernel = { template = \"sources/one/src/a-b.cu\"; }; // and sources/one/src/c.h.' >job.cfg && ";
 
-static void sources_are_copied_unchanged_from_the_commit_of_the_table(void **state)
+TEST(sources_are_copied_unchanged_from_the_commit_of_the_table)
 {
     static const struct {
         const char *command;
@@ -161,7 +157,7 @@ static const char program[] =
     "status.c) printf 'job,device,key,value\\nc,x,trials.wrong,5\\n';;\n"
     "esac\n";
 
-static void the_table_has_a_row_for_every_job_whose_sources_are_there(void **state)
+TEST(the_table_has_a_row_for_every_job_whose_sources_are_there)
 {
     char *folder = e2e_folder("tune_all");
     (void)state;
@@ -191,17 +187,4 @@ static void the_table_has_a_row_for_every_job_whose_sources_are_there(void **sta
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_for_kernel_tuner_s_kernels_are_sound),
-        cmocka_unit_test(jobs_for_ktt_s_kernels_are_sound),
-        cmocka_unit_test(jobs_for_llm_c_s_kernels_are_sound),
-        cmocka_unit_test(jobs_for_the_cuda_samples_are_sound),
-        cmocka_unit_test(jobs_for_sgemm_cuda_s_kernels_are_sound),
-        cmocka_unit_test(every_job_is_described_and_has_its_author_s_configuration),
-        cmocka_unit_test(sources_are_copied_unchanged_from_the_commit_of_the_table),
-        cmocka_unit_test(the_table_has_a_row_for_every_job_whose_sources_are_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

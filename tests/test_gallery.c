@@ -5,6 +5,7 @@
 #include <ftw.h>
 
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #define GALLERY "docs/gallery.md"
 #define JOBS "docs/jobs.md"
@@ -114,9 +115,8 @@ static bool named(const struct spans *s, const char *path)
     return false;
 }
 
-static void every_template_and_every_job_is_described(void **state)
+TEST(every_template_and_every_job_is_described)
 {
-    (void)state;
     size_t templates = 0, files = 0;
     for (size_t i = 0; i < path_count; i++) {
         bool template = ends_with(paths[i], ".cu");
@@ -130,9 +130,8 @@ static void every_template_and_every_job_is_described(void **state)
     assert_true(files > 50);
 }
 
-static void every_file_that_is_named_exists(void **state)
+TEST(every_file_that_is_named_exists)
 {
-    (void)state;
     const struct spans *all[] = {&gallery, &jobs};
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < all[k]->count; i++) {
@@ -145,7 +144,7 @@ static void every_file_that_is_named_exists(void **state)
 }
 
 // Parameters are the names in capitals that job files give to something.
-static void every_parameter_of_a_job_is_described(void **state)
+TEST(every_parameter_of_a_job_is_described)
 {
     static const char begin[] = "name = \"";
     (void)state;
@@ -186,9 +185,8 @@ static char *sources_of(const struct spans *section)
     return all;
 }
 
-static void what_a_section_calls_a_parameter_is_one(void **state)
+TEST(what_a_section_calls_a_parameter_is_one)
 {
-    (void)state;
     char *text = text_read_file(GALLERY, NULL);
     size_t seen = 0;
     for (const char *at = text; (at = strstr(at, "\n## ")); at++) {
@@ -213,13 +211,4 @@ static void what_a_section_calls_a_parameter_is_one(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_template_and_every_job_is_described),
-        cmocka_unit_test(every_file_that_is_named_exists),
-        cmocka_unit_test(every_parameter_of_a_job_is_described),
-        cmocka_unit_test(what_a_section_calls_a_parameter_is_one),
-    };
-    return cmocka_run_group_tests(tests, read_all, release_all);
-}
+TEST_MAIN(read_all, release_all)

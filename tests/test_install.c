@@ -2,8 +2,7 @@
 // results are found from any folder, a CMake project builds with a header. Outside the project, so that nothing of it
 // is found by chance.
 #include "tests/e2e.h"
-
-#include <stdbool.h>
+#include "tests/testing.h"
 
 #include "tuner/base/hash.h"
 #include "tuner/source/source.h"
@@ -58,9 +57,8 @@ static void expect_done(struct outcome_of_command *r)
     e2e_done(r);
 }
 
-static void everything_is_where_others_look_for_it(void **state)
+TEST(everything_is_where_others_look_for_it)
 {
-    (void)state;
     static const char *const files[] = {"bin/sweetspot",
                                         "libexec/sweetspot/sweetspot-gpu",
                                         "libexec/sweetspot/sweetspot-compile",
@@ -100,9 +98,8 @@ static void everything_is_where_others_look_for_it(void **state)
     e2e_done(&r);
 }
 
-static void man_finds_the_page_of_a_command(void **state)
+TEST(man_finds_the_page_of_a_command)
 {
-    (void)state;
     struct outcome_of_command r =
         e2e_run(folder,
                 "command -v man >/dev/null || exit 77; man -M %s/share/man -P cat sweetspot-tune | "
@@ -118,18 +115,16 @@ static void man_finds_the_page_of_a_command(void **state)
 }
 
 // Installed with a umask that keeps others out.
-static void everybody_can_read_it(void **state)
+TEST(everybody_can_read_it)
 {
-    (void)state;
     struct outcome_of_command r =
         e2e_run(folder, "find %s/opt ! -perm -004; find %s/opt -type d ! -perm -005", folder, folder);
     assert_string_equal(r.out, "");
     expect_done(&r);
 }
 
-static void the_documents_find_each_other(void **state)
+TEST(the_documents_find_each_other)
 {
-    (void)state;
     struct outcome_of_command r =
         e2e_run(folder,
                 "cd %s/share/doc/sweetspot; for file in *.md docs/*.md; do grep -o ']([^)]*)' $file | grep -v '://' | "
@@ -141,9 +136,8 @@ static void the_documents_find_each_other(void **state)
     e2e_done(&r);
 }
 
-static void pkg_config_knows_it(void **state)
+TEST(pkg_config_knows_it)
 {
-    (void)state;
     struct outcome_of_command r = e2e_run(folder,
                                           "command -v pkg-config >/dev/null || exit 77; export "
                                           "PKG_CONFIG_PATH=%s/share/pkgconfig; pkg-config --modversion sweetspot; "
@@ -159,9 +153,8 @@ static void pkg_config_knows_it(void **state)
     e2e_done(&r);
 }
 
-static void installed_programs_find_each_other_and_the_jobs(void **state)
+TEST(installed_programs_find_each_other_and_the_jobs)
 {
-    (void)state;
     struct outcome_of_command r = INSTALLED(
         "work",
         "$S check configs/sgemm_2048.cfg && $S space configs/suite/fp32_129.cfg && $S tune configs/sgemm_2048.cfg "
@@ -188,9 +181,8 @@ static void installed_programs_find_each_other_and_the_jobs(void **state)
     e2e_done(&r);
 }
 
-static void a_jobs_results_are_found_from_any_folder(void **state)
+TEST(a_jobs_results_are_found_from_any_folder)
 {
-    (void)state;
     struct outcome_of_command r =
         INSTALLED("p",
                   "mkdir -p jobs deep/er && cp %s/tests/golden/job.cfg %s/tests/golden/kernel.cu jobs && "
@@ -239,9 +231,8 @@ static void tune_for_cmake(void)
     expect_done(&r);
 }
 
-static void a_cmake_project_builds_with_the_header_until_the_template_changes(void **state)
+TEST(a_cmake_project_builds_with_the_header_until_the_template_changes)
 {
-    (void)state;
     struct outcome_of_command r = e2e_run(folder, "command -v cmake >/dev/null || exit 77");
     bool absent = r.status == 77;
     e2e_done(&r);
@@ -269,9 +260,8 @@ static void a_cmake_project_builds_with_the_header_until_the_template_changes(vo
     expect_done(&r);
 }
 
-static void uninstall_leaves_nothing(void **state)
+TEST(uninstall_leaves_nothing)
 {
-    (void)state;
     struct outcome_of_command r = make("uninstall");
     expect_done(&r);
     r = e2e_run(folder, "find %s ! -type d", prefix);
@@ -279,18 +269,4 @@ static void uninstall_leaves_nothing(void **state)
     e2e_done(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_where_others_look_for_it),
-        cmocka_unit_test(man_finds_the_page_of_a_command),
-        cmocka_unit_test(everybody_can_read_it),
-        cmocka_unit_test(the_documents_find_each_other),
-        cmocka_unit_test(pkg_config_knows_it),
-        cmocka_unit_test(installed_programs_find_each_other_and_the_jobs),
-        cmocka_unit_test(a_jobs_results_are_found_from_any_folder),
-        cmocka_unit_test(a_cmake_project_builds_with_the_header_until_the_template_changes),
-        cmocka_unit_test(uninstall_leaves_nothing),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

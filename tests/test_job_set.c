@@ -311,13 +311,15 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
 TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
     struct error err = {""};
-    json_t *document =
-        json_parse("{\"winner\":5,\"entries\":["
-                   "{\"name\":\"5\",\"trial\":5,\"problems\":[{\"times\":[1,1,1,1,1,1,1,1,1]}]},"
-                   "{\"name\":\"even\",\"problems\":[{\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3]}]},"
-                   "{\"name\":\"wide\",\"problems\":[{\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,1.2]}]},"
-                   "{\"name\":\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
-                   &err);
+    json_t *document = json_parse(
+        "{\"winner\":5,\"entries\":["
+        "{\"name\":\"5\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1,1,1,1,1,1,1,1,1]}]},"
+        "{\"name\":\"even\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,"
+        "1.3]}]},"
+        "{\"name\":\"wide\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,"
+        "1.2]}]},"
+        "{\"name\":\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
+        &err);
     struct final final;
     static struct problem problem = {.name = "N=1"};
     static struct job about;

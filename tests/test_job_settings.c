@@ -187,25 +187,34 @@ static char *index_line(const struct job_setting *s)
     return line;
 }
 
-// An example for a setting of the job file or of its groups: its default, or some value of its kind. malloc'ed.
-static char *first_example(const struct job_setting *s)
+// An example for a setting: its default, or some value of its kind, in the example of the setting before it if that is
+// of the same group. Indented, malloc'ed.
+static char *first_example(const struct job_setting *before, const struct job_setting *s)
 {
-    static const char *const some[] = {
-        [KIND_STRING] = "\"text\"", [KIND_BOOL] = "true",        [KIND_INTEGER] = "1", [KIND_NUMBER] = "1",
-        [KIND_DURATION] = "\"1s\"", [KIND_EXPRESSION] = "\"1\"", [KIND_GROUPS] = NULL};
+    static const char *const some[] = {[KIND_BOOL] = "true",       [KIND_INTEGER] = "1",        [KIND_NUMBER] = "1",
+                                       [KIND_DURATION] = "\"1s\"", [KIND_EXPRESSION] = "\"1\"", [KIND_GROUPS] = NULL};
+    const char *name = job_setting_name(s), *last = job_setting_name(before), *any = some[s->kind];
     char *value = s->fallback ? job_setting_default(s)
                   : s->words  ? text_format("\"%s\"", s->words[0])
-                              : text_copy(some[s->kind] ? some[s->kind] : "{ }"),
-         *text = text_format("%s = %s;", job_setting_name(s), value), *path = text_copy(s->path), *dot;
-    free(value);
-    while ((dot = strrchr(path, '.'))) {
-        *dot = 0;
-        char *outer = text_format("%s = { %s };", strrchr(path, '.') ? strrchr(path, '.') + 1 : path, text);
-        free(text);
-        text = outer;
+                              : text_copy(any ? any : "\"text\""),
+         *example = text_format("%s = %s;\n", name, value);
+    size_t group = (size_t)(name - s->path);
+    if (group && group == (size_t)(last - before->path) && !strncmp(s->path, before->path, group)) {
+        char *theirs = example_of(before->path);
+        const char *at = value_of(theirs, last, false), *end = at ? end_of_value(at) + 1 : theirs;
+        free(example);
+        example = text_format("%.*s %s = %s;%s", (int)(end - theirs), theirs, name, value, end);
+        free(theirs);
     }
-    free(path);
-    return text;
+    char *indented = text_copy("");
+    for (char *line = strtok(example, "\n"); line; line = strtok(NULL, "\n")) {
+        char *longer = text_format("%s    %s\n", indented, line);
+        free(indented);
+        indented = longer;
+    }
+    free(value);
+    free(example);
+    return indented;
 }
 
 // Adds lines of the index and sections that are missing, each behind that of the setting before it.
@@ -216,8 +225,8 @@ static void complete_page(void)
     for (size_t i = 1; i < count; i++) {
         const struct job_setting *s = &settings[i];
         char *heading = text_format("\n### %s\n", s->path), *before = index_line(&settings[i - 1]),
-             *line = index_line(s), *facts = expected_facts(s), *example = first_example(s),
-             *section = text_format("### %s\n\n%s\n\n%c%s.\n\n    %s\n\n", s->path, facts,
+             *line = index_line(s), *facts = expected_facts(s), *example = first_example(&settings[i - 1], s),
+             *section = text_format("### %s\n\n%s\n\n%c%s.\n\n%s\n", s->path, facts,
                                     toupper((unsigned char)s->meaning[0]), s->meaning + 1, example);
         const char *place = section_of(settings[i - 1].path), *end = strstr(place, "\n##");
         if (!strstr(page, heading)) {
@@ -242,11 +251,11 @@ static void every_setting_has_a_section_with_its_facts_in_the_tables_order(void 
     for (size_t i = 0; i < count; i++) {
         const char *at = section_of(settings[i].path);
         char *facts = paragraph(at), *expected = expected_facts(&settings[i]), *prose = paragraph(next_paragraph(at)),
-             *meaning = text_format("%s. ", settings[i].meaning);
+             *meaning = text_format("%s.", settings[i].meaning);
         assert_true(at > before);
         assert_string_equal(facts, expected);
         meaning[0] = (char)toupper((unsigned char)meaning[0]);
-        if (strncmp(prose, meaning, strlen(meaning)))
+        if (strncmp(prose, meaning, strlen(meaning)) || !strchr(" ", prose[strlen(meaning)]))
             fail_msg("%s: the section of %s does not begin with \"%s\"", PAGE, settings[i].path, meaning);
         before = at;
         free(facts);

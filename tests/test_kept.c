@@ -1,6 +1,7 @@
 // What `profile` leaves in the store (docs/findings.md), against a scripted worker.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include <unistd.h>
 
@@ -44,9 +45,8 @@ static void run_kept(const char *folder, const char *command, const char *said)
     e2e_done(&r);
 }
 
-static void what_was_found_is_kept_with_the_trial(void **state)
+TEST(what_was_found_is_kept_with_the_trial)
 {
-    (void)state;
     static const char *const kinds[] = {"profile", "findings", "limits"};
     static const char source[] = "extern \"C\" __global__ void x(float *y) {} // X SWEETSPOT_VARIANT";
     char *folder = e2e_folder("kept"), command[256];
@@ -101,9 +101,8 @@ static void what_was_found_is_kept_with_the_trial(void **state)
     e2e_remove(folder);
 }
 
-static void a_store_that_cannot_be_written_is_said_once(void **state)
+TEST(a_store_that_cannot_be_written_is_said_once)
 {
-    (void)state;
     if (!geteuid()) skip(); // may write everywhere
     char *folder = e2e_folder("kept_not"), command[256];
     write_job(folder);
@@ -123,11 +122,4 @@ static void a_store_that_cannot_be_written_is_said_once(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_found_is_kept_with_the_trial),
-        cmocka_unit_test(a_store_that_cannot_be_written_is_said_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

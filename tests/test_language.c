@@ -2,6 +2,7 @@
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tests/loaded_job.h"
+#include "tests/testing.h"
 
 #include "tuner/base/memory.h"
 #include "tuner/cli/commands.h"
@@ -73,9 +74,8 @@ static char *macros_of(const struct job *j, const char *configuration)
 #define UNROLL "{ name = \"UNROLL_K\"; unroll = [0, 1, 4]; }"
 #define FIRST "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared"
 
-static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(void **state)
+TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, setup, teardown)
 {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -136,11 +136,4 @@ static void decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order(v
     free(decimals);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, setup,
-                                        teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

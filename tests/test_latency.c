@@ -2,17 +2,11 @@
 // The bounds are three times what is promised (2 ms on average, 20 ms the longest; 1 ms on average where 64 or 256 are
 // outstanding, 50 ms the longest): other processors are slower, and shared.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "search/strategies/strategy.h"
 #include "tests/loaded_job.h"
 #include "tests/sanitized.h"
+#include "tests/testing.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/job/job.h"
@@ -63,26 +57,17 @@ static void propose(size_t proposals, size_t outstanding, double most, double lo
     if (longest > longest_allowed) fail_msg("%.1f ms the longest", 1e3 * longest);
 }
 
-static void a_proposal_among_millions_takes_milliseconds_also_when_the_model_is_fitted(void **state)
+TEST(a_proposal_among_millions_takes_milliseconds_also_when_the_model_is_fitted)
 {
-    (void)state;
     if (SANITIZED) skip();
     propose(400, 1, 0.006, 0.060);
 }
 
-static void many_outstanding_proposals_take_a_millisecond_each(void **state)
+TEST(many_outstanding_proposals_take_a_millisecond_each)
 {
-    (void)state;
     if (SANITIZED) skip();
     propose(600, 64, 0.003, 0.150);
     propose(800, 256, 0.003, 0.150);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_proposal_among_millions_takes_milliseconds_also_when_the_model_is_fitted),
-        cmocka_unit_test(many_outstanding_proposals_take_a_millisecond_each),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

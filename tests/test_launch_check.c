@@ -1,16 +1,9 @@
 // Occupancy and launch limits (tuner/setup/launch_check.c) against the CUDA driver's own figures: a table taken on an
 // H200, and a recorded space whose occupancy the GPU worker asked the driver for.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/loaded_job.h"
+#include "tests/testing.h"
 #include "tuner/base/gzip.h"
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
@@ -18,9 +11,8 @@
 
 // tests/occupancy_h200.txt.gz: cuOccupancyMaxActiveBlocksPerMultiprocessor over blocks of 1 to 1,024 threads, 24 to 254
 // registers and 0 to 232,448 bytes of shared memory.
-static void blocks_an_sm_are_the_drivers_on_an_h200(void **state)
+TEST(blocks_an_sm_are_the_drivers_on_an_h200)
 {
-    (void)state;
     struct error err = {""};
     char *text = gzip_read_file("tests/occupancy_h200.txt.gz", NULL, &err), *rest = text;
     if (!text) fail_msg("%s", err.message);
@@ -42,9 +34,8 @@ static void blocks_an_sm_are_the_drivers_on_an_h200(void **state)
 }
 
 // One row of that table for each rule, so that a failure says which.
-static void each_limit_binds_where_it_should(void **state)
+TEST(each_limit_binds_where_it_should)
 {
-    (void)state;
     static const struct {
         const char *rule;
         int64_t threads, registers, shared, blocks;
@@ -84,9 +75,8 @@ static double number(const json_t *row, size_t at)
     return json_number_value(json_array_get(row, at));
 }
 
-static void the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it(void **state)
+TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
 {
-    (void)state;
     struct error err = {""};
     struct job *job = loaded_job("configs/sgemm_2048.cfg");
     char *text = gzip_read_file("tests/spaces/sgemm_2048_h200.json.gz", NULL, &err);
@@ -120,9 +110,8 @@ static void the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_i
     job_free(job);
 }
 
-static void a_launch_that_does_not_fit_is_refused_with_the_reason(void **state)
+TEST(a_launch_that_does_not_fit_is_refused_with_the_reason)
 {
-    (void)state;
     static const struct {
         struct launch_shape shape;
         int64_t registers, shared_static;
@@ -159,13 +148,4 @@ static void a_launch_that_does_not_fit_is_refused_with_the_reason(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_an_sm_are_the_drivers_on_an_h200),
-        cmocka_unit_test(each_limit_binds_where_it_should),
-        cmocka_unit_test(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it),
-        cmocka_unit_test(a_launch_that_does_not_fit_is_refused_with_the_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

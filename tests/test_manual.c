@@ -5,6 +5,7 @@
 #include <ctype.h>
 
 #include "tests/finished_job.h"
+#include "tests/testing.h"
 #include "tuner/base/memory.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/manual.h"
@@ -110,9 +111,8 @@ static void look_at_options(struct looked_at *l, const struct command *command)
     free(prose);
 }
 
-static void every_command_has_a_page_with_its_description_and_every_option(void **state)
+TEST(every_command_has_a_page_with_its_description_and_every_option)
 {
-    (void)state;
     for (size_t i = 0; i < command_count; i++) {
         const struct command *c = commands[i];
         char *page = source_of(c);
@@ -128,9 +128,8 @@ static void every_command_has_a_page_with_its_description_and_every_option(void 
     }
 }
 
-static void the_overview_names_every_command_and_fact(void **state)
+TEST(the_overview_names_every_command_and_fact)
 {
-    (void)state;
     char *page = source_of(NULL), *list = section(page, "COMMANDS"), *see = section(page, "SEE ALSO");
     size_t tags = 0;
     for (size_t i = 0; i < command_count; i++) {
@@ -163,9 +162,8 @@ static void expect_commands(const char *names, const char *where)
     }
 }
 
-static void facts_and_references_are_of_commands_that_exist(void **state)
+TEST(facts_and_references_are_of_commands_that_exist)
 {
-    (void)state;
     const struct manual_fact *const tables[] = {manual_statuses, manual_environment, manual_files};
     const char *const titles[] = {"EXIT STATUS", "ENVIRONMENT", "FILES"};
     for (size_t i = 0; i < command_count; i++) {
@@ -211,9 +209,8 @@ static void find_options(const struct command *command, char *line)
     }
 }
 
-static void examples_use_commands_and_options_that_exist(void **state)
+TEST(examples_use_commands_and_options_that_exist)
 {
-    (void)state;
     size_t seen = 0;
     for (const struct manual_example *e = manual_examples; e->command; e++) {
         char *page = source_of(command_find(commands, e->command));
@@ -236,9 +233,8 @@ static void examples_use_commands_and_options_that_exist(void **state)
 }
 
 // Variables of the program's own tests are nobody else's concern.
-static void every_variable_that_the_program_reads_is_named(void **state)
+TEST(every_variable_that_the_program_reads_is_named)
 {
-    (void)state;
     char *folder = e2e_folder("variables"), *page = source_of(NULL);
     struct outcome_of_command r =
         e2e_run(folder, "grep -rhoE '(secure_)?getenv\\(\"[A-Z_]+\"\\)' tuner search kernels | grep -oE '[A-Z_]{3,}' | "
@@ -261,9 +257,8 @@ static char *folder_of_pages(void)
     return folder;
 }
 
-static void all_pages_are_written_into_a_folder_as_they_are_printed(void **state)
+TEST(all_pages_are_written_into_a_folder_as_they_are_printed)
 {
-    (void)state;
     char *folder = folder_of_pages();
     struct outcome_of_command r = e2e_run(folder,
                                           "cd %s/man && ls && $BIN/sweetspot man | cmp - sweetspot.1 && "
@@ -277,9 +272,8 @@ static void all_pages_are_written_into_a_folder_as_they_are_printed(void **state
     e2e_remove(folder);
 }
 
-static void readers_of_manual_pages_have_nothing_to_complain_about(void **state)
+TEST(readers_of_manual_pages_have_nothing_to_complain_about)
 {
-    (void)state;
     char *folder = folder_of_pages();
     struct outcome_of_command r = e2e_run(folder,
                                           "has() { command -v $1 >/dev/null; }; has mandoc || has man || exit 77; "
@@ -295,9 +289,8 @@ static void readers_of_manual_pages_have_nothing_to_complain_about(void **state)
     if (absent) skip();
 }
 
-static void mistakes_are_told(void **state)
+TEST(mistakes_are_told)
 {
-    (void)state;
     char *folder = e2e_folder("pages");
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man tun");
     assert_int_equal(r.status, 2);
@@ -314,18 +307,11 @@ static void mistakes_are_told(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
+static int hand_over(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_command_has_a_page_with_its_description_and_every_option),
-        cmocka_unit_test(the_overview_names_every_command_and_fact),
-        cmocka_unit_test(facts_and_references_are_of_commands_that_exist),
-        cmocka_unit_test(examples_use_commands_and_options_that_exist),
-        cmocka_unit_test(every_variable_that_the_program_reads_is_named),
-        cmocka_unit_test(all_pages_are_written_into_a_folder_as_they_are_printed),
-        cmocka_unit_test(readers_of_manual_pages_have_nothing_to_complain_about),
-        cmocka_unit_test(mistakes_are_told),
-    };
+    (void)state;
     commands_hand_over(commands);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_MAIN(hand_over, NULL)

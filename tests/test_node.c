@@ -55,10 +55,11 @@ static struct agent start(const char *option)
     assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
     for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
         if (!(got = frame_next_line(&a.in, &line))) turn(&a);
-    json_t *identity = node_identity_read(line, "here", &err);
-    if (!identity) fail_msg("%s", err.message);
-    assert_true(json_get_integer(identity, "cores", 0) >= 1);
-    json_decref(identity);
+    struct node_identity identity;
+    struct arena memory = {NULL};
+    if (node_identity_read(line, "here", &identity, &memory, &err)) fail_msg("%s", err.message);
+    assert_true(identity.cores >= 1);
+    arena_release(&memory);
     free(program);
     free(cache);
     return a;
@@ -68,16 +69,21 @@ static struct agent start(const char *option)
 static json_t *welcome(struct agent *a, const char *probe, const char *hash)
 {
     char *folder = text_join_path(".", ".");
-    frame_put_json(&a->out, FRAME_WELCOME, 0,
-                   json_pack("{s:s, s:{s:s}, s:f, s:[{s:s, s:s}]}", "folder", folder, "env", "SWEETSPOT_GPU_WORKER",
-                             "/bin/cat", "beat", 0.05, "probes", "path", probe, "hash", hash));
+    node_message_put(&a->out, FRAME_WELCOME, 0,
+                     &(struct node_welcome){.folder = folder,
+                                            .heartbeat = 0.05,
+                                            .timeout = NAN,
+                                            .env = &(struct record_named_text){"SWEETSPOT_GPU_WORKER", "/bin/cat"},
+                                            .env_count = 1,
+                                            .probes = &(struct node_probe){probe, hash},
+                                            .probe_count = 1});
     free(folder);
     return json_parse(expect(a, FRAME_READY).data, NULL);
 }
 
 static void begin_worker(struct agent *a, uint32_t channel)
 {
-    frame_put_json(&a->out, FRAME_START, channel, json_pack("{s:[s]}", "argv", "sweetspot-gpu"));
+    node_message_put(&a->out, FRAME_START, channel, &(struct node_start){&(const char *){"sweetspot-gpu"}, 1});
 }
 
 static void finish(struct agent *a)
@@ -226,7 +232,7 @@ static void how_a_worker_ended_or_stopped_is_told(void **state)
     assert_false(json_get_bool(reported, "killed", true));
     json_decref(reported);
     // A program that is none of an agent's.
-    frame_put_json(&a.out, FRAME_START, 2, json_pack("{s:[s]}", "argv", "/bin/sh"));
+    node_message_put(&a.out, FRAME_START, 2, &(struct node_start){&(const char *){"/bin/sh"}, 1});
     e2e_expect(expect(&a, FRAME_ERRORS).data, "'/bin/sh' is not one of the programs of an agent");
     reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
     assert_int_equal(WEXITSTATUS((int)json_get_integer(reported, "status", 0)), 3);
@@ -236,8 +242,7 @@ static void how_a_worker_ended_or_stopped_is_told(void **state)
 
 static void send_file(struct agent *a, const char *name, const char *hash, const char *bytes, int64_t size)
 {
-    frame_put_json(&a->out, FRAME_FILE, 0,
-                   json_pack("{s:s, s:s, s:I}", "name", name, "hash", hash, "size", (json_int_t)size));
+    node_message_put(&a->out, FRAME_FILE, 0, &(struct node_file){.name = name, .hash = hash, .size = size});
     frame_put_data(&a->out, bytes, strlen(bytes));
 }
 
@@ -387,7 +392,10 @@ static void greetings_of_others_are_refused_with_what_they_are(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err;
-        assert_null(node_identity_read(cases[i].line, "gpu07", &err));
+        struct node_identity identity;
+        struct arena memory = {NULL};
+        assert_int_equal(node_identity_read(cases[i].line, "gpu07", &identity, &memory, &err), -1);
+        arena_release(&memory);
         e2e_expect(err.message, cases[i].message);
     }
 }

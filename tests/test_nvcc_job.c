@@ -1,6 +1,7 @@
 // Jobs whose candidates nvcc compiles, because NVRTC cannot read their source: files with host code and headers of the
 // host. Skipped where there is no nvcc.
 #include "tests/e2e.h"
+#include "tests/testing.h"
 
 #include "tuner/base/protocol.h"
 
@@ -50,14 +51,13 @@ static struct outcome_of_command ask(const char *folder, const char *before, con
     return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
 }
 
-static void entries_are_found_under_their_names_in_the_cubin(void **state)
+TEST(entries_are_found_under_their_names_in_the_cubin)
 {
-    (void)state;
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_names");
     struct outcome_of_command r =
         ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
-    e2e_expect(r.out, "{\"compiler\":\"nvcc ");
+    e2e_expect(r.out, "{\"protocol\":1,\"compiler\":\"nvcc ");
     e2e_expect(r.out, "\"status\":\"ok\"");
     e2e_expect(r.out, "\"entry\":\"plain\",\"symbol\":\"plain\"");
     e2e_expect(r.out,
@@ -78,9 +78,8 @@ static void entries_are_found_under_their_names_in_the_cubin(void **state)
     e2e_remove(folder);
 }
 
-static void what_nvcc_cannot_do_is_said(void **state)
+TEST(what_nvcc_cannot_do_is_said)
 {
-    (void)state;
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_fails");
     struct outcome_of_command r = ask(folder, "SWEETSPOT_NVCC=/nonexistent/nvcc", "\"plain\"", "");
@@ -94,9 +93,8 @@ static void what_nvcc_cannot_do_is_said(void **state)
     e2e_remove(folder);
 }
 
-static void a_job_with_host_code_compiles_by_nvcc_alone(void **state)
+TEST(a_job_with_host_code_compiles_by_nvcc_alone)
 {
-    (void)state;
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_job");
     static const char *const compilers[] = {"nvcc", "nvrtc"};
@@ -119,7 +117,7 @@ static void a_job_with_host_code_compiles_by_nvcc_alone(void **state)
 }
 
 // What kernels take, nvcc says as NVRTC does.
-static void check_compares_arguments_with_what_nvcc_says(void **state)
+TEST(check_compares_arguments_with_what_nvcc_says)
 {
     static const struct {
         const char *entry, *arguments, *expected;
@@ -155,9 +153,8 @@ static void check_compares_arguments_with_what_nvcc_says(void **state)
 }
 
 // The scripted GPU, with the compiler of the real worker.
-static void results_are_filed_under_the_version_of_nvcc(void **state)
+TEST(results_are_filed_under_the_version_of_nvcc)
 {
-    (void)state;
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_run");
     e2e_write(folder, "job.cfg",
@@ -200,9 +197,8 @@ static struct outcome_of_command build(const char *folder, const char *text, con
     return e2e_run(folder, "$BIN/sweetspot-compile <%s/requests", folder);
 }
 
-static void a_source_becomes_a_library_with_the_functions_that_are_named(void **state)
+TEST(a_source_becomes_a_library_with_the_functions_that_are_named)
 {
-    (void)state;
     NEEDS_NVCC();
     static const char sound[] =
         "#include \"width.h\"\n"
@@ -230,16 +226,11 @@ static void a_source_becomes_a_library_with_the_functions_that_are_named(void **
     e2e_remove(folder);
 }
 
-int main(void)
+// The runner of tests says that there is no nvcc.
+static int use_nvcc(void **state)
 {
-    unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_found_under_their_names_in_the_cubin),
-        cmocka_unit_test(what_nvcc_cannot_do_is_said),
-        cmocka_unit_test(a_job_with_host_code_compiles_by_nvcc_alone),
-        cmocka_unit_test(check_compares_arguments_with_what_nvcc_says),
-        cmocka_unit_test(results_are_filed_under_the_version_of_nvcc),
-        cmocka_unit_test(a_source_becomes_a_library_with_the_functions_that_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    return unsetenv("SWEETSPOT_NVCC");
 }
+
+TEST_MAIN(use_nvcc, NULL)

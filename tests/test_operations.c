@@ -94,44 +94,6 @@ TEST(an_integer_sum_wraps_like_its_type)
 // ---- operations on vectors and matrices
 // -------------------------------------------------------------------------------
 
-// A problem with the operation's buffers by role; the caller frees with release_all.
-static void give(struct result *r, const struct operation *op, const char *role, struct operand o)
-{
-    assert_true(operation_role(op, role) >= 0);
-    r->problem.operand[operation_role(op, role)] = o;
-}
-
-// Allocates the expected values of every output, and runs the CPU reference.
-static void compute_all(const struct operation *op, struct result *r)
-{
-    struct error err = {""};
-    for (int i = 0; op->roles[i].name; i++) {
-        if (op->roles[i].kind != ROLE_OUTPUT) continue;
-        size_t n = (size_t)(r->problem.operand[i].rows * r->problem.operand[i].cols);
-        bool floats = element_is_float(r->problem.operand[i].type);
-        r->expected[i].host_expected = floats ? calloc(n, sizeof(double)) : NULL;
-        r->expected[i].host_scale = floats ? calloc(n, sizeof(float)) : NULL;
-        r->expected[i].host_exact = floats ? NULL : calloc(n, sizeof(int64_t));
-    }
-    if (op->check(&r->problem, &err) || op->cpu(&r->problem, r->expected, &err))
-        fail_msg("%s: %s", op->name, err.message);
-}
-
-static void release_all(struct result *r)
-{
-    for (int i = 0; i < OPERATION_ROLES_MAX; i++) {
-        free(r->problem.operand[i].host);
-        free(r->expected[i].host_expected);
-        free(r->expected[i].host_scale);
-        free(r->expected[i].host_exact);
-    }
-}
-
-static struct operation_expected *expected_of(struct result *r, const struct operation *op, const char *role)
-{
-    return &r->expected[operation_role(op, role)];
-}
-
 TEST(a_transpose_is_exact_in_and_out_of_place)
 {
     static const enum element types[] = {ELEMENT_F32, ELEMENT_F16, ELEMENT_I32};
@@ -142,9 +104,9 @@ TEST(a_transpose_is_exact_in_and_out_of_place)
         struct result r = {0}, s = {0};
         give(&r, op, "A", matrix(types[k], 70, 131, 133, floats ? noise : integers, 6));
         give(&r, op, "B", matrix(types[k], 131, 70, 70, integers, 7));
-        compute_all(op, &r);
+        compute(op, &r);
         give(&s, in_place, "A", matrix(types[k], 97, 97, 99, floats ? noise : integers, 8));
-        compute_all(in_place, &s);
+        compute(in_place, &s);
         const struct operand *a = &r.problem.operand[operation_role(op, "A")],
                              *b = &s.problem.operand[operation_role(in_place, "A")];
         struct operation_expected *e = expected_of(&r, op, "B"), *f = expected_of(&s, in_place, "A");
@@ -155,8 +117,8 @@ TEST(a_transpose_is_exact_in_and_out_of_place)
             for (int64_t j = 0; j < 97; j++)
                 assert_true((floats ? f->host_expected[i * 97 + j] : (double)f->host_exact[i * 97 + j]) == at(b, j, i));
         if (floats) assert_true(allowed(e, 0) == 0 && allowed(f, 5) == 0);
-        release_all(&r);
-        release_all(&s);
+        release(&r);
+        release(&s);
     }
 }
 
@@ -173,7 +135,7 @@ TEST(shapes_of_a_transpose_must_fit)
     struct operation_problem p = {.operand = {[1] = r.problem.operand[operation_role(op, "A")]}};
     assert_int_equal(in_place->check(&p, &err), -1);
     assert_non_null(strstr(err.message, "square"));
-    release_all(&r);
+    release(&r);
 }
 
 // asum, nrm2 and dot of x (and y) against a loop in long double; and in single precision in a chain a thread.
@@ -187,7 +149,7 @@ TEST(reductions_agree_with_loops_and_reject_a_missing_element)
         give(&r, op, "x", matrix(ELEMENT_F32, 1, n, n, noise, 11));
         if (k == 2) give(&r, op, "y", matrix(ELEMENT_F32, 1, n, n, noise, 12));
         give(&r, op, "result", matrix(ELEMENT_F32, 1, 1, 1, integers, 13));
-        compute_all(op, &r);
+        compute(op, &r);
         const float *x = r.problem.operand[operation_role(op, "x")].host,
                     *y = k == 2 ? r.problem.operand[operation_role(op, "y")].host : x;
         const struct operation_expected *e = expected_of(&r, op, "result");
@@ -208,7 +170,7 @@ TEST(reductions_agree_with_loops_and_reject_a_missing_element)
             rejected += !(fabs(without - *e->host_expected) <= allowed(e, 0));
         }
         assert_true(rejected > 0.9 * (double)n);
-        release_all(&r);
+        release(&r);
     }
 }
 
@@ -224,11 +186,11 @@ TEST(the_largest_magnitude_is_found_at_its_lowest_place)
     x[2000003] = -5;
     x[2900000] = 5;
     x[n - 1] = 5;
-    compute_all(op, &r);
+    compute(op, &r);
     assert_true(*expected_of(&r, op, "index")->host_exact == 2000003);
     assert_true(*expected_of(&r, op, "value")->host_expected == 5);
     assert_true(allowed(expected_of(&r, op, "value"), 0) == 0);
-    release_all(&r);
+    release(&r);
 }
 
 TEST(sums_of_rows_and_columns_agree_with_loops)
@@ -240,7 +202,7 @@ TEST(sums_of_rows_and_columns_agree_with_loops)
         const int64_t rows = 300, cols = 517, n = k ? cols : rows, length = k ? rows : cols;
         give(&r, op, "A", matrix(ELEMENT_F32, rows, cols, cols + 3, noise, 31));
         give(&r, op, "sums", matrix(ELEMENT_F32, 1, n, n, integers, 32));
-        compute_all(op, &r);
+        compute(op, &r);
         const struct operand *a = &r.problem.operand[operation_role(op, "A")];
         const struct operation_expected *e = expected_of(&r, op, "sums");
         int rejected = 0;
@@ -257,7 +219,7 @@ TEST(sums_of_rows_and_columns_agree_with_loops)
             rejected += !(fabs((double)last) <= allowed(e, (size_t)i));
         }
         assert_true(rejected > 0.95 * (double)n);
-        release_all(&r);
+        release(&r);
     }
 }
 
@@ -268,7 +230,7 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
     const int64_t rows = 20, cols = 1030;
     give(&r, op, "x", matrix(ELEMENT_F32, rows, cols, cols, noise, 41));
     give(&r, op, "y", matrix(ELEMENT_F32, rows, cols, cols, integers, 42));
-    compute_all(op, &r);
+    compute(op, &r);
     const struct operand *x = &r.problem.operand[operation_role(op, "x")];
     const struct operation_expected *e = expected_of(&r, op, "y");
     for (int64_t i = 0; i < rows; i++) {
@@ -286,7 +248,7 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
         }
         assert_true(fabs(all - 1) < 1e-12);
     }
-    release_all(&r);
+    release(&r);
 }
 
 TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
@@ -296,7 +258,7 @@ TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
     const int64_t n = 2500000; // more than two of the reference's pieces
     give(&r, op, "x", matrix(ELEMENT_F32, 1, n, n, noise, 51));
     give(&r, op, "y", matrix(ELEMENT_F32, 1, n, n, integers, 52));
-    compute_all(op, &r);
+    compute(op, &r);
     const float *x = r.problem.operand[operation_role(op, "x")].host;
     const struct operation_expected *e = expected_of(&r, op, "y");
     long double sum = 0;
@@ -312,14 +274,14 @@ TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
         if (i < 100000) tried++, rejected += !(fabs((double)x[i]) <= allowed(e, (size_t)i)); // x[i] left out of y[i]
     }
     assert_true((double)rejected > 0.99 * (double)tried);
-    release_all(&r);
+    release(&r);
 
     memset(&r, 0, sizeof r); // integers cannot round: exact
     give(&r, op, "x", matrix(ELEMENT_F32, 1, 5000, 5000, integers, 53));
     give(&r, op, "y", matrix(ELEMENT_F32, 1, 5000, 5000, integers, 54));
-    compute_all(op, &r);
+    compute(op, &r);
     for (size_t i = 0; i < 5000; i++) assert_true(allowed(expected_of(&r, op, "y"), i) == 0);
-    release_all(&r);
+    release(&r);
 }
 
 // The recurrence over whole matrices, with gaps of every length instead of E and F: no shortcut shared with the
@@ -367,11 +329,11 @@ TEST(alignments_have_the_scores_of_the_definition)
             r.problem.value[operation_role(op, scores[i].name)] = scores[i].value;
         r.problem.value[operation_role(op, "length_a")] = length;
         r.problem.value[operation_role(op, "length_b")] = LENGTH;
-        compute_all(op, &r);
+        compute(op, &r);
         for (int p = 0; p < PAIRS; p++)
             assert_int_equal(expected_of(&r, op, "score")->host_exact[p],
                              length ? score_of(pairs[p][0], pairs[p][1]) : 0);
-        release_all(&r);
+        release(&r);
     }
 }
 

@@ -299,7 +299,7 @@ TEST(every_operation_is_listed_with_its_roles_bound_and_baselines)
         for (const struct operation_role *role = op->roles; role->name; role++)
             ASSERT_LINE(one, "role", role->name, role->summary);
         for (size_t k = 0; op->classes && op->classes[k]; k++) ASSERT_LINE(one, "class", op->classes[k]);
-        for (const struct operation_baseline *b = op->baselines; b->name; b++) {
+        for (const struct operation_baseline *b = op->baselines; b && b->name; b++) {
             ASSERT_LINE(all, op->name, b->name);
             ASSERT_LINE(one, "baseline", b->name, b->summary);
         }

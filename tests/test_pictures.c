@@ -4,6 +4,7 @@
 #include <glob.h>
 
 #include "tests/e2e.h"
+#include "tests/testing.h"
 #include "tuner/base/protocol.h"
 
 static const char *reading; // the text at hand
@@ -62,7 +63,7 @@ static void check_drawing(const char *path, const char *folder)
     free(drawing);
 }
 
-static void every_drawing_names_what_exists_and_was_made_from_its_text(void **state)
+TEST(every_drawing_names_what_exists_and_was_made_from_its_text)
 {
     char *folder = e2e_folder("pictures");
     glob_t found;
@@ -87,9 +88,8 @@ static void assert_drawn(const char *path, const char *text, const char *name)
     fail_msg("%s does not show %s", path, name);
 }
 
-static void every_program_and_every_status_is_drawn(void **state)
+TEST(every_program_and_every_status_is_drawn)
 {
-    (void)state;
     char *processes = text_read_file("docs/images/processes.dot", NULL),
          *trial = text_read_file("docs/images/trial.dot", NULL), *pattern = text_format("%s/sweetspot*", e2e_bin());
     glob_t found;
@@ -105,11 +105,4 @@ static void every_program_and_every_status_is_drawn(void **state)
     free(trial);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_drawing_names_what_exists_and_was_made_from_its_text),
-        cmocka_unit_test(every_program_and_every_status_is_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,154 +1,10 @@
 // The driver's decisions without a driver: workers and clock are simulated.
 #include "tests/policy_sim.h"
+#include "tests/testing.h"
 #include "tuner/policy/time_slices.h"
 
-// Log-uniform from 0.05 s to 5 s.
-static double hundredfold(struct sim *s)
+TEST(a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else)
 {
-    return 0.05 * pow(100, random_unit(&s->random));
-}
-
-static double third_of_a_second(struct sim *s)
-{
-    (void)s;
-    return 0.3;
-}
-
-static void proposals_run_ahead_as_far_as_the_times_ask_for(void **state)
-{
-    (void)state;
-    static const struct {
-        size_t compilers, gpus;
-        double (*compile_time)(struct sim *);
-        double gpu_time;
-        size_t least, most; // outstanding, when the times are known
-    } cases[] = {
-        {16, 1, third_of_a_second, 0.35, 2, 4},    // the next is compiled while one is measured
-        {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel's proposals are fresh
-        {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel's keep the compilers busy
-        {1, 1, third_of_a_second, 0.015, 2, 3},
-        {16, 4, third_of_a_second, 0.35, 7, 14},
-        {32, 2, at_once, 0.012, 4, 5}, // one waits behind each that is measured, and is not there for the other GPU
-        {16, 1, hundredfold, 0.35, 5, 10},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sim *s =
-            new_sim(&(struct policy_settings){.compilers = cases[i].compilers, .gpus = cases[i].gpus}, MOST_TASKS);
-        s->compile_time = cases[i].compile_time;
-        s->gpu_time = cases[i].gpu_time;
-        for (int k = 0; k < 1000; k++) {
-            assert_true(decide(s));
-            size_t outstanding = task_queue_outstanding(&s->run.policy.queue);
-            size_t busy = task_queue_count(&s->run.policy.queue, TASK_COMPILING);
-            if (!s->reported_count && outstanding > LOOK_AHEAD_FIRST)
-                fail_msg("case %zu: %zu at first", i, outstanding);
-            if (s->reported_count > 100 && (outstanding < cases[i].least || outstanding > cases[i].most))
-                fail_msg("case %zu: %zu outstanding", i, outstanding);
-            assert_int_equal(busy < cases[i].compilers && task_queue_count(&s->run.policy.queue, TASK_QUEUED), 0);
-            assert_true(step(s));
-        }
-        assert_true(s->reported_count > 100);
-        free_sim(s);
-    }
-}
-
-static void the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding(void **state)
-{
-    (void)state;
-    static const struct {
-        size_t compilers, gpus;
-        double compile, gpu;
-        size_t outstanding;
-        double throughput;
-    } cases[] = {
-        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // one goes round: compiled, measured, compiled ..
-        {16, 1, 0.3, 0.35, 2, 1 / 0.35}, // one is compiled while the other is measured
-        {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few
-        {16, 1, 3.5, 0.35, 11, 1 / 0.35}, {4, 1, 0.3, 0.01, 200, 4 / 0.3}, // the compilers limit it
-        {100, 3, 0.3, 0.01, 200, 300},    {64, 256, 0.01, 0.3, 300, 256 / 0.3},
-        {8, 256, 0.01, 0.3, 300, 800}, // the compilers again
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct look_ahead a;
-        look_ahead_init(&a, cases[i].compilers, cases[i].gpus);
-        look_ahead_compiled(&a, cases[i].compile);
-        look_ahead_measured(&a, cases[i].gpu);
-        double throughput = look_ahead_throughput(&a, cases[i].outstanding);
-        if (fabs(throughput / cases[i].throughput - 1) > 0.05) fail_msg("case %zu: %g a second", i, throughput);
-    }
-}
-
-static void what_the_driver_takes_to_replace_a_result_asks_for_more_outstanding(void **state)
-{
-    (void)state;
-    struct look_ahead a;
-    look_ahead_init(&a, 64, 256);
-    for (int i = 0; i < LOOK_AHEAD_RECENT; i++) look_ahead_compiled(&a, 1e-3);
-    for (int i = 0; i <= 4 * LOOK_AHEAD_RECENT; i++) look_ahead_measured(&a, 0.3);
-    size_t without = a.number;
-    for (int i = 0; i < 3000; i += 2) { // two results, replaced 20 and 40 ms later
-        look_ahead_freed(&a, i);
-        look_ahead_freed(&a, i);
-        look_ahead_proposed(&a, i + 0.02);
-        look_ahead_proposed(&a, i + 0.04);
-    }
-    look_ahead_proposed(&a, 5000); // in place of nothing
-    look_ahead_freed(&a, 5000);
-    look_ahead_full(&a);
-    look_ahead_proposed(&a, 6000); // it was not wanted any sooner
-    assert_float_equal(a.replace.mean, 0.03, 2e-3);
-    for (int i = 0; i < 4 * LOOK_AHEAD_RECENT; i++) look_ahead_measured(&a, 0.3);
-    assert_in_range(a.number, without + 15, without + 60); // 853 a second come back 0.03 s later: 26
-    assert_true(fabs(look_ahead_throughput(&a, 200) / (200 / 0.331) - 1) < 0.05);
-    assert_true(fabs(look_ahead_throughput(&a, 300) / (256 / 0.3) - 1) < 0.05);
-}
-
-static void one_candidate_that_hangs_does_not_change_how_far_ahead(void **state)
-{
-    (void)state;
-    struct look_ahead a;
-    look_ahead_init(&a, 16, 1);
-    for (int i = 0; i < 40; i++) {
-        look_ahead_compiled(&a, 0.3);
-        look_ahead_measured(&a, 0.35);
-    }
-    size_t before = a.number;
-    look_ahead_compiled(&a, 600);
-    look_ahead_measured(&a, 0.35);
-    assert_true(a.number <= before + 1);
-    look_ahead_measured(&a, 600);
-    assert_true(a.number >= before - 1);
-}
-
-// With many compilers, some candidates fail before the first one can have been measured.
-static void a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead(void **state)
-{
-    (void)state;
-    struct look_ahead a;
-    look_ahead_init(&a, 512, 64);
-    size_t first = a.number;
-    for (size_t i = 0; i < first; i++) look_ahead_compiled(&a, 0.3);
-    for (int i = 0; i < 40; i++) look_ahead_unmeasured(&a);
-    assert_int_equal(a.number, first);
-    for (size_t i = 40; i < first; i++) look_ahead_measured(&a, 0.35);
-    assert_in_range(a.number, 64 * 0.65 / 0.35 - 8, 64 * 0.65 / 0.35 + 40);
-}
-
-static void all_compilers_work_when_everything_fails_to_compile(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 16, .gpus = 1, .evaluations = 500}, MOST_TASKS);
-    for (int i = 0; i < 500; i++) s->tasks[i].fails_to_compile = true;
-    run_to_the_end(s);
-    assert_int_equal(s->reported_count, 500);
-    assert_int_equal(s->run.policy.end, SEARCH_EVALUATIONS_USED);
-    assert_true(s->run.now < 1.1 * 500 / 16);
-    free_sim(s);
-}
-
-static void a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else(void **state)
-{
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 8, .gpus = 2, .evaluations = 300}, MOST_TASKS);
     s->gpu_time = 0.05; // two wait at each worker
     for (int i = 0; i < 300; i += 7) s->tasks[i].kills_trial = true;
@@ -173,9 +29,8 @@ static double odd_is_hopeless(int number)
     return number % 2 ? -1 : number;
 }
 
-static void what_waits_is_measured_by_promise_where_the_strategy_ranks(void **state)
+TEST(what_waits_is_measured_by_promise_where_the_strategy_ranks)
 {
-    (void)state;
     struct policy_settings settings = {.ranks = true, .compilers = 8, .gpus = 1, .evaluations = 8};
     struct sim *s = new_sim(&settings, MOST_TASKS);
     s->acquisition = later_is_better;
@@ -200,9 +55,8 @@ static double ten_seconds(struct sim *s)
     return 10;
 }
 
-static void nothing_is_ranked_where_all_that_waits_finds_a_gpu(void **state)
+TEST(nothing_is_ranked_where_all_that_waits_finds_a_gpu)
 {
-    (void)state;
     static const struct {
         size_t compilers;
         double (*compile_time)(struct sim *);
@@ -223,9 +77,8 @@ static void nothing_is_ranked_where_all_that_waits_finds_a_gpu(void **state)
     }
 }
 
-static void what_is_hopeless_is_forgotten_while_another_waits_and_never_too_often(void **state)
+TEST(what_is_hopeless_is_forgotten_while_another_waits_and_never_too_often)
 {
-    (void)state;
     struct sim *s =
         new_sim(&(struct policy_settings){.ranks = true, .compilers = 16, .gpus = 1, .evaluations = 400}, MOST_TASKS);
     s->compile_time = hundredfold;
@@ -241,9 +94,8 @@ static void what_is_hopeless_is_forgotten_while_another_waits_and_never_too_ofte
     free_sim(s);
 }
 
-static void a_gpu_holds_two_requests_and_the_idlest_gets_the_next(void **state)
+TEST(a_gpu_holds_two_requests_and_the_idlest_gets_the_next)
 {
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 8, .gpus = 2}, MOST_TASKS);
     assert_true(decide(s));
     for (int i = 0; i < 4; i++) simulation_compiler_answers(&s->run, (size_t)i);
@@ -265,9 +117,8 @@ static void a_gpu_holds_two_requests_and_the_idlest_gets_the_next(void **state)
 
 static const struct policy_settings lockstep = {.lockstep = true, .compilers = 1, .gpus = 1};
 
-static void lockstep_compiles_eight_then_measures_one_and_asks_one(void **state)
+TEST(lockstep_compiles_eight_then_measures_one_and_asks_one)
 {
-    (void)state;
     struct sim *s = new_sim(&lockstep, 10);
     run_to_the_end(s);
     assert_string_equal(s->trace, "p1 p2 p3 p4 p5 p6 p7 p8 c1 c2 c3 c4 c5 c6 c7 c8 m1 p9 c9 m2 p10 c10 m3 m4 m5 m6 m7 "
@@ -285,9 +136,8 @@ static enum task_known all_known(int number)
     return number % 5 ? TASK_KNOWN_FROM_GPU : TASK_KNOWN_TO_FAIL_BEFORE_GPU;
 }
 
-static void lockstep_tells_known_results_in_their_place(void **state)
+TEST(lockstep_tells_known_results_in_their_place)
 {
-    (void)state;
     enum { COUNT = 40 };
     int undisturbed[COUNT];
     for (int run = 0; run < 3; run++) {
@@ -309,9 +159,8 @@ static void lockstep_tells_known_results_in_their_place(void **state)
     assert_int_equal(undisturbed[0], 5); // a failure of the compiler is told before anything is measured
 }
 
-static void counting_goes_in_batches_of_96_and_what_is_left_at_the_end(void **state)
+TEST(counting_goes_in_batches_of_96_and_what_is_left_at_the_end)
 {
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 4, .gpus = 1}, 250);
     s->counts = true;
     run_to_the_end(s);
@@ -330,9 +179,8 @@ static void counting_goes_in_batches_of_96_and_what_is_left_at_the_end(void **st
     free_sim(s);
 }
 
-static void what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters(void **state)
+TEST(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters)
 {
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, 20);
     s->counts = true;
     s->gpu_time = 0.05; // so quick that two requests wait at the worker
@@ -347,9 +195,8 @@ static void what_kills_the_worker_while_it_counts_is_found_and_goes_without_coun
     free_sim(s);
 }
 
-static void tasks_of_an_earlier_run_are_compiled_and_counted(void **state)
+TEST(tasks_of_an_earlier_run_are_compiled_and_counted)
 {
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, 0);
     for (int i = 0; i < 5; i++) {
         s->tasks[i].number = i + 1;
@@ -367,9 +214,8 @@ static double flat(int number)
     return 1;
 }
 
-static void a_search_ends_for_the_reason_that_holds(void **state)
+TEST(a_search_ends_for_the_reason_that_holds)
 {
-    (void)state;
     static const struct {
         struct policy_settings settings;
         int most;
@@ -409,9 +255,8 @@ static void a_search_ends_for_the_reason_that_holds(void **state)
     }
 }
 
-static void results_of_earlier_runs_count_towards_the_evaluations(void **state)
+TEST(results_of_earlier_runs_count_towards_the_evaluations)
 {
-    (void)state;
     for (int before = 0; before <= 40; before += 20) {
         struct sim *s = new_sim(&(struct policy_settings){.compilers = 3, .gpus = 1, .evaluations = 30}, MOST_TASKS);
         for (int i = 0; i < before; i++) policy_reported(&s->run.policy, 1);
@@ -422,9 +267,8 @@ static void results_of_earlier_runs_count_towards_the_evaluations(void **state)
     }
 }
 
-static void an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing(void **state)
+TEST(an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing)
 {
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 8, .gpus = 1}, MOST_TASKS);
     s->counts = true;
     s->compile_time = third_of_a_second;
@@ -448,9 +292,8 @@ static void an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing(void **st
     free_sim(s);
 }
 
-static void a_strategy_without_proposals_is_asked_again_when_it_is_told(void **state)
+TEST(a_strategy_without_proposals_is_asked_again_when_it_is_told)
 {
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, 3);
     assert_true(decide(s)); // and so it does not ask for ever
     assert_int_equal(s->proposed, 3);
@@ -478,9 +321,8 @@ static void a_strategy_without_proposals_is_asked_again_when_it_is_told(void **s
     free_sim(s);
 }
 
-static void a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest(void **state)
+TEST(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest)
 {
-    (void)state;
     for (int announced = 0; announced < 2; announced++) {
         struct sim *s = new_sim(&(struct policy_settings){.compilers = 6, .gpus = 2}, MOST_TASKS);
         decide(s);
@@ -513,51 +355,6 @@ static void a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest(vo
     }
 }
 
-static void compile_times_that_vary_hundredfold_keep_the_gpus_busy(void **state)
-{
-    (void)state;
-    static const struct {
-        size_t compilers, gpus;
-        double gpu_time;
-        bool counts;
-    } cases[] = {
-        {16, 1, 0.35, false}, {16, 2, 0.35, false}, {8, 1, 0.35, false}, {32, 4, 0.3, false}, {16, 1, 0.35, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct policy_settings settings = {.compilers = cases[i].compilers, .gpus = cases[i].gpus, .evaluations = 2000};
-        struct sim *s = new_sim(&settings, MOST_TASKS), *again = new_sim(&settings, MOST_TASKS);
-        double busy = 0;
-        s->gpu_time = again->gpu_time = cases[i].gpu_time;
-        s->compile_time = again->compile_time = hundredfold;
-        s->counts = again->counts = cases[i].counts;
-        run_to_the_end(s);
-        run_to_the_end(again);
-        assert_int_equal(s->reported_count, 2000);
-        bool seen[MOST_TASKS] = {false};
-        for (int k = 0; k < s->reported_count; k++) {
-            assert_false(seen[s->reported[k]]); // each once
-            seen[s->reported[k]] = true;
-            assert_int_equal(s->reported[k], again->reported[k]); // and the same way again
-        }
-        for (size_t g = 0; g < cases[i].gpus; g++) busy += s->run.busy[g] / (double)cases[i].gpus;
-        if (busy < 0.95 * s->run.now) fail_msg("case %zu: busy %.1f s of %.1f", i, busy, s->run.now);
-        free_sim(s);
-        free_sim(again);
-    }
-}
-
-static void slow_compilers_are_kept_busy_instead(void **state)
-{
-    (void)state;
-    struct sim *s = new_sim(&(struct policy_settings){.compilers = 4, .gpus = 1, .evaluations = 500}, MOST_TASKS);
-    double sum = 0;
-    s->compile_time = hundredfold;
-    s->gpu_time = 0.01;
-    run_to_the_end(s);
-    for (int i = 0; i < 500; i++) sum += s->tasks[i].compile;
-    assert_true(sum > 0.95 * 4 * s->run.now);
-    free_sim(s);
-}
-
 static struct sim *sim_in_final(int finalists)
 {
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1, .evaluations = 4}, 4);
@@ -574,9 +371,8 @@ static struct sim *sim_in_final(int finalists)
     return s;
 }
 
-static void the_final_begins_when_all_finalists_are_compiled(void **state)
+TEST(the_final_begins_when_all_finalists_are_compiled)
 {
-    (void)state;
     struct sim *s = sim_in_final(3);
     for (int i = 0; i < 3; i++) {
         assert_true(decide(s));
@@ -593,9 +389,8 @@ static void the_final_begins_when_all_finalists_are_compiled(void **state)
 }
 
 // Two GPUs are ready; the one that began goes on, once it is ready again.
-static void a_final_goes_on_with_the_same_tasks_on_the_same_gpu(void **state)
+TEST(a_final_goes_on_with_the_same_tasks_on_the_same_gpu)
 {
-    (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 2, .evaluations = 4}, 4);
     run_to_the_end(s);
     s->run.done = false;
@@ -620,9 +415,8 @@ static void a_final_goes_on_with_the_same_tasks_on_the_same_gpu(void **state)
     free_sim(s);
 }
 
-static void a_final_without_finalists_or_worker_or_patience_is_over(void **state)
+TEST(a_final_without_finalists_or_worker_or_patience_is_over)
 {
-    (void)state;
     struct sim *s = sim_in_final(1); // one that does not compile
     decide(s);
     policy_remove(&s->run.policy, &s->tasks[10].queued);
@@ -646,9 +440,8 @@ static void a_final_without_finalists_or_worker_or_patience_is_over(void **state
 }
 
 // A policy of one's own, without the simulation: workers come and go.
-static void workers_that_join_get_work_and_those_that_are_gone_get_none(void **state)
+TEST(workers_that_join_get_work_and_those_that_are_gone_get_none)
 {
-    (void)state;
     struct policy p;
     struct queued_task tasks[3] = {0};
     policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 1});
@@ -684,9 +477,8 @@ static void workers_that_join_get_work_and_those_that_are_gone_get_none(void **s
     policy_release(&p);
 }
 
-static void a_final_whose_gpu_is_gone_moves_to_another(void **state)
+TEST(a_final_whose_gpu_is_gone_moves_to_another)
 {
-    (void)state;
     struct policy p;
     struct queued_task task = {0};
     policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 2});
@@ -709,9 +501,8 @@ static void a_final_whose_gpu_is_gone_moves_to_another(void **state)
 }
 
 // A job gains what its rate says for every second that it has had, until it is exhausted. Every slice takes its time.
-static void the_time_of_several_jobs_goes_to_the_one_that_gains_most(void **state)
+TEST(the_time_of_several_jobs_goes_to_the_one_that_gains_most)
 {
-    (void)state;
     enum { JOBS = 3 };
     static const struct {
         double time, rate[JOBS], limit[JOBS]; // limit: s until it is exhausted
@@ -738,38 +529,4 @@ static void the_time_of_several_jobs_goes_to_the_one_that_gains_most(void **stat
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(proposals_run_ahead_as_far_as_the_times_ask_for),
-        cmocka_unit_test(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding),
-        cmocka_unit_test(what_the_driver_takes_to_replace_a_result_asks_for_more_outstanding),
-        cmocka_unit_test(one_candidate_that_hangs_does_not_change_how_far_ahead),
-        cmocka_unit_test(a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead),
-        cmocka_unit_test(all_compilers_work_when_everything_fails_to_compile),
-        cmocka_unit_test(a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else),
-        cmocka_unit_test(what_waits_is_measured_by_promise_where_the_strategy_ranks),
-        cmocka_unit_test(nothing_is_ranked_where_all_that_waits_finds_a_gpu),
-        cmocka_unit_test(what_is_hopeless_is_forgotten_while_another_waits_and_never_too_often),
-        cmocka_unit_test(a_gpu_holds_two_requests_and_the_idlest_gets_the_next),
-        cmocka_unit_test(lockstep_compiles_eight_then_measures_one_and_asks_one),
-        cmocka_unit_test(lockstep_tells_known_results_in_their_place),
-        cmocka_unit_test(counting_goes_in_batches_of_96_and_what_is_left_at_the_end),
-        cmocka_unit_test(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters),
-        cmocka_unit_test(tasks_of_an_earlier_run_are_compiled_and_counted),
-        cmocka_unit_test(a_search_ends_for_the_reason_that_holds),
-        cmocka_unit_test(results_of_earlier_runs_count_towards_the_evaluations),
-        cmocka_unit_test(an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing),
-        cmocka_unit_test(a_strategy_without_proposals_is_asked_again_when_it_is_told),
-        cmocka_unit_test(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest),
-        cmocka_unit_test(compile_times_that_vary_hundredfold_keep_the_gpus_busy),
-        cmocka_unit_test(slow_compilers_are_kept_busy_instead),
-        cmocka_unit_test(the_final_begins_when_all_finalists_are_compiled),
-        cmocka_unit_test(a_final_goes_on_with_the_same_tasks_on_the_same_gpu),
-        cmocka_unit_test(a_final_without_finalists_or_worker_or_patience_is_over),
-        cmocka_unit_test(workers_that_join_get_work_and_those_that_are_gone_get_none),
-        cmocka_unit_test(the_time_of_several_jobs_goes_to_the_one_that_gains_most),
-        cmocka_unit_test(a_final_whose_gpu_is_gone_moves_to_another),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

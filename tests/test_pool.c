@@ -30,32 +30,11 @@ static char *job_folder(const char *name)
     return folder;
 }
 
-struct statuses {
-    int64_t ok, others;
-    char *reason; // of one of the others
-};
-
-static int count_status(void *user, const struct trial *trial)
-{
-    struct statuses *s = user;
-    if (trial->status == STATUS_OK) s->ok++;
-    if (trial->status == STATUS_OK) return 0;
-    s->others++;
-    free(s->reason);
-    s->reason = text_copy(trial->reason);
-    return 0;
-}
-
 // All were measured, once, and none was blamed.
 static void expect_all(const char *folder)
 {
-    struct store *store = opened_store("%s/job.db", folder);
-    struct statuses s = {0};
-    struct error err;
-    assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
-    store_close(store);
-    if (s.ok != CONFIGURATIONS || s.others)
-        fail_msg("%d ok, %d others: %s", (int)s.ok, (int)s.others, s.reason ? s.reason : "");
+    struct statuses s = statuses(folder, "job.db");
+    if (s.ok != CONFIGURATIONS || s.others) fail_msg("%d ok, %d others: %s", (int)s.ok, (int)s.others, s.reason);
 }
 
 static void expect_done(struct outcome_of_command *r, char *folder)

@@ -45,32 +45,12 @@ static char *job_folder(const char *name, const char *job, const char *nodes)
     return folder;
 }
 
-struct statuses {
-    int ok, others;
-    char reason[200];
-};
-
-static int count_status(void *user, const struct trial *trial)
-{
-    struct statuses *s = user;
-    s->ok += trial->status == STATUS_OK;
-    if (trial->status == STATUS_OK) return 0;
-    s->others++;
-    snprintf(s->reason, sizeof s->reason, "%s", trial->reason);
-    return 0;
-}
-
 static void expect_all(const struct outcome_of_command *r, const char *folder)
 {
-    char *path = text_format("%s/job.db", folder);
-    struct statuses s = {0};
-    struct error err;
     if (r->status) fail_msg("status %d\n%s\n%s", r->status, r->out, r->err);
-    struct store *store = opened_store(path);
-    assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
-    store_close(store);
-    free(path);
-    if (s.ok != CONFIGURATIONS || s.others) fail_msg("%d ok, %d others: %s\n%s", s.ok, s.others, s.reason, r->err);
+    struct statuses s = statuses(folder, "job.db");
+    if (s.ok != CONFIGURATIONS || s.others)
+        fail_msg("%d ok, %d others: %s\n%s", (int)s.ok, (int)s.others, s.reason, r->err);
 }
 
 static void done(struct outcome_of_command *r, char *folder)

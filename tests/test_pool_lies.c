@@ -1,20 +1,8 @@
 // Nodes that lie: they name files that are not theirs, or are silent in the wrong place (tests/lying_node.c stands
 // before a real agent). The run goes on without them, or ends with the reason; it never hangs.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 
 #include "tuner/base/protocol.h"
-
-static const char job_text[] =
-    "name = \"fake\";\n"
-    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4]; }, { name = \"MODE\"; values = [\"good\"]; } );\n"
-    "problems = ( { N = 1024; } );\n"
-    "launch = { grid = [\"N\"]; block = [32]; };\n"
-    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; };\n"
-    "measure = { timeout = \"5s\"; final = { candidates = 1; rounds = 10; processes = 1; }; };\n"
-    "compile = { timeout = \"5s\"; };\n"
-    "search = { strategy = \"exhaustive\"; };\n";
 
 #define RUN(folder, script)                                                                                           \
     e2e_run(                                                                                                          \
@@ -29,9 +17,10 @@ static const char job_text[] =
 static char *job_folder(const char *nodes)
 {
     char *folder = e2e_folder("pool_lies");
-    e2e_write(folder, "job.cfg", job_text);
+    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 4]; }, { name = \"MODE\"; values = [\"good\"]; }",
+                 .more = "measure = { timeout = \"5s\"; final = { candidates = 1; rounds = 10; processes = 1; }; };\n"
+                         "compile = { timeout = \"5s\"; }; search = { strategy = \"exhaustive\"; };");
     e2e_write(folder, "nodes.cfg", nodes);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X; }\n");
     return folder;
 }
 
@@ -140,7 +129,7 @@ static void a_node_that_sends_too_much_is_refused(void **state)
                                   "private = true; } );\n",
                                   cases[i].lie),
              *folder = job_folder(nodes);
-        struct outcome_of_command r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=500ms; tune");
+        struct outcome_of_command r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=8s; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cases[i].lie, r.status, r.out, r.err);
         e2e_expect(r.err, "node only is disabled: ");
         e2e_expect(r.err, cases[i].message);

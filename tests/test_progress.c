@@ -1,6 +1,7 @@
 // Strategies that walk get better as they go: what they propose late is faster than what they proposed early. On a bowl
 // over two ordered parameters; 150 evaluations of 4,096 configurations exhaust nothing.
 #include "tests/space_fixture.h"
+#include "tests/testing.h"
 
 #include <math.h>
 
@@ -45,9 +46,8 @@ static void watch(const struct strategy_class *class, const struct space *space,
     }
 }
 
-static void what_is_proposed_late_is_faster_than_what_was_proposed_early(void **state)
+TEST(what_is_proposed_late_is_faster_than_what_was_proposed_early)
 {
-    (void)state;
     struct fixture f = open_space();
     int64_t values[SIDE];
     for (int i = 0; i < SIDE; i++) values[i] = i;
@@ -66,10 +66,4 @@ static void what_is_proposed_late_is_faster_than_what_was_proposed_early(void **
     close_space(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_proposed_late_is_faster_than_what_was_proposed_early),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,8 +1,7 @@
 // What a recording says of its origin goes where its results go: export, import, replay, the header, and the check of
 // the header. Nothing that was replayed is said to have been measured on the template as it is now.
 #include "tests/e2e.h"
-
-#include <stdbool.h>
+#include "tests/testing.h"
 
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
@@ -55,9 +54,8 @@ static char *header_of(const char *folder, const char *space, struct outcome_of_
     return r.out;
 }
 
-static void the_source_that_was_measured_is_the_headers(void **state)
+TEST(the_source_that_was_measured_is_the_headers)
 {
-    (void)state;
     static const char recorded[] = "0123456789abcdef0123456789abcdef";
     char *folder = make_folder(recorded, true);
     struct outcome_of_command check;
@@ -77,9 +75,8 @@ static void the_source_that_was_measured_is_the_headers(void **state)
     e2e_remove(folder);
 }
 
-static void the_template_as_it_was_recorded_passes(void **state)
+TEST(the_template_as_it_was_recorded_passes)
 {
-    (void)state;
     char hash[HASH_TEXT_SIZE];
     present_hash("tests/golden", hash);
     char *folder = make_folder(hash, true);
@@ -91,9 +88,8 @@ static void the_template_as_it_was_recorded_passes(void **state)
     e2e_remove(folder);
 }
 
-static void an_old_recording_without_a_hash_says_that_it_is_not_known(void **state)
+TEST(an_old_recording_without_a_hash_says_that_it_is_not_known)
 {
-    (void)state;
     char *folder = make_folder(NULL, false);
     struct outcome_of_command check;
     char *header = header_of(folder, "space.json", &check);
@@ -113,9 +109,8 @@ static void an_old_recording_without_a_hash_says_that_it_is_not_known(void **sta
 }
 
 // A replay that was exported, imported and replayed again is still of what the first recording measured.
-static void export_and_import_carry_it_on(void **state)
+TEST(export_and_import_carry_it_on)
 {
-    (void)state;
     char *folder = make_folder("0123456789abcdef0123456789abcdef", true);
     struct outcome_of_command check;
     char *header = header_of(folder, "space.json", &check);
@@ -143,13 +138,4 @@ static void export_and_import_carry_it_on(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_source_that_was_measured_is_the_headers),
-        cmocka_unit_test(the_template_as_it_was_recorded_passes),
-        cmocka_unit_test(an_old_recording_without_a_hash_says_that_it_is_not_known),
-        cmocka_unit_test(export_and_import_carry_it_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,7 +1,8 @@
 // Candidates that crashed once, and which the results of the others promise a place in the final: they are measured
 // once more before it. Scripted workers (fake_worker.c): the time is a function of X, X=7 is the best.
-#include "tests/e2e.h"
 #include "tests/opened_store.h"
+#include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
@@ -10,22 +11,16 @@
 static char *job_folder(int x, const char *mode)
 {
     char *folder = e2e_folder("retry"),
-         *job = text_format(
-             "name = \"fake\";\n"
-             "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-             "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; },\n"
-             "  { name = \"Y\"; values = [1, 2, 3, 4]; }, { name = \"MODE\"; values = [\"good\", \"%s\"]; } );\n"
-             "constraints = ( \"(MODE == \\\"%s\\\") == (X == %d && Y < 3)\" );\n"
-             "problems = ( { N = 1024; } );\n"
-             "launch = { grid = [\"N\"]; block = [32]; };\n"
-             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-             "verification = { enabled = false; };\n"
-             "measure = { timeout = \"3s\"; final = { candidates = 2; rounds = 10; }; };\n"
-             "search = { strategy = \"exhaustive\"; };\n",
-             mode, mode, x);
-    e2e_write(folder, "job.cfg", job);
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = X + Y; }\n");
-    free(job);
+         *parameters = text_format("{ name = \"X\"; range = [1, 8]; }, { name = \"Y\"; range = [1, 4]; },\n"
+                                   "  { name = \"MODE\"; values = [\"good\", \"%s\"]; }",
+                                   mode),
+         *more = text_format("constraints = ( \"(MODE == \\\"%s\\\") == (X == %d && Y < 3)\" );\n"
+                             "measure = { timeout = \"3s\"; final = { candidates = 2; rounds = 10; }; };\n"
+                             "search = { strategy = \"exhaustive\"; };",
+                             mode, x);
+    SCRIPTED_JOB(folder, .parameters = parameters, .more = more);
+    free(parameters);
+    free(more);
     return folder;
 }
 
@@ -55,19 +50,16 @@ static int count(void *user, const struct trial *trial)
 
 static struct counts counts(const char *folder)
 {
-    char *path = text_format("%s/job.db", folder);
     struct counts c = {0};
     struct error err;
-    struct store *store = opened_store(path);
+    struct store *store = opened_store("%s/job.db", folder);
     assert_int_equal(store_each(store, false, 0, count, &c, &err), 0);
     store_close(store);
-    free(path);
     return c;
 }
 
-static void an_innocent_candidate_is_measured_once_more_and_can_win(void **state)
+TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
 {
-    (void)state;
     char *folder = job_folder(7, "abort_once");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
@@ -85,9 +77,8 @@ static void an_innocent_candidate_is_measured_once_more_and_can_win(void **state
     e2e_remove(folder);
 }
 
-static void a_candidate_that_crashes_twice_is_not_tried_a_third_time(void **state)
+TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
 {
-    (void)state;
     char *folder = job_folder(7, "abort");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
@@ -102,9 +93,8 @@ static void a_candidate_that_crashes_twice_is_not_tried_a_third_time(void **stat
     e2e_remove(folder);
 }
 
-static void a_candidate_that_would_be_slow_stays_crashed(void **state)
+TEST(a_candidate_that_would_be_slow_stays_crashed)
 {
-    (void)state;
     char *folder = job_folder(1, "abort_once");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
@@ -114,12 +104,4 @@ static void a_candidate_that_would_be_slow_stays_crashed(void **state)
     e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_innocent_candidate_is_measured_once_more_and_can_win),
-        cmocka_unit_test(a_candidate_that_crashes_twice_is_not_tried_a_third_time),
-        cmocka_unit_test(a_candidate_that_would_be_slow_stays_crashed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 // compute-sanitizer's logs (tests/sanitizer has samples), and what the driver makes of them: with a script in the
 // tool's place and a scripted worker.
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include <signal.h>
 

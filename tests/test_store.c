@@ -1,141 +1,9 @@
-// The store: what goes in comes out, environments keep apart, and neither kill -9, a second tuner, a full disk, another
-// version nor damage costs anything that was committed.
-#include <fcntl.h>
+// The store: what goes in comes out, in the promised order, and environments keep apart.
 #include <math.h>
-#include <signal.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "tests/testing.h"
+#include "tests/store_fixture.h"
 
-#include "tuner/base/text.h"
-#include "tuner/store/store.h"
-#include "tuner/trial/trial_field.h"
-
-static char folder[] = "/tmp/sweetspot-store-XXXXXX";
-static char *path; // of the test's store
-
-static const struct environment first = {
-    .key = "0123456789abcdef0123456789abcdef",
-    .job = "sgemm",
-    .source_hash = "aa",
-    .compiler = "nvrtc 13.0",
-    .device = "NVIDIA H200",
-    .arch = "sm_90a",
-    .driver = "580.159.04",
-    .settings = "environment 1\n",
-};
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_all(void)
-{
-    char *command = text_format("rm -rf '%s'", folder);
-    int status = system(command);
-    free(command);
-    return status;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return remove_all();
-}
-
-// A fresh folder and store path for every test.
-static int setup(void **state)
-{
-    (void)state;
-    remove_all();
-    mkdir(folder, 0777);
-    path = text_format("%s/out/sgemm.db", folder);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    free(path);
-    return 0;
-}
-
-static struct store *open_store(void)
-{
-    struct error err = {""};
-    struct store *store;
-    if (store_open(&store, path, true, &err)) fail_msg("%s", err.message);
-    if (store_use_environment(store, &first, &err)) fail_msg("%s", err.message);
-    return store;
-}
-
-// A trial of one tuned and one ragged problem, one stage and two counters; all figures follow from `number`.
-static void add(struct store *store, int number, enum trial_status status)
-{
-    struct error err = {""};
-    const double samples[3] = {number * 1e-6, 1.0 / 3, 2};
-    struct trial_problem problems[2] = {
-        {.name = "M=64",
-         .tuned = true,
-         .time = number * 1e-6,
-         .low = number * 0.9e-6,
-         .high = number * 1.1e-6,
-         .sample_count = 3,
-         .samples = samples,
-         .samples_taken = 25,
-         .error = 0.25,
-         .power = 250},
-    };
-    trial_clear(FIELD_PROBLEM, &problems[1]);
-    problems[1].name = "M=63";
-    struct trial_stage stages[1] = {{.name = "gemm",
-                                     .registers = 128,
-                                     .spill_loads = 0,
-                                     .spill_stores = -1,
-                                     .shared_static = 16,
-                                     .shared_dynamic = 65536,
-                                     .stack = 0,
-                                     .code_bytes = 9216,
-                                     .occupancy = 0.25,
-                                     .warnings = "C7508"}};
-    struct trial_counter counters[2] = {{0, 0, "bank_conflicts", 12}, {0, 0, "icache_misses", NAN}};
-    char config[32];
-    snprintf(config, sizeof config, "N=%d", number);
-    struct trial trial = {
-        .config = config,
-        .status = status,
-        .reason = status == STATUS_OK ? "" : "it's \"so\"",
-        .objective = status == STATUS_OK ? number * 1e-6 : (double)NAN,
-        .compile_seconds = 0.5,
-        .compile_cached = true,
-        .gpu_busy = 0.1,
-        .gpu_seconds = 0.2,
-        .device_id = "GPU-1",
-        .clock_mhz = 1980,
-        .temperature = NAN,
-        .counted = number % 2,
-        .problem_count = 2,
-        .stage_count = 1,
-        .counter_count = number % 2 ? 2 : 0,
-        .problems = problems,
-        .stages = stages,
-        .counters = counters,
-    };
-    if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
-    assert_true(trial.id > 0);
-    assert_true(trial.finished > 1.6e9);
-}
-
-TEST_WITH(a_trial_comes_back_as_it_was_committed, setup, teardown)
+STORE_TEST(a_trial_comes_back_as_it_was_committed)
 {
     struct error err = {""};
     struct trial t;
@@ -175,15 +43,6 @@ TEST_WITH(a_trial_comes_back_as_it_was_committed, setup, teardown)
     store_close(store);
 }
 
-// SQL behind the store's back.
-static void raw(const char *text)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
-}
-
 static int see_trial(void *user, const struct trial *trial)
 {
     json_t *shown = trial_json(FIELD_TRIAL, trial);
@@ -194,7 +53,7 @@ static int see_trial(void *user, const struct trial *trial)
 }
 
 // A store may have been damaged, or written by somebody else.
-TEST_WITH(numbers_of_trials_that_cannot_be_are_refused, setup, teardown)
+STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
 {
     static const char *const ids[] = {"9223372036854775807", "9007199254740993", "0", "-1"};
     struct error err = {""};
@@ -223,7 +82,7 @@ TEST_WITH(numbers_of_trials_that_cannot_be_are_refused, setup, teardown)
     store_close(store);
 }
 
-TEST_WITH(texts_that_are_not_utf_8_are_shown_all_the_same, setup, teardown)
+STORE_TEST(texts_that_are_not_utf_8_are_shown_all_the_same)
 {
     struct store *store = open_store();
     struct error err = {""};
@@ -245,7 +104,7 @@ static int see_elsewhere(void *user, const char *config, const char *device)
     return 0;
 }
 
-TEST_WITH(a_configuration_is_never_stored_twice, setup, teardown)
+STORE_TEST(a_configuration_is_never_stored_twice)
 {
     struct error err = {""};
     struct store *store = open_store();
@@ -261,7 +120,7 @@ TEST_WITH(a_configuration_is_never_stored_twice, setup, teardown)
 }
 
 // A status of earlier versions. Its configuration counts as tried.
-TEST_WITH(a_screened_trial_is_read_as_slow, setup, teardown)
+STORE_TEST(a_screened_trial_is_read_as_slow)
 {
     struct error err = {""};
     struct store *store = open_store();
@@ -281,7 +140,7 @@ TEST_WITH(a_screened_trial_is_read_as_slow, setup, teardown)
     store_close(store);
 }
 
-TEST_WITH(trials_that_are_stored_together_are_all_there_or_none, setup, teardown)
+STORE_TEST(trials_that_are_stored_together_are_all_there_or_none)
 {
     struct error err = {""};
     struct store *store = open_store();
@@ -302,7 +161,7 @@ TEST_WITH(trials_that_are_stored_together_are_all_there_or_none, setup, teardown
     store_close(store);
 }
 
-TEST_WITH(a_trial_is_stored_whole_or_not_at_all, setup, teardown)
+STORE_TEST(a_trial_is_stored_whole_or_not_at_all)
 {
     static const char *const parts[] = {"trial_problems", "trial_stages", "trial_counters"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -358,7 +217,7 @@ static int see_best(void *user, const struct trial *t)
     return 0;
 }
 
-TEST_WITH(queries_answer_in_the_promised_order, setup, teardown)
+STORE_TEST(queries_answer_in_the_promised_order)
 {
     struct error err = {""};
     struct store *store = open_store();
@@ -403,7 +262,7 @@ static int see_scanned(void *user, const struct trial *t)
     return ++s->count == s->stop;
 }
 
-TEST_WITH(a_scan_sees_every_trial_of_the_environment_with_its_verdict, setup, teardown)
+STORE_TEST(a_scan_sees_every_trial_of_the_environment_with_its_verdict)
 {
     struct error err = {""};
     struct store *store = open_store();
@@ -426,7 +285,7 @@ TEST_WITH(a_scan_sees_every_trial_of_the_environment_with_its_verdict, setup, te
     store_close(store);
 }
 
-TEST_WITH(counters_come_later_and_are_awaited_until_then, setup, teardown)
+STORE_TEST(counters_come_later_and_are_awaited_until_then)
 {
     struct error err = {""};
     struct store *store = open_store();
@@ -450,7 +309,7 @@ TEST_WITH(counters_come_later_and_are_awaited_until_then, setup, teardown)
     store_close(store);
 }
 
-TEST_WITH(trials_of_a_changed_source_sleep_until_it_is_changed_back, setup, teardown)
+STORE_TEST(trials_of_a_changed_source_sleep_until_it_is_changed_back)
 {
     struct error err = {""};
     struct trial t;
@@ -481,7 +340,7 @@ TEST_WITH(trials_of_a_changed_source_sleep_until_it_is_changed_back, setup, tear
     store_close(store);
 }
 
-TEST_WITH(the_newest_verdict_counts_and_none_is_lost, setup, teardown)
+STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
 {
     struct error err = {""};
     struct trial t;
@@ -528,7 +387,7 @@ TEST_WITH(the_newest_verdict_counts_and_none_is_lost, setup, teardown)
     store_close(store);
 }
 
-TEST_WITH(blobs_are_kept_once_and_checked_against_their_hash, setup, teardown)
+STORE_TEST(blobs_are_kept_once_and_checked_against_their_hash)
 {
     struct error err = {""};
     char hash[HASH_TEXT_SIZE], again[HASH_TEXT_SIZE], none[HASH_TEXT_SIZE], found[HASH_TEXT_SIZE];
@@ -563,7 +422,7 @@ TEST_WITH(blobs_are_kept_once_and_checked_against_their_hash, setup, teardown)
     store_close(store);
 }
 
-TEST_WITH(documents_of_a_trial_are_kept_apart_from_the_job_s, setup, teardown)
+STORE_TEST(documents_of_a_trial_are_kept_apart_from_the_job_s)
 {
     struct error err = {""};
     const char *json;
@@ -586,7 +445,7 @@ TEST_WITH(documents_of_a_trial_are_kept_apart_from_the_job_s, setup, teardown)
 }
 
 // What a newer sweetspot of this version's store has added to the table of fields.
-TEST_WITH(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored, setup, teardown)
+STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored)
 {
     struct error err = {""};
     struct trial t;
@@ -625,7 +484,7 @@ static int see_document(void *user, double when, const char *json)
     return 0;
 }
 
-TEST_WITH(the_newest_document_counts, setup, teardown)
+STORE_TEST(the_newest_document_counts)
 {
     struct error err = {""};
     const char *json;
@@ -643,283 +502,6 @@ TEST_WITH(the_newest_document_counts, setup, teardown)
     assert_int_equal(store_each_document(store, "final", 2, see_document, text, &err), 0);
     assert_string_equal(text, "[3][2]");
     store_close(store);
-}
-
-TEST_WITH(a_second_tuner_is_refused_with_the_pid_of_the_first, setup, teardown)
-{
-    struct error err = {""};
-    struct store *store = open_store();
-    int ready[2], go[2];
-    char byte = 0;
-    store_close(store);
-    assert_int_equal(pipe(ready) | pipe(go), 0);
-    pid_t child = fork();
-    if (!child) {
-        struct store *mine;
-        bool locked = !store_open(&mine, path, true, NULL) && !store_lock(mine, NULL);
-        if (write(ready[1], locked ? "y" : "n", 1) != 1 || read(go[0], &byte, 1) != 1) _exit(1);
-        _exit(0);
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    assert_int_equal(byte, 'y');
-    store = open_store(); // reading and writing goes on: only tuning is exclusive
-    char pid[32];
-    snprintf(pid, sizeof pid, "process %ld", (long)child);
-    assert_int_equal(store_holder(store), child);
-    assert_int_equal(store_lock(store, &err), -1);
-    assert_non_null(strstr(err.message, pid));
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    assert_int_equal(store_holder(store), 0);
-    assert_int_equal(store_lock(store, &err), 0); // dropped by the system
-    assert_int_equal(store_holder(store), getpid());
-    store_close(store);
-    close(ready[0]), close(ready[1]), close(go[0]), close(go[1]);
-}
-
-static int whole(void *user, const struct trial *t)
-{
-    int *count = user;
-    assert_int_equal(t->problem_count, 2);
-    assert_int_equal(t->stage_count, 1);
-    ++*count;
-    return 0;
-}
-
-TEST_WITH(kill_9_loses_nothing_that_was_committed, setup, teardown)
-{
-    struct error err = {""};
-    int committed = 0;
-    unsigned random = 12345;
-    for (int round = 0; round < 60; round++) {
-        int report[2];
-        assert_int_equal(pipe(report), 0);
-        pid_t child = fork();
-        if (!child) {
-            close(report[0]);
-            struct store *store = open_store(); // the first rounds die while it is being created
-            for (int i = committed + 1;; i++) {
-                struct trial t;
-                if (store_find(store, text_format("N=%d", i), &t, NULL) != 0) add(store, i, STATUS_OK);
-                if (write(report[1], &i, sizeof i) != sizeof i) _exit(1);
-            }
-        }
-        close(report[1]);
-        random = random * 1664525 + 1013904223;
-        if (round >= 10) { // at some instant after the first report
-            int reported;
-            if (read(report[0], &reported, sizeof reported) == sizeof reported) committed = reported;
-        }
-        usleep(random >> 20);
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        for (int reported; read(report[0], &reported, sizeof reported) == sizeof reported;) committed = reported;
-        close(report[0]);
-        struct store *store = open_store();
-        int count = 0;
-        if (store_each(store, false, 0, whole, &count, &err)) fail_msg("%s", err.message);
-        assert_in_range(count, committed, committed + 1); // at most the one whose report was cut off
-        store_close(store);
-    }
-    assert_true(committed > 60);
-    char *command = text_format("ls %s/out | grep -v new- | sort | tr '\\n' ' '", folder), names[128] = "";
-    FILE *list = popen(command, "r");
-    assert_non_null(fgets(names, sizeof names, list));
-    pclose(list);
-    free(command);
-    assert_string_equal(names, "sgemm.db ");
-}
-
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-    setrlimit(RLIMIT_FSIZE, &limit);
-}
-
-TEST_WITH(a_full_disk_is_an_error_and_costs_nothing, setup, teardown)
-{
-    struct error err = {""};
-    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
-    limit_file_size(8192); // less than an empty store
-    struct store *store;
-    assert_int_equal(store_open(&store, path, true, &err), -1);
-    assert_null(store);
-    assert_non_null(strstr(err.message, path));
-    assert_int_equal(access(path, F_OK), -1);
-    limit_file_size(RLIM_INFINITY);
-
-    store = open_store();
-    limit_file_size(256 << 10);
-    int done = 0, result = 0;
-    while (!result && done < 100000) {
-        char config[32];
-        snprintf(config, sizeof config, "N=%d", done + 1);
-        struct trial_problem problems[2] = {{.name = "M=64"}, {.name = "M=63"}};
-        struct trial_stage stage = {.name = "s", .warnings = ""};
-        struct trial t = {.config = config,
-                          .status = STATUS_OK,
-                          .objective = 1,
-                          .problem_count = 2,
-                          .problems = problems,
-                          .stage_count = 1,
-                          .stages = &stage};
-        result = store_add(store, &t, &err);
-        done += !result;
-    }
-    assert_int_equal(result, -1);
-    assert_in_range(done, 10, 99999);
-    assert_non_null(strstr(err.message, "full"));
-    assert_non_null(strstr(err.message, path));
-    limit_file_size(RLIM_INFINITY);
-    int count = 0;
-    assert_int_equal(store_each(store, false, 0, whole, &count, &err), 0);
-    assert_int_equal(count, done);
-    add(store, done + 1, STATUS_OK); // there is room again
-    store_close(store);
-    store = open_store();
-    count = 0;
-    assert_int_equal(store_each(store, false, 0, whole, &count, &err), 0);
-    assert_int_equal(count, done + 1);
-    store_close(store);
-    signal(SIGXFSZ, before);
-}
-
-static void write_bytes(long offset, const void *bytes, size_t size)
-{
-    int fd = open(path, O_RDWR);
-    assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, bytes, size, offset), (ssize_t)size);
-    close(fd);
-}
-
-static void version_9(void)
-{
-    write_bytes(60, "\0\0\0\x09", 4);
-}
-static void version_1(void)
-{
-    write_bytes(60, "\0\0\0\x01", 4);
-}
-static void other_program(void)
-{
-    write_bytes(68, "\0\0\0\0", 4);
-}
-static void text_file(void)
-{
-    write_bytes(0, "name = \"sgemm\"; ", 16);
-}
-static void truncated(void)
-{
-    assert_int_equal(truncate(path, 12288), 0);
-}
-static void few_bytes(void)
-{
-    assert_int_equal(truncate(path, 50), 0);
-}
-static void empty(void)
-{
-    assert_int_equal(truncate(path, 0), 0);
-}
-static void rubbish(void)
-{
-    struct stat info;
-    char page[4096];
-    stat(path, &info);
-    memset(page, 0x5a, sizeof page);
-    for (long at = 8192; at < info.st_size; at += 8192) write_bytes(at, page, sizeof page);
-}
-static void folder_in_its_place(void)
-{
-    assert_int_equal(unlink(path) | mkdir(path, 0777), 0);
-}
-
-TEST_WITH(a_damaged_or_foreign_store_is_refused_and_untouched, setup, teardown)
-{
-    static const struct {
-        void (*spoil)(void);
-        const char *message;
-    } cases[] = {
-        {version_9, "has version 9, but this sweetspot reads only version 2; it was not changed"},
-        {version_1, "has version 1, but this sweetspot reads only version 2; it was not changed"},
-        {other_program, "another program"},
-        {text_file, "not a sweetspot store"},
-        {truncated, "is damaged: it has 12288 of"},
-        {few_bytes, "not a sweetspot store"},
-        {empty, "it is empty"},
-        {rubbish, "is damaged"},
-        {folder_in_its_place, "Is a directory"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
-        struct store *store = open_store();
-        for (int k = 0; k < 100; k++) add(store, k, STATUS_OK);
-        store_close(store);
-        cases[i].spoil();
-        size_t size_before = 0, size_after = 0;
-        char *before = text_read_file(path, &size_before);
-        for (int create = 0; create < 2; create++) {
-            err.message[0] = 0;
-            assert_int_equal(store_open(&store, path, create, &err), -1);
-            assert_null(store);
-            if (!strstr(err.message, cases[i].message) || !strstr(err.message, path))
-                fail_msg("case %zu: %s", i, err.message);
-        }
-        char *after = text_read_file(path, &size_after);
-        assert_int_equal(size_before, size_after);
-        if (before) assert_memory_equal(before, after, size_before);
-        free(before);
-        free(after);
-        remove_all();
-        mkdir(folder, 0777);
-    }
-}
-
-TEST_WITH(a_place_that_cannot_be_written_is_named, setup, teardown)
-{
-    static const struct {
-        const char *path;
-        bool create;
-        const char *message;
-    } cases[] = {
-        {"/proc/sgemm.db", true, "cannot create the store '/proc/sgemm.db': "},
-        {"/dev/null/out/sgemm.db", true, "cannot create the folder '/dev/null/out': Not a directory"},
-        {"/proc/sgemm.db", false, "there is no store '/proc/sgemm.db'"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
-        struct store *store;
-        assert_int_equal(store_open(&store, cases[i].path, cases[i].create, &err), -1);
-        assert_null(store);
-        if (strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0) fail_msg("%s", err.message);
-    }
-}
-
-// Permissions stop root only where the file system is mounted read-only, so this one is skipped for root.
-TEST_WITH(a_store_in_a_read_only_folder_can_be_read, setup, teardown)
-{
-    if (!geteuid()) skip();
-    struct error err = {""};
-    char *out = text_format("%s/out", folder);
-    struct store *store = open_store();
-    add(store, 1, STATUS_OK);
-    store_close(store);
-    assert_int_equal(chmod(path, 0444) | chmod(out, 0555), 0);
-    int64_t counts[STATUS_COUNT];
-    struct environment last;
-    int opened = store_open(&store, path, false, &err);
-    if (!opened) {
-        assert_int_equal(store_last_environment(store, &last, &err), 0);
-        assert_int_equal(store_counts(store, counts, &err), 0);
-        assert_int_equal(counts[STATUS_OK], 1);
-        assert_int_equal(store_put_document(store, "run", "{}", &err), -1);
-        assert_non_null(strstr(err.message, "read-only"));
-        store_close(store);
-    }
-    chmod(out, 0777);
-    free(out);
-    assert_int_equal(opened, 0);
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -44,29 +44,43 @@ static struct observation result(const uint16_t *c, bool mostly_failing)
     return o;
 }
 
-// Runs until `evaluations` are told or the strategy is done, `ahead` proposals outstanding, results told in order or in
-// reverse. Returns the number told, the best in *best, and the sequence of proposals as a hash in *trace. Asserts that
-// every proposal is valid and new.
-static size_t run(const struct strategy_class *class, const struct space *space, uint64_t seed, size_t evaluations,
-                  size_t ahead, bool backwards, bool mostly_failing, double *best, uint64_t *trace)
+struct search {
+    uint64_t seed;
+    size_t evaluations, ahead; // proposals outstanding
+    bool backwards;            // results are told in reverse order
+    bool mostly_failing;
+};
+
+struct found {
+    size_t reported;
+    double best;
+    uint64_t trace; // a hash of the sequence of proposals
+};
+
+static struct strategy *open_strategy(const struct strategy_class *class, const struct space *space,
+                                      struct strategy_options options)
 {
-    struct strategy_options options = {.seed = seed, .budget = evaluations};
     struct error err;
     struct strategy *s = strategy_new(class, space, &options, &err);
     if (!s) fail_msg("%s: %s", class->name, err.message);
-    uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS];
-    size_t outstanding = 0, reported = 0, asked = 0, refused = 0;
-    *best = INFINITY;
-    *trace = 14695981039346656037u;
-    while (reported < evaluations) {
-        while (outstanding < ahead && asked < evaluations) {
-            uint16_t config[SPACE_MAX_PARAMETERS];
-            if (!strategy_ask(s, config)) break;
+    return s;
+}
+
+// Runs until `evaluations` are told or the strategy is done. Asserts that every proposal is valid and new.
+static struct found run(const struct strategy_class *class, const struct space *space, struct search o)
+{
+    struct strategy *s =
+        open_strategy(class, space, (struct strategy_options){.seed = o.seed, .budget = o.evaluations});
+    struct found f = {0, INFINITY, 14695981039346656037u};
+    uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS], config[SPACE_MAX_PARAMETERS];
+    size_t outstanding = 0, asked = 0, refused = 0;
+    while (f.reported < o.evaluations) {
+        while (outstanding < o.ahead && asked < o.evaluations && strategy_ask(s, config)) {
             if (!space_is_valid(space, config)) fail_msg("%s proposes an invalid configuration", class->name);
             for (size_t i = 0; i < outstanding; i++)
                 if (!memcmp(waiting[i], config, 3 * sizeof *config))
                     fail_msg("%s proposes a configuration that is outstanding", class->name);
-            for (int i = 0; i < 3; i++) *trace = (*trace ^ config[i]) * 1099511628211u;
+            for (int i = 0; i < 3; i++) f.trace = (f.trace ^ config[i]) * 1099511628211u;
             memcpy(waiting[outstanding++], config, sizeof config);
             asked++;
         }
@@ -74,19 +88,18 @@ static size_t run(const struct strategy_class *class, const struct space *space,
             if (strategy_exhausted(s) || ++refused > 3) break;
             continue;
         }
-        size_t pick = backwards ? outstanding - 1 : 0;
-        uint16_t config[SPACE_MAX_PARAMETERS];
+        size_t pick = o.backwards ? outstanding - 1 : 0;
         memcpy(config, waiting[pick], sizeof config);
         memmove(waiting[pick], waiting[pick + 1], (outstanding - pick - 1) * sizeof waiting[0]);
         outstanding--;
-        struct observation o = result(config, mostly_failing);
-        strategy_tell(s, &o);
+        struct observation observed = result(config, o.mostly_failing);
+        strategy_tell(s, &observed);
         assert_true(strategy_seen(s, config));
-        if (o.objective < *best) *best = o.objective;
-        reported++;
+        if (observed.objective < f.best) f.best = observed.objective;
+        f.reported++;
     }
     strategy_free(s);
-    return reported;
+    return f;
 }
 
 #define FOR_EACH(class) \
@@ -97,9 +110,7 @@ TEST(every_strategy_proposes_each_configuration_of_a_small_space_exactly_once)
     struct bench b = make_space(SIDE, "X + Y != 9");
     FOR_EACH(class)
     {
-        double best;
-        uint64_t trace;
-        size_t reported = run(class, b.space, 3, 100000, 4, false, false, &best, &trace);
+        size_t reported = run(class, b.space, (struct search){3, 100000, 4, false, false}).reported;
         if (reported != space_size(b.space))
             fail_msg("%s proposed %zu of %zu", class->name, reported, (size_t)space_size(b.space));
     }
@@ -128,9 +139,8 @@ TEST(a_strategy_that_insists_on_what_is_known_gets_all_the_others)
                                                    .init = insist_on_the_first,
                                                    .ask = propose_the_same};
     struct bench b = make_space(SIDE, "X + Y != 9");
-    double best;
-    uint64_t trace;
-    assert_int_equal(run(&stubborn, b.space, 3, 100000, 4, false, false, &best, &trace), space_size(b.space));
+    assert_int_equal(run(&stubborn, b.space, (struct search){3, 100000, 4, false, false}).reported,
+                     space_size(b.space));
     free_space(&b);
 }
 
@@ -139,11 +149,9 @@ TEST(the_same_seed_gives_the_same_proposals_and_another_seed_others)
     struct bench b = make_space(32, NULL);
     FOR_EACH(class)
     {
-        double best;
-        uint64_t one, again, other;
-        run(class, b.space, 1, 60, 3, false, false, &best, &one);
-        run(class, b.space, 1, 60, 3, false, false, &best, &again);
-        run(class, b.space, 2, 60, 3, false, false, &best, &other);
+        uint64_t one = run(class, b.space, (struct search){1, 60, 3, false, false}).trace,
+                 again = run(class, b.space, (struct search){1, 60, 3, false, false}).trace,
+                 other = run(class, b.space, (struct search){2, 60, 3, false, false}).trace;
         if (one != again) fail_msg("%s is not reproducible", class->name);
         if (one == other && strcmp(class->name, "exhaustive")) fail_msg("%s does not look at its seed", class->name);
     }
@@ -155,9 +163,7 @@ TEST(results_may_come_in_reverse_order)
     struct bench b = make_space(SIDE, NULL);
     FOR_EACH(class)
     {
-        double best;
-        uint64_t trace;
-        size_t reported = run(class, b.space, 5, 100, MOST_OUTSTANDING, true, false, &best, &trace);
+        size_t reported = run(class, b.space, (struct search){5, 100, MOST_OUTSTANDING, true, false}).reported;
         if (reported != 100) fail_msg("%s stopped after %zu", class->name, reported);
     }
     free_space(&b);
@@ -168,11 +174,9 @@ TEST(a_space_where_nearly_all_fails_is_searched_to_its_end)
     struct bench b = make_space(SIDE, NULL);
     FOR_EACH(class)
     {
-        double best;
-        uint64_t trace;
-        size_t reported = run(class, b.space, 7, 100000, 2, false, true, &best, &trace);
-        if (reported != space_size(b.space)) fail_msg("%s gave up after %zu", class->name, reported);
-        if (!isfinite(best)) fail_msg("%s found nothing valid", class->name);
+        struct found f = run(class, b.space, (struct search){7, 100000, 2, false, true});
+        if (f.reported != space_size(b.space)) fail_msg("%s gave up after %zu", class->name, f.reported);
+        if (!isfinite(f.best)) fail_msg("%s found nothing valid", class->name);
     }
     free_space(&b);
 }
@@ -184,9 +188,7 @@ TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
     int ranking = 0;
     FOR_EACH(class)
     {
-        struct strategy_options options = {.seed = 4};
-        struct error err;
-        struct strategy *s = strategy_new(class, b.space, &options, &err);
+        struct strategy *s = open_strategy(class, b.space, (struct strategy_options){.seed = 4});
         uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS], start[SPACE_MAX_PARAMETERS] = {7, 7, 0};
         size_t outstanding = 0, reported = 0, forgotten = 0, size = (size_t)space_size(b.space);
         ranking += strategy_ranks(s);
@@ -226,9 +228,7 @@ TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
 TEST(the_ranking_prefers_what_the_results_speak_for)
 {
     struct bench b = make_space(SIDE, NULL);
-    struct strategy_options options = {.seed = 9};
-    struct error err;
-    struct strategy *s = strategy_new(strategy_choose("default", NULL), b.space, &options, &err);
+    struct strategy *s = open_strategy(strategy_choose("default", NULL), b.space, (struct strategy_options){.seed = 9});
     uint16_t waiting[2][SPACE_MAX_PARAMETERS];
     const uint16_t *configs[] = {waiting[0], waiting[1]};
     double acquisition[2];
@@ -258,9 +258,7 @@ TEST(a_space_of_one_is_proposed_once)
     struct bench b = make_space(1, NULL);
     FOR_EACH(class)
     {
-        double best;
-        uint64_t trace;
-        assert_int_equal(run(class, b.space, 1, 50, 4, false, false, &best, &trace), 1);
+        assert_int_equal(run(class, b.space, (struct search){1, 50, 4, false, false}).reported, 1);
     }
     free_space(&b);
 }
@@ -270,10 +268,7 @@ TEST(unrequested_results_are_taken_and_not_proposed_again)
     struct bench b = make_space(SIDE, NULL);
     FOR_EACH(class)
     {
-        struct strategy_options options = {.seed = 9};
-        struct error err;
-        struct strategy *s = strategy_new(class, b.space, &options, &err);
-        assert_non_null(s);
+        struct strategy *s = open_strategy(class, b.space, (struct strategy_options){.seed = 9});
         uint16_t config[SPACE_MAX_PARAMETERS];
         uint64_t size = space_size(b.space);
         for (uint64_t i = 0; i < size; i += 2) { // every other one was measured by an earlier run
@@ -307,12 +302,8 @@ TEST(strategies_that_look_at_results_beat_random_search)
             bool blind = !strcmp(class->name, "random") || !strcmp(class->name, "exhaustive");
             if (pass == 0 ? strcmp(class->name, "random") : blind) continue;
             double sum = 0;
-            for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-                double best;
-                uint64_t trace;
-                run(class, b.space, seed, 60, 1, false, false, &best, &trace);
-                sum += best;
-            }
+            for (uint64_t seed = 1; seed <= SEEDS; seed++)
+                sum += run(class, b.space, (struct search){seed, 60, 1, false, false}).best;
             if (pass == 0)
                 random_mean = sum / SEEDS;
             else if (!(sum / SEEDS < random_mean))
@@ -411,13 +402,10 @@ TEST(every_option_works_at_both_ends_of_its_range)
         for (size_t i = 0; i < 2 * strategy_option_count(class); i++) {
             const struct strategy_option *o = &class->options[i / 2];
             char text[64];
-            struct error err = {""};
             uint16_t config[SPACE_MAX_PARAMETERS];
             uint64_t found = 0;
             snprintf(text, sizeof text, "%s=%.17g", o->name, i % 2 ? o->high : o->low);
-            struct strategy_options options = {.seed = 1, .text = text};
-            struct strategy *s = strategy_new(class, b.space, &options, &err);
-            if (!s) fail_msg("%s", err.message);
+            struct strategy *s = open_strategy(class, b.space, (struct strategy_options){.seed = 1, .text = text});
             for (; strategy_ask(s, config); found++) {
                 struct observation observation = result(config, false);
                 strategy_tell(s, &observation);
@@ -432,12 +420,9 @@ TEST(every_option_works_at_both_ends_of_its_range)
 // The proposals of `asks` evaluations as a hash.
 static uint64_t trace_of(const struct strategy_class *class, const struct space *space, const char *text, int asks)
 {
-    struct strategy_options options = {.seed = 1, .text = text};
-    struct error err;
     uint16_t config[SPACE_MAX_PARAMETERS];
     uint64_t trace = 0;
-    struct strategy *s = strategy_new(class, space, &options, &err);
-    if (!s) fail_msg("%s", err.message);
+    struct strategy *s = open_strategy(class, space, (struct strategy_options){.seed = 1, .text = text});
     for (int k = 0; k < asks && strategy_ask(s, config); k++) {
         struct observation o = result(config, false);
         trace = trace * 1099511628211u + (uint64_t)space_index(space, config);

@@ -1,10 +1,10 @@
 // docs/tutorial.md, followed word by word, as far as it goes without a GPU; test_gpu_tutorial follows it on one. The
 // README shows the tutorial's kernel.
+#include "tests/testing.h"
 #include "tests/tutorial.h"
 
-static void what_a_document_says_is_printed_must_be_printed(void **state)
+TEST(what_a_document_says_is_printed_must_be_printed)
 {
-    (void)state;
     static const struct {
         const char *printed, *expected;
         bool same;
@@ -26,9 +26,8 @@ static void what_a_document_says_is_printed_must_be_printed(void **state)
             fail_msg("'%s' for '%s'", cases[i].printed, cases[i].expected);
 }
 
-static void the_tutorial_can_be_followed_without_a_gpu(void **state)
+TEST(the_tutorial_can_be_followed_without_a_gpu)
 {
-    (void)state;
     char *nvcc = text_format("PATH=\"$PATH:%s/bin\" && command -v nvcc >/dev/null 2>&1", TEST_CUDA_HOME);
     bool have = !system(nvcc);
     free(nvcc);
@@ -36,9 +35,8 @@ static void the_tutorial_can_be_followed_without_a_gpu(void **state)
     tutorial_follow("docs/tutorial.md", false);
 }
 
-static void the_readme_shows_the_files_of_the_tutorial(void **state)
+TEST(the_readme_shows_the_files_of_the_tutorial)
 {
-    (void)state;
     struct tutorial readme, tutorial;
     int files = 0;
     tutorial_read(&readme, "README.md");
@@ -59,9 +57,8 @@ static void the_readme_shows_the_files_of_the_tutorial(void **state)
     tutorial_release(&readme);
 }
 
-static void the_readme_fits_a_few_screens(void **state)
+TEST(the_readme_fits_a_few_screens)
 {
-    (void)state;
     char *text = text_read_file("README.md", NULL);
     int lines = 0;
     assert_non_null(text);
@@ -75,14 +72,4 @@ static void the_readme_fits_a_few_screens(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_document_says_is_printed_must_be_printed),
-        cmocka_unit_test(the_tutorial_can_be_followed_without_a_gpu),
-        cmocka_unit_test(the_readme_shows_the_files_of_the_tutorial),
-        cmocka_unit_test(the_readme_fits_a_few_screens),
-    };
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,6 +5,7 @@
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
+#include "tests/testing.h"
 
 #include "search/space/random.h"
 #include "tuner/base/protocol.h"
@@ -46,9 +47,8 @@ static unsigned found(const double *factors, size_t count, double tie, uint64_t 
     return out;
 }
 
-static void a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other(void **state)
+TEST(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other)
 {
-    (void)state;
     static const struct {
         size_t count;
         double factors[MOST], tie;
@@ -72,9 +72,8 @@ static void a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_othe
 }
 
 // One late measurement, as of a GPU that somebody else used for a moment.
-static void one_odd_time_sets_no_gpu_aside(void **state)
+TEST(one_odd_time_sets_no_gpu_aside)
 {
-    (void)state;
     struct gpu_times times = {0};
     double ratio, limit;
     gpu_times_grow(&times, 3);
@@ -110,9 +109,8 @@ static int checks_until(struct policy *p, double *now, double end, double took, 
     return checks;
 }
 
-static void the_reference_is_measured_when_a_gpu_joins_and_seldom_after(void **state)
+TEST(the_reference_is_measured_when_a_gpu_joins_and_seldom_after)
 {
-    (void)state;
     struct policy p;
     double now = 0;
     policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 3});
@@ -137,9 +135,8 @@ static void the_reference_is_measured_when_a_gpu_joins_and_seldom_after(void **s
     policy_release(&p);
 }
 
-static void a_lost_check_blames_nobody_and_is_made_again(void **state)
+TEST(a_lost_check_blames_nobody_and_is_made_again)
 {
-    (void)state;
     struct policy p;
     policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 2});
     policy_begin(&p, 0);
@@ -216,9 +213,8 @@ static void done(struct outcome_of_command *r, char *folder)
     e2e_remove(folder);
 }
 
-static void a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked(void **state)
+TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
 {
-    (void)state;
     char *folder = job_folder("gpus_slow");
     struct outcome_of_command r = e2e_run(folder,
                                           "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-nvcc\n"
@@ -238,9 +234,8 @@ static void a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranke
 }
 
 // It becomes slow after a dozen times: what it measured before its last good check counts, under its name.
-static void a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end(void **state)
+TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
-    (void)state;
     char *folder = job_folder("gpus_drift");
     struct outcome_of_command r = e2e_run(
         folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-nvcc --no-final", folder);
@@ -250,9 +245,8 @@ static void a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end(void **st
 }
 
 // Two workers on one GPU would slow each other down, both alike.
-static void a_gpu_that_is_named_twice_is_refused(void **state)
+TEST(a_gpu_that_is_named_twice_is_refused)
 {
-    (void)state;
     char *folder = job_folder("gpus_twice");
     struct outcome_of_command r =
         e2e_run(folder, "at=$PWD/'%s'; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-nvcc", folder);
@@ -262,9 +256,8 @@ static void a_gpu_that_is_named_twice_is_refused(void **state)
 }
 
 // Each worker takes three pipes. The limit that a user may raise is raised, up to the one that only root may.
-static void more_workers_than_files_are_usually_allowed_can_be_used(void **state)
+TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 {
-    (void)state;
     char *folder = job_folder("gpus_files");
     struct outcome_of_command r = e2e_run(
         folder, "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final", folder);
@@ -279,9 +272,8 @@ static void more_workers_than_files_are_usually_allowed_can_be_used(void **state
     done(&r, folder);
 }
 
-static void gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used(void **state)
+TEST(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used)
 {
-    (void)state;
     char *folder = job_folder("gpus_alike");
     struct outcome_of_command r = e2e_run(folder,
                                           "at=$PWD/'%s'\n" TUNE "--device 0,3 --no-nvcc\n"
@@ -303,18 +295,4 @@ static void gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used(voi
     done(&r, folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other),
-        cmocka_unit_test(one_odd_time_sets_no_gpu_aside),
-        cmocka_unit_test(the_reference_is_measured_when_a_gpu_joins_and_seldom_after),
-        cmocka_unit_test(a_lost_check_blames_nobody_and_is_made_again),
-        cmocka_unit_test(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked),
-        cmocka_unit_test(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end),
-        cmocka_unit_test(a_gpu_that_is_named_twice_is_refused),
-        cmocka_unit_test(more_workers_than_files_are_usually_allowed_can_be_used),
-        cmocka_unit_test(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

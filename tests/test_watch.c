@@ -94,7 +94,7 @@ TEST(a_live_file_that_cannot_be_used_is_named)
         const char *text, *message;
     } cases[] = {{"{\"format\": \"swee", "store.db.status.json"},
                  {"{\"format\": \"other\", \"version\": 1}", "not the live file of a run"},
-                 {"{\"format\": \"sweetspot-live\", \"version\": 2}", "not the live file of a run"}};
+                 {"{\"format\": \"sweetspot-live\", \"version\": 1}", "not the live file of a run"}};
     char *folder = e2e_folder("live"), *store = text_format("%s/store.db", folder);
     struct live_status live;
     struct error err;
@@ -307,7 +307,7 @@ TEST(a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says)
     char *folder = timed_folder("clocks");
     struct outcome_of_command r = e2e_run(
         folder,
-        TIMED "write() { echo '{\"format\":\"sweetspot-live\",\"version\":1,\"machine\":\"another\",\"host\":\"far\","
+        TIMED "write() { echo '{\"format\":\"sweetspot-live\",\"version\":2,\"machine\":\"another\",\"host\":\"far\","
               "\"pid\":1,\"job\":\"watched\",\"device\":\"d\",\"workers\":[],\"written\":'$1'}' >new; "
               "mv new x.db.status.json; }; write 1000; "
               "(for i in 1 2 3 4 5; do sleep 0.3; write 100$i; done; rm x.db.status.json) & "

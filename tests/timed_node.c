@@ -10,8 +10,8 @@
 #include "tests/timed_answers.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
-#include "tuner/node/node_frame.h"
 #include "tuner/node/node_identity.h"
+#include "tuner/node/node_message.h"
 
 // A worker: its number is that of the GPU in timed_answers.h. A compiler has one, too.
 struct location {
@@ -70,7 +70,7 @@ static void take_frame(struct timed_node *n, const struct frame *f)
         json_t *welcome = json_parse(f->data, NULL);
         n->beat = json_get_number(welcome, "beat", n->beat);
         json_decref(welcome);
-        frame_put_json(&n->out, FRAME_READY, 0, json_pack("{s:b, s:s, s:[]}", "shared", 1, "cache", ".", "have"));
+        node_message_put(&n->out, FRAME_READY, 0, &(struct node_ready){.shared = true, .cache = "."});
         break;
     }
     case FRAME_START:
@@ -80,7 +80,7 @@ static void take_frame(struct timed_node *n, const struct frame *f)
         if (p) take_input(n, p, f);
         break;
     case FRAME_END_INPUT:
-        frame_put_json(&n->out, FRAME_EXIT, f->channel, json_pack("{s:i, s:b}", "status", 0, "killed", 0));
+        node_message_put(&n->out, FRAME_EXIT, f->channel, &(struct node_exit){0});
         if (p) end(n, p);
         break;
     case FRAME_KILL:
@@ -126,7 +126,7 @@ static bool turn(struct timed_node *n)
 int main(void)
 {
     struct timed_node n = {.beat = 5, .beaten = clock_now()};
-    char *line = node_identity_line(".");
+    char *line = node_identity_line();
     timed_init(&n.answers);
     if (printf("\n%s\n", line) < 0 || fflush(stdout)) return EXIT_ENVIRONMENT;
     free(line);

@@ -144,8 +144,7 @@ int space_set_constant(struct space *s, const char *name, int64_t value, struct 
     }
     if (slot >= 0 && has_value(s, slot)) return error_set(err, "the name '%s' is already taken", name);
     if (slot < 0 && (slot = symbols_add(s->symbols, name, EXPR_INT, err)) < 0) return -1;
-    s->constants = memory_grow(s->constants, (s->constant_count + 1), sizeof *s->constants);
-    s->constants[s->constant_count++] = (struct constant){slot, value};
+    memory_add(s->constants, s->constant_count) = (struct constant){slot, value};
     return 0;
 }
 
@@ -174,8 +173,7 @@ int space_add_derived(struct space *s, const char *name, const char *text, struc
         expr_free(e);
         return -1;
     }
-    s->derived = memory_grow(s->derived, (s->derived_count + 1), sizeof *s->derived);
-    s->derived[s->derived_count++] = (struct derived){text_copy(name), slot, e};
+    memory_add(s->derived, s->derived_count) = (struct derived){text_copy(name), slot, e};
     forget_index(s);
     return 0;
 }
@@ -184,10 +182,9 @@ int space_add_constraint(struct space *s, const char *text, struct error *err)
 {
     struct expr *e = parse(s, text, err);
     if (!e) return -1;
-    s->constraints = memory_grow(s->constraints, (s->constraint_count + 1), sizeof *s->constraints);
-    s->constraints[s->constraint_count] = e;
+    memory_add(s->constraints, s->constraint_count) = e;
     forget_index(s);
-    return (int)s->constraint_count++;
+    return (int)s->constraint_count - 1;
 }
 
 size_t space_parameter_count(const struct space *s)

@@ -5,7 +5,7 @@
 
 #include "search/strategies/population.h"
 
-enum { OPTION_SIZE, OPTION_FACTOR, OPTION_CROSSOVER, OPTION_COUNT };
+enum { OPTION_SIZE = POPULATION_SIZE, OPTION_FACTOR, OPTION_CROSSOVER, OPTION_COUNT };
 
 static const struct strategy_option options[] = {
     [OPTION_SIZE] = {"size", 15, 5, 10000, true, "configurations in the population"},
@@ -13,11 +13,6 @@ static const struct strategy_option options[] = {
     [OPTION_CROSSOVER] = {"crossover", 0.7, 0, 1, false, "chance that a parameter comes from the mutant"},
     [OPTION_COUNT] = {0},
 };
-
-static void differential_init(struct strategy_state *s)
-{
-    population_init(s->own, s, (size_t)s->options[OPTION_SIZE]);
-}
 
 static bool differential_ask(struct strategy_state *s, uint16_t *config)
 {
@@ -55,7 +50,7 @@ const struct strategy_class strategy_differential = {
     .summary = "differential evolution",
     .options = options,
     .state_size = sizeof(struct population),
-    .init = differential_init,
+    .init = population_init,
     .ask = differential_ask,
     .tell = differential_tell,
 };

@@ -3,7 +3,7 @@
 // other.
 #include "search/strategies/population.h"
 
-enum { OPTION_SIZE, OPTION_TOURNAMENT, OPTION_MUTATION, OPTION_COUNT };
+enum { OPTION_SIZE = POPULATION_SIZE, OPTION_TOURNAMENT, OPTION_MUTATION, OPTION_COUNT };
 
 static const struct strategy_option options[] = {
     [OPTION_SIZE] = {"size", 20, 4, 10000, true, "configurations in the population"},
@@ -11,11 +11,6 @@ static const struct strategy_option options[] = {
     [OPTION_MUTATION] = {"mutation", 1, 0, 64, false, "parameters changed in a child, on average"},
     [OPTION_COUNT] = {0},
 };
-
-static void genetic_init(struct strategy_state *s)
-{
-    population_init(s->own, s, (size_t)s->options[OPTION_SIZE]);
-}
 
 static const uint16_t *select_parent(struct strategy_state *s)
 {
@@ -55,7 +50,7 @@ const struct strategy_class strategy_genetic = {
     .summary = "steady-state genetic algorithm",
     .options = options,
     .state_size = sizeof(struct population),
-    .init = genetic_init,
+    .init = population_init,
     .ask = genetic_ask,
     .tell = genetic_tell,
 };

@@ -4,12 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-void population_init(struct population *p, struct strategy_state *state, size_t size)
+void population_init(struct strategy_state *s)
 {
-    p->state = state;
-    p->size = size;
-    p->configs = arena_new(&state->memory, size * state->width * sizeof *p->configs);
-    p->scores = arena_new(&state->memory, size * sizeof *p->scores);
+    struct population *p = s->own;
+    p->state = s;
+    p->size = (size_t)s->options[POPULATION_SIZE];
+    p->configs = arena_new(&s->memory, p->size * s->width * sizeof *p->configs);
+    p->scores = arena_new(&s->memory, p->size * sizeof *p->scores);
 }
 
 bool population_fill(struct population *p, uint16_t *config, bool *found)

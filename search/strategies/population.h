@@ -16,8 +16,11 @@ struct population {
 
 enum { NO_PLACE = UINT32_MAX };
 
-// Its memory is the state's.
-void population_init(struct population *, struct strategy_state *, size_t size);
+// The strategy's option that is the number of places.
+enum { POPULATION_SIZE };
+
+// `init` of a strategy whose own state is a population. Its memory is the state's.
+void population_init(struct strategy_state *);
 // Proposes a random configuration while places are empty; `*found` is false when none is left. False: all have been
 // filled.
 bool population_fill(struct population *, uint16_t *config, bool *found);

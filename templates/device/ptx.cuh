@@ -1,4 +1,4 @@
-/* What several templates say in PTX: addresses in shared memory, asynchronous copies, launches that overlap. */
+/* PTX that several templates share: addresses in shared memory, asynchronous copies, overlapping launches. */
 #pragma once
 
 namespace
@@ -21,7 +21,7 @@ template <int COPY_BYTES, class T>
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(COPY_BYTES) : "memory");
 }
 
-/* The first `valid` of the bytes, and zeros for the others; `from` is not touched where valid is 0. */
+/* Copies the first `valid` bytes and writes zeros for the others; `from` is not read if valid is 0. */
 template <int COPY_BYTES, class T>
 [[maybe_unused]] __device__ __forceinline__ void copy_async_or_zero(unsigned to, const T *from, int valid)
 {
@@ -42,9 +42,9 @@ template <int PENDING> [[maybe_unused]] __device__ __forceinline__ void wait_for
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-/* For launches that may overlap (programmatic dependent launch): waits until the launch before has ended and its writes
- * are seen; says that the launch after may begin, which it does when all blocks have said so. Nothing happens where
- * launches do not overlap. */
+/* For launches that may overlap (programmatic dependent launch): the first waits until the previous launch has ended
+ * and its writes are visible; the second lets the next launch begin, which happens when all blocks have called it.
+ * Neither has an effect where launches do not overlap. */
 [[maybe_unused]] __device__ __forceinline__ void wait_for_launch_before()
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900

@@ -1,5 +1,5 @@
 /* Boxes of matrices between global and shared memory by TMA, and the barriers in shared memory that tell when they have
- * come (sm_90). */
+ * arrived (sm_90). */
 #pragma once
 
 namespace

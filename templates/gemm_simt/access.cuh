@@ -1,4 +1,4 @@
-/* gemm_simt.cu: accesses of several floats at once, and what is read anew to save registers. */
+/* gemm_simt.cu: accesses of several floats at once, and values that are read again to save registers. */
 #pragma once
 
 #include "parameters.cuh"
@@ -38,8 +38,8 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
     return (reinterpret_cast<unsigned long long>(p) % (4 * width)) == 0 && ld % width == 0;
 }
 
-/* threadIdx.x and blockIdx.x, read anew: what is worked out from these after the main loop is worked out there, and
- * occupies no registers in the loop. With split products that is the difference between spills in the loop and none. */
+/* threadIdx.x and blockIdx.x, read again. What depends on them after the main loop is then computed there and occupies
+ * no registers in the loop. With split products this avoids spills in the loop. */
 __device__ __forceinline__ int thread_anew()
 {
     int thread;

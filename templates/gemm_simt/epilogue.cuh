@@ -8,7 +8,7 @@
 namespace
 {
 
-/* One element of C, if it is the tile's to store. */
+/* One element of C, if this tile stores it. */
 [[maybe_unused]] __device__ __forceinline__ void store_element(float sum, int m, int n, const problem &p,
                                                                const place &at)
 {
@@ -19,15 +19,15 @@ namespace
 }
 
 /*
- * Stores where C's rows are not aligned to 16 bytes. A quad is four neighbours of a thread's row; stored float by float
- * from where it is, a warp's quads would be four stores of every fourth float, each of as many sectors as one of all.
- * So the warp's 32 quads lie in shared memory, in the order of lanes, and every lane takes four floats that lie beside
- * its neighbours': consecutive lanes store consecutive floats.
+ * Stores for rows of C that are not aligned to 16 bytes. A quad is four neighbours of a thread's row. Stored directly,
+ * float by float, a warp's quads would take four stores of every fourth float, and each would touch all sectors. So the
+ * warp's 32 quads go through shared memory, in the order of lanes, and every lane takes four floats such that
+ * consecutive lanes store consecutive floats.
  */
 constexpr bool BY_ROWS = TILE_COL_SIZE == 4 && (ALIGNED || VECTOR < 4);
 
-/* The v-th float that a lane takes of its warp's quads: where it lies among them, and the row of lanes and the column
- * it belongs to. Each is that of (lane, 0) plus that of (0, v). */
+/* The v-th float that a lane takes of its warp's quads: its position among them, and its row of lanes and column. Each
+ * is that of (lane, 0) plus that of (0, v). */
 struct taken {
     int from, row, col;
     __device__ constexpr taken(int lane, int v)
@@ -45,11 +45,11 @@ struct taken {
     return first.row(i) + t.row * (i < FULL_ROWS ? TILE_ROW_SIZE : REST_ROWS);
 }
 
-/* Buffers of a quad a thread that the ring holds, up to two: with two, a warp need not wait until one is read before it
- * writes the next. */
+/* Buffers of one quad per thread that the ring holds, up to two: with two, a warp can write the next before the last
+ * one is read. */
 constexpr int EXCHANGES = smaller(2, STAGES *SLOT / (4 * N_THREADS));
 
-/* C = alpha*sum + beta*C at a tile, by way of the ring. */
+/* C = alpha*sum + beta*C at a tile, through the ring. */
 [[maybe_unused]] __device__ __forceinline__ void store_tile_by_rows(float (&sum)[THREAD_M][THREAD_N], const problem &p,
                                                                     const place &at, float *ring)
 {
@@ -60,10 +60,10 @@ constexpr int EXCHANGES = smaller(2, STAGES *SLOT / (4 * N_THREADS));
     const float *const from = quads + own.from;
     const int col = at.col + first.n + own.col;
     const unsigned own_col = col - at.own_col; /* counted from the first column that the tile stores */
-    __syncthreads();                           /* everyone is through with the ring */
+    __syncthreads();                           /* all threads have finished with the ring */
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i) {
-        float *to[4]; /* the lane's first place of each row; it may lie outside the matrix */
+        float *to[4]; /* the lane's first position in each row; it may be outside the matrix */
         unsigned stored_columns[4],
             old_columns[4]; /* of the row, from the first that the tile stores: how many are stored, and read */
 #pragma unroll

@@ -8,7 +8,7 @@
 namespace
 {
 
-/* What a thread needs for row k of its product: one value per row and one per column of its tile. */
+/* The values that a thread needs for row k of its product: one per row and one per column of its tile. */
 struct fragments {
     float a[THREAD_M], b[THREAD_N];
 
@@ -40,7 +40,7 @@ __host__ __device__ constexpr int in_order(int line, int i, int n)
     return (line % 2 && COLUMN_WISE != 7 ? last - group : group) * GROUP + (back ? GROUP - 1 - within : within);
 }
 
-/* Consecutive FFMAs share an operand, at the turn from one row or column to the next too, as far as the compiler keeps
+/* Consecutive FFMAs share an operand, also at the turn from one row or column to the next, as far as the compiler keeps
  * the order (operand reuse cache). */
 __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const fragments &f)
 {

@@ -1,4 +1,4 @@
-/* gemm_simt.cu: the parameters with their defaults, what they must obey, and the sizes that follow from them. */
+/* gemm_simt.cu: the parameters with their defaults, their constraints, and the sizes that follow from them. */
 #pragma once
 
 #ifndef SWEETSPOT_VARIANT
@@ -74,7 +74,7 @@
 #define FINISH last_block
 #endif
 
-/* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define FINISH_last_block 1

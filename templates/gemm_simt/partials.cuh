@@ -1,4 +1,4 @@
-/* gemm_simt.cu: sums over k in SPLIT_K parts: who computes which, and who adds them. */
+/* gemm_simt.cu: sums over k in SPLIT_K parts: which block computes which, and which adds them. */
 #pragma once
 
 #include "epilogue.cuh"
@@ -10,17 +10,17 @@ namespace
 {
 
 /*
- * Who computes what. Tiles are split in SPLIT_K parts along k, each by a block of its own; but not the first `alone`,
- * which have one block each. How many these are follows from the grid:
+ * Tiles are split into SPLIT_K parts along k, and each part has its own block. The first `alone` tiles are not split
+ * and have one block each. Their number follows from the grid:
  *
  *     grid = alone + (tiles - alone) * SPLIT_K
  *
  *     blocks  | tile 0 | tile 1 | .. | tile alone - 1 | parts 0, 1, .. of tile alone | parts 0, 1, .. of the next | ..
  *
- * So a grid of tiles * SPLIT_K is split-K, and one with as many alone as the machine holds at a time, or a multiple of
- * that, fills the last wave with small pieces, which is what stream-K is for (Osama, Merrill, Cecka, Garland, Owens:
- * Stream-K, PPoPP 2023). Stream-K itself, a loop over pieces in blocks that stay, was 12% slower than no splitting at
- * 4096 cubed: with a loop around it, the main loop got worse registers.
+ * So a grid of tiles * SPLIT_K is split-K. A grid with as many `alone` as the GPU holds at a time, or a multiple of
+ * that, fills the last wave with small pieces, which is the purpose of stream-K (Osama, Merrill, Cecka, Garland, Owens:
+ * Stream-K, PPoPP 2023). Stream-K itself, a loop over pieces in persistent blocks, was 12% slower than no splitting at
+ * 4096 cubed: with a loop around it, the main loop had worse registers.
  *
  * Part i of the t-th shared tile leaves its sums in slot t * SPLIT_K + i of `partial`.
  */
@@ -56,9 +56,9 @@ struct share {
 
 #if SPLIT_K > 1
 
-/* Sums of a tile outside registers lie in quads: thread after thread's first four floats, then their next four, ...:
- * whole lines of memory, and no conflicts in shared memory. They are stored times alpha: stored as they are, four at a
- * time, they would have to lie in adjacent registers throughout the main loop, which costs it 10%. */
+/* Sums of a tile outside registers are stored as quads: the first four floats of every thread, then their next four,
+ * and so on. These are whole lines of memory, without conflicts in shared memory. They are multiplied by alpha first:
+ * otherwise vector stores would need them in adjacent registers throughout the main loop, which costs 10%. */
 constexpr int QUADS = THREAD_M * THREAD_N / 4;
 static_assert(THREAD_M * THREAD_N % 4 == 0, "a split product needs a multiple of 4 elements a thread");
 
@@ -95,7 +95,7 @@ __device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N]
                       at.col + thread.n + thread_col((element + e) % THREAD_N), p, at);
 }
 
-/* C = sum + beta*C for the v-th float that a lane takes of the quads of its warp, of which it has `quad` itself. */
+/* C = sum + beta*C for the v-th float that a lane takes of its warp's quads. The lane's own quad is `quad`. */
 [[maybe_unused]] __device__ __forceinline__ void store_quad_taken(int quad, const taken &t, float sum, const problem &p,
                                                                   const place &at)
 {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void cluster_barrier()
     asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* A float, or four, of a block of the cluster, at the place that has this address in one's own shared memory. */
+/* One or four floats of a block of the cluster, at the position that has this address in this block's shared memory. */
 __device__ __forceinline__ void read_in_cluster(float &to, unsigned at, int block)
 {
     unsigned from;
@@ -135,7 +135,7 @@ __device__ __forceinline__ void add(float &sum, float v)
     sum += v;
 }
 
-/* The blocks' values at one place, in the order of k. */
+/* The blocks' values at one position, in the order of k. */
 template <class value> __device__ __forceinline__ value add_in_cluster(unsigned at)
 {
     value found[SPLIT_K], total = {};
@@ -151,7 +151,7 @@ __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][T
                                                   const place &at, float *ring)
 {
     float4 *const own = reinterpret_cast<float4 *>(ring);
-    __syncthreads(); /* everyone is through with the ring */
+    __syncthreads(); /* all threads have finished with the ring */
 #pragma unroll
     for (int q = 0; q < QUADS; ++q) own[q * N_THREADS + threadIdx.x] = quad_of(sum, q, p.alpha);
     cluster_barrier();
@@ -171,7 +171,7 @@ __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][T
             store_quad(quad, add_in_cluster<float4>(shared_address(ring) + 16 * quad), p, at);
         }
     }
-    cluster_barrier(); /* nobody leaves while others read */
+    cluster_barrier(); /* no block ends while others read */
 }
 
 #else
@@ -186,7 +186,7 @@ __device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD
 }
 
 #if FINISH_IS == FINISH_last_block
-/* sum = all parts of a tile, added in the order of k, whoever does it: the same bits in every run. */
+/* sum = all parts of a tile, added in the order of k: the same bits in every run, whichever block adds them. */
 __device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], const float *first)
 {
 #pragma unroll

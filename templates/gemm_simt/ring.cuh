@@ -1,4 +1,4 @@
-/* gemm_simt.cu: tiles of A and B on their way from global memory into the ring of slots. */
+/* gemm_simt.cu: copies of tiles of A and B from global memory into the ring of slots. */
 #pragma once
 
 #include "../device/ptx.cuh"
@@ -29,12 +29,11 @@ __device__ __forceinline__ int last_slot(int slot)
  * that are ROW floats apart. x counts along EXTENT.
  *
  * K_FAST says that k is contiguous in memory, so that the copy transposes. Then 8 consecutive k of one x (a 32-byte
- * sector) are the unit, whatever the width, so that with PAD 4 the transposed writes of a warp fall into 32 different
- * banks. Otherwise x is contiguous, and rows are copied as they are: a warp has a row of its own where that comes out
- * even, since what a thread copies then lies at constant distances and no addresses are worked out; else the block goes
- * along x.
+ * sector) are the unit, whatever the width, so that with PAD 4 the transposed writes of a warp hit 32 different banks.
+ * Otherwise x is contiguous, and rows are copied unchanged. Where the numbers fit, each warp has its own row: a
+ * thread's copies are then at constant distances, and no addresses are computed. Otherwise the block goes along x.
  *
- * A pass of the block covers X_STEP by K_STEP; of a transposing copy, the last one along x may find threads with
+ * A pass of the block covers X_STEP by K_STEP; in the last pass along x of a transposing copy some threads may have
  * nothing to do.
  */
 template <bool K_FAST, int EXTENT, int ROW> struct operand {
@@ -116,8 +115,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
             }
     }
 
-    /* Float by float, zero outside. Not unrolled over the passes: it is the rare path, and half the kernel's code
-     * otherwise. Unrolled only where a register array is indexed. */
+    /* Float by float, with zeros outside. The loop over passes is unrolled only where it indexes a register array: this
+     * path is rare and would otherwise be half of the kernel's code. */
     __device__ __forceinline__ void copy_checked(int slot, int k_left)
     {
         const int thread = thread_anew(), x_left = left - own_x(thread), k_own_left = k_left - own_k(thread);
@@ -163,8 +162,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     }
 };
 
-/* The copying side: moves tile after tile into the ring. A tile that does not exist is a copy of nothing, so callers
- * need not count. */
+/* The copying side: copies tile after tile into the ring. Copies of tiles that do not exist do nothing, so callers need
+ * not count. */
 struct copier {
     operand<!TRANSPOSE_A, BLOCK_M, A_ROW> a;
     operand<TRANSPOSE_B, BLOCK_N, B_ROW> b;
@@ -202,7 +201,7 @@ struct copier {
 };
 
 /* Makes the next tile readable for the whole block, and starts the copy of the one STAGES - 1 further on into the slot
- * that was read last: the barrier says that everyone is through with it. */
+ * that was read last: the barrier shows that all threads have finished with it. */
 __device__ __forceinline__ void advance(copier &copy, float *ring)
 {
     if constexpr (STAGES == 1) {

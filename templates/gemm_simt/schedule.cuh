@@ -7,13 +7,13 @@
 namespace
 {
 
-/* Where a thread's j-th column lies, counted from its first. */
+/* A thread's j-th column, counted from its first. */
 __device__ __forceinline__ int thread_col(int j)
 {
     return j / TILE_COL_SIZE * (LANE_COLS * TILE_COL_SIZE) + j % TILE_COL_SIZE;
 }
 
-/* The matrices of one product, as the kernel got them. */
+/* The matrices of one product, as the kernel receives them. */
 struct problem {
     int M, N, K;
     float alpha, beta;
@@ -23,7 +23,7 @@ struct problem {
 };
 
 /* One tile of C. The last tiles of a row or column are moved back so that they lie inside the matrix, where it is as
- * large as a tile: then they are copied without tests like all others, and only what no neighbour stores is stored. */
+ * large as a tile: then they are copied without tests like all others, and they store only what no neighbour stores. */
 struct place {
     int row, col;         /* its first row and column */
     int own_row, own_col; /* the first ones that it stores */
@@ -34,7 +34,7 @@ __device__ __forceinline__ int tiles_along(int extent, int block)
     return (extent + block - 1) / block;
 }
 
-/* What comes before the first read of A and B. All blocks together ask the L2 for the lines of B, as it is stored: rows
+/* Runs before the first read of A and B. All blocks together prefetch the lines of B into the L2, as it is stored: rows
  * of `cols` floats, of `batch` matrices. */
 [[maybe_unused]] __device__ __forceinline__ void prepare(const float *B, int ldb, long long stride, int rows, int cols,
                                                          int batch)

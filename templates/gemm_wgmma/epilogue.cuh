@@ -39,7 +39,7 @@ struct target {
     const tensor_map *map;
     int group;        /* the consumer */
     unsigned buffers; /* its store buffers */
-    unsigned loaded;  /* STORE tma: a barrier a buffer: the old C has come into it */
+    unsigned loaded;  /* STORE tma: one barrier per buffer: the old C has arrived in it */
     unsigned phases;  /* those barriers' parities, a bit each */
 };
 
@@ -54,9 +54,9 @@ __device__ __forceinline__ bool in_pairs(const target &t)
     return !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
 }
 
-/* alpha * sum + beta * C: in place, for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row 64*p +
- * 8*h + lane/4 (of its warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. C is read
- * in this order. */
+/* Computes alpha * sum + beta * C in place for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row
+ * 64*p + 8*h + lane/4 (of its warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. C is
+ * read in this order. */
 template <int N> __device__ __forceinline__ void scale_sums(float *d, const target &t, int row, int col)
 {
 #pragma unroll
@@ -85,7 +85,7 @@ template <int N> __device__ __forceinline__ void scale_sums(float *d, const targ
 }
 
 #if STORE_IS == STORE_direct || TWO_PASS
-/* Elements from registers, those of columns 8*j to 8*j+7. `row` and `col` are the thread's first. */
+/* Stores elements of columns 8*j to 8*j+7 from registers. `row` and `col` are the thread's first. */
 __device__ __forceinline__ void store_direct(const float *d, const target &t, int row, int col, bool pairs)
 {
 #pragma unroll
@@ -123,7 +123,7 @@ __device__ __forceinline__ unsigned staged(int line, int bytes)
 
 constexpr int CHUNKS = BLOCK_N / STORE_COLS; /* of 64 rows; what is staged at a time */
 constexpr int CHUNK_SUMS = STORE_COLS / 2;   /* of a thread */
-/* What a thread stores of a chunk: words of one f32 or two 16-bit elements, in the order of its sums. */
+/* The words that a thread stores of a chunk: one f32 or two 16-bit elements each, in the order of its sums. */
 constexpr int WORDS = OUTPUT_IS == TYPE_f32 ? CHUNK_SUMS : CHUNK_SUMS / 2;
 
 __device__ __forceinline__ void encode(unsigned *v, const float *d)
@@ -144,8 +144,8 @@ __device__ __forceinline__ unsigned pair_address(unsigned buffer, int j, int h, 
     return buffer + staged(warp * 16 + lane / 4 + 8 * h, (8 * j + 2 * (lane % 4)) * 4);
 }
 #else
-/* The line that a lane names to stmatrix and ldmatrix for columns 16*j to 16*j + 15 of its warp's 16 rows; with 8
- * columns, of these. */
+/* The line that a lane passes to stmatrix and ldmatrix for columns 16*j to 16*j + 15 of its warp's 16 rows, or for the
+ * only 8 columns. */
 __device__ __forceinline__ unsigned matrix_address(unsigned buffer, int j, int warp, int lane)
 {
     const int matrix = lane / 8, line = lane % 8, low = warp * 16 + matrix % 2 * 8,
@@ -241,8 +241,8 @@ __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int
         asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(buffer + staged(line, lane / 4 * 16) + lane % 4 * 4));
         to[lane] = v;
 #else
-        /* Words of two elements; where the row begins in the middle of a word, each lane's second with the next
-         * lane's first. */
+        /* Words of two elements. Where the row begins in the middle of a word, a lane combines its second element with
+         * the next lane's first. */
         unsigned v = 0;
         if (2 * lane < COLS)
             asm volatile("ld.shared.u32 %0, [%1];"
@@ -315,7 +315,7 @@ __device__ __forceinline__ void free_buffer(const target &t, int slot)
 #if STORE_IS == STORE_tma
     if (threadIdx.x % 128 == 0) {
         if (slot == 0)
-            stores_read<0>(); /* the last tile's last may be in this buffer */
+            stores_read<0>(); /* the last chunk of the previous tile may be in this buffer */
         else
             stores_read<STORE_BUFFERS - 1>();
     }
@@ -342,7 +342,7 @@ __device__ __forceinline__ void send_chunk(const unsigned *words, int slot, cons
 }
 
 #if STORE_IS == STORE_tma
-/* One thread: the old C of a chunk into its buffer, which must be free. */
+/* One thread calls it: loads the old C of a chunk into its buffer, which must be free. */
 __device__ __forceinline__ void load_old(const target &t, int slot, const chunk_place &at)
 {
     const unsigned barrier = t.loaded + slot % STORE_BUFFERS * 8;
@@ -350,7 +350,7 @@ __device__ __forceinline__ void load_old(const target &t, int slot, const chunk_
     load_box<1, 0>(chunk_buffer(t, slot), t.map, at.x, at.y, barrier, 0, 0);
 }
 
-/* As much of a tile's old C as the buffers hold, before it is needed. */
+/* Loads as much of a tile's old C as the buffers hold, before it is needed. */
 __device__ __forceinline__ void load_old_ahead(const target &t, int row, int col)
 {
     if (t.beta == 0 || threadIdx.x % 128) return;
@@ -361,8 +361,7 @@ __device__ __forceinline__ void load_old_ahead(const target &t, int row, int col
 }
 #endif
 
-/* alpha * sums + beta * C of part p's chunk to C. `d`: the chunk's sums; AHEAD: what load_old_ahead began is
- * continued. */
+/* alpha * sums + beta * C of part p's chunk to C. `d`: the chunk's sums; AHEAD: load_old_ahead has begun the loads. */
 template <bool AHEAD>
 __device__ __forceinline__ void store_chunk(float *d, int p, int chunk, int slot, target &t, int row, int col)
 {

@@ -88,7 +88,7 @@ __device__ __forceinline__ void begin_step(float (&d)[PARTS][SUMS], const ring &
 #endif
 }
 
-/* Waits for the products, those of this step or of the one before, gives their stage back and goes on to the next. */
+/* Waits for the products of this step or of the one before, gives their stage back, and advances to the next. */
 __device__ __forceinline__ void end_step(const ring &r, int &s, unsigned &parity, int &last, bool any, unsigned rank)
 {
 #if SWEETSPOT_VARIANT != 1
@@ -137,13 +137,13 @@ __device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ri
 #endif
 }
 
-/* A consumer's sums of a piece to C, or to those who add the parts of its tile. */
+/* Stores a consumer's sums of a piece to C, or leaves them to the block that adds the parts of the tile. */
 __device__ __forceinline__ void finish_piece(float (&d)[PARTS][SUMS], target &t, const problem &p, const ring &r,
                                              const piece &done, int row, int col, unsigned rank, workspace space,
                                              deferred &later)
 {
 #if CLUSTER_K > 1
-    /* All loads have come and been read; the ring's memory is free once every consumer is here. */
+    /* All loads have arrived and have been read. The ring's memory is free once every consumer is here. */
     asm volatile("bar.sync %0, %1;" ::"n"(WARPGROUPS + 1), "n"(128 * WARPGROUPS) : "memory");
     offer_partial(d, r.a, rank);
     cluster_sync();
@@ -167,7 +167,7 @@ __device__ __forceinline__ void finish_piece(float (&d)[PARTS][SUMS], target &t,
 #endif
 }
 
-/* The threads that multiply. space: what STREAM_K and FINISH two_pass leave sums in. */
+/* The threads that multiply. space: where STREAM_K and FINISH two_pass leave sums. */
 __device__ __forceinline__ void consume(const problem &p, const ring &r, const target &to, unsigned rank,
                                         unsigned buffers, unsigned loaded, workspace space)
 {
@@ -180,7 +180,7 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
     t.buffers = buffers + group * STORE_BUFFERS * STORE_BYTES;
     t.loaded = loaded + group * STORE_BUFFERS * 8;
     t.phases = 0;
-    bool turn = !PINGPONG || group == 0; /* whether the next piece is this consumer's */
+    bool turn = !PINGPONG || group == 0; /* whether this consumer computes the next piece */
     unsigned before = 0;                 /* steps of this block before the next piece */
     if (PINGPONG && group == 1) turn_end(group);
     deferred later;

@@ -1,4 +1,4 @@
-/* gemm_wgmma.cu: the parameters with their defaults, what they must obey, and the sizes that follow from them. */
+/* gemm_wgmma.cu: the parameters with their defaults, their constraints, and the sizes that follow from them. */
 #pragma once
 
 #ifndef SWEETSPOT_VARIANT
@@ -110,7 +110,7 @@
 #define COPY_WORDS 8
 #endif
 
-/* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define TEXT_(a) #a
@@ -180,7 +180,7 @@
 #error "FINISH must be cluster or two_pass"
 #endif
 
-#pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
+#pragma nv_diag_suppress 177 /* the parameters decide what is used of the following */
 
 namespace
 {
@@ -227,7 +227,7 @@ static_assert(!STREAM_K || (WORKSPACE && PERSISTENT && !PINGPONG && !DEFER && SP
               "STREAM_K needs WORKSPACE 1, PERSISTENT, SCHEDULE cooperative, and neither DEFER nor SPLIT_K");
 static_assert(!PROMOTE || !DEFER, "PROMOTE and DEFER do not go together");
 
-/* What a consumer stages at a time: 64 rows by STORE_COLS columns of the tile, or with TRANSPOSE_C their transpose. */
+/* A consumer stages 64 rows by STORE_COLS columns of the tile at a time, or with TRANSPOSE_C their transpose. */
 #if OUTPUT_IS == TYPE_f32
 typedef float output;
 constexpr int STORE_COLS = BLOCK_N % 32 == 0 ? 32 : BLOCK_N % 16 == 0 ? 16 : 8;
@@ -240,7 +240,7 @@ constexpr int STORE_WIDTH = (TRANSPOSE_C ? 64 : STORE_COLS) * (int)sizeof(output
 constexpr int STORE_LINES = TRANSPOSE_C ? STORE_COLS : 64;
 constexpr int STORE_BYTES = (64 * STORE_COLS * (int)sizeof(output) + 1023) / 1024 * 1024;
 
-/* Registers a thread: what the launch bounds give, shared out anew by setmaxnreg in units of 8. */
+/* Registers per thread: those of the launch bounds, redistributed by setmaxnreg in units of 8. */
 constexpr int LAUNCH_REGISTERS = 65536 / (MIN_BLOCKS * THREADS) / 8 * 8 > 248 ? 248
                                                                               : 65536 / (MIN_BLOCKS * THREADS) / 8 * 8;
 constexpr int SHARE = (LAUNCH_REGISTERS * (WARPGROUPS + 1) - PRODUCER_REGISTERS) / WARPGROUPS / 8 * 8;

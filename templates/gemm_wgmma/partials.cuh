@@ -1,4 +1,4 @@
-/* gemm_wgmma.cu: sums of a part of K: a block leaves them, and the one that stores the tile collects them. */
+/* gemm_wgmma.cu: sums over a part of K: a block leaves them, and the block that stores the tile collects them. */
 #pragma once
 
 #include "epilogue.cuh"
@@ -37,7 +37,7 @@ __device__ __forceinline__ void leave_sums(const float (&d)[PARTS][SUMS], const 
         asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(w.counts + blockIdx.x * WARPGROUPS + group) : "memory");
 }
 
-/* Adds what the clusters that follow have of the rest of the tile, from step `done` of it on, in their order. */
+/* Adds the sums of the following clusters for the rest of the tile, from its step `done` on, in their order. */
 __device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const problem &p, const workspace &w, int tile,
                                              int done, int group)
 {
@@ -91,16 +91,16 @@ __device__ __forceinline__ void leave_part(const float (&d)[PARTS][SUMS], float 
 /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % CLUSTER_K */
 constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS);
 constexpr int SHARE_SUMS = STORE_COLS / 2; /* of a thread */
-/* blocks whose sums are on their way at once: each way takes longer than all loads */
+/* blocks whose sums are loaded at once: one round trip takes longer than all loads */
 constexpr int TOGETHER = CLUSTER_K * SHARE_SUMS <= 64 ? CLUSTER_K : 2;
 
-/* Of four sums of a thread, from the i-th on, for 16-byte accesses. */
+/* The address of four sums of a thread, from the i-th on, for 16-byte accesses. */
 __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
 {
     return partial + (i / 4 * 128 * WARPGROUPS + (int)threadIdx.x) * 16;
 }
 
-/* Lays down the sums that other blocks of the cluster will add: shared memory, [sum / 4][thread][4]. */
+/* Leaves the sums that other blocks of the cluster will add in shared memory: [sum / 4][thread][4]. */
 __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
 {
 #pragma unroll

@@ -44,8 +44,8 @@ __device__ __forceinline__ void align_row(const unsigned short *from, unsigned s
     }
 }
 
-/* What the tensor cores, which read 19 bits of 32, leave of x, rounded to as many. Of an infinite x nothing; NaN
- * stays. */
+/* The rest of x that the tensor cores, which read 19 of 32 bits, leave, rounded to 19 bits. For an infinite x it is 0;
+ * NaN stays. */
 __device__ __forceinline__ float low_part(float x)
 {
     const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);

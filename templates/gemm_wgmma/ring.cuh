@@ -1,5 +1,5 @@
-/* gemm_wgmma.cu: who may read and who may write: barriers in shared memory, between the threads of a consumer, and in a
- * cluster. */
+/* gemm_wgmma.cu: barriers in shared memory, between the threads of a consumer, and in a cluster: they order reads and
+ * writes. */
 #pragma once
 
 #include "../device/ptx.cuh"
@@ -21,8 +21,8 @@ __device__ __forceinline__ void cluster_sync()
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* The same barrier of another block of the cluster. Without .cluster: what is released are reads by wgmma that have
- * been waited for, and a fence of cluster scope in every step made the whole product three times slower. */
+/* The same barrier of another block of the cluster. Without .cluster: the released reads are those of wgmma, which have
+ * been waited for. A fence of cluster scope in every step made the product three times slower. */
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -37,8 +37,8 @@ __device__ __forceinline__ void group_sync(int group)
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
-/* pingpong: a consumer's steps along K begin when the other's have all been loaded. A barrier's parity tells only one
- * round of the ring from the next, so a consumer must not look at a stage that is the other's. */
+/* pingpong: a consumer's steps along K begin when all of the other's have been loaded. A barrier's parity only
+ * distinguishes one round of the ring from the next, so a consumer must not poll a stage of the other. */
 __device__ __forceinline__ void turn_begin(int group)
 {
     asm volatile("bar.sync %0, 256;" ::"r"(group + 8) : "memory");
@@ -53,7 +53,7 @@ struct ring {
     unsigned a, b, full, empty; /* shared addresses */
 };
 
-/* Tells those who send to this block that it has read a stage. */
+/* Tells the blocks that send to this one that it has read a stage. */
 __device__ __forceinline__ void release(const ring &r, int s, unsigned rank)
 {
     const unsigned barrier = r.empty + 8 * s;

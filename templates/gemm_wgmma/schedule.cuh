@@ -9,11 +9,11 @@ namespace
 struct problem {
     int m, n, k, tiles_m, tiles_n, tiles;
     int first, steps; /* of every tile along K: this block's */
-    int alone; /* tiles that a cluster computes from the first step to the last; the others are divided (STREAM_K) */
+    int alone;        /* tiles that one cluster computes completely; the others are divided (STREAM_K) */
 };
 
-/* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, hence one division
- * but at the lower edge. */
+/* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, so there is only one
+ * division except at the lower edge. */
 __device__ __forceinline__ void place(const problem &p, int tile, int &row, int &col)
 {
     const int band = RASTER * p.tiles_n, number = (unsigned)tile / (unsigned)band, first = number * RASTER,
@@ -24,8 +24,8 @@ __device__ __forceinline__ void place(const problem &p, int tile, int &row, int 
 #if ORDER_IS == ORDER_hilbert
     const int square = col / RASTER;
     if (rows < RASTER || (square + 1) * RASTER > p.tiles_n) return;
-    /* From the curve's place to the square's: two bits a time, the lowest first. It ends beside the next square's
-     * beginning. */
+    /* From the position on the curve to that in the square, two bits at a time, the lowest first. The curve ends next
+     * to the beginning of the next square. */
     int at = rest - square * RASTER * RASTER, x = 0, y = 0;
 #pragma unroll
     for (int side = 1; side < RASTER; side *= 2, at /= 4) {
@@ -47,14 +47,14 @@ __device__ __forceinline__ void place(const problem &p, int tile, int &row, int 
 #endif
 }
 
-/* Steps of a tile that a cluster has: all, or with STREAM_K a part. */
+/* The steps of a tile that a cluster computes: all, or a part with STREAM_K. */
 struct piece {
     int tile, first, count;
 };
 
 /* The pieces of a cluster, one after the other. */
 struct walk {
-    int tile;    /* the next that it has alone */
+    int tile;    /* the next one that it computes completely */
     int at, end; /* STREAM_K: its part of the steps of all divided tiles */
 };
 

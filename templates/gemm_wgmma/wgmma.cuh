@@ -171,7 +171,8 @@ template <int LEFT> __device__ __forceinline__ void multiply_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
 }
 
-/* Keeps the compiler from moving accumulators across: it does not know that they change until they are waited for. */
+/* Keeps the compiler from moving accumulators across this point. It does not know that they change until they have been
+ * waited for. */
 __device__ __forceinline__ void pin(float (&d)[PARTS][SUMS])
 {
 #pragma unroll

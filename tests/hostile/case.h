@@ -1,6 +1,6 @@
 // What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. Each
 // family has a table of macros that gives a name its meaning: a number, or several (`where, when, what`), none of them
-// 0, which PART picks apart. What is right is said beside the family, in the .txt file of the same name. A new case is
+// 0, which PART picks apart. The .txt file of the same name next to the family says what is right. A new case is
 // a line in that table, a line in the .txt file, a value in the .cfg file, and the code; tests/test_gpu_hostile.c
 // compares the lists.
 #ifndef SWEETSPOT_HOSTILE_CASE_H

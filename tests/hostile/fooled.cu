@@ -14,8 +14,8 @@
 #define left_to_the_next 8    // does the work of the launch before, and its own in the next
 #define sleeps_at_first 9     // sleeps in its first eight launches, and not later: right
 #define fast_at_first 10      // sleeps from its ninth launch on: right
-#define answers_in_warm_up 11 // computes in its first eight launches alone
-#define assumes_positive 12   // the root of x's fourth power, as |x| x: right for x >= 0 alone
+#define answers_in_warm_up 11 // computes only in its first eight launches
+#define assumes_positive 12   // the root of x's fourth power, as |x| x: right only for x >= 0
 
 #if !CASE
 #error "no such case"

@@ -26,8 +26,8 @@
 #define GUARD_BEFORE 17  // the element before y
 #define SHARED_STATIC 18 // each block's own shared memory, with the block's number
 #define SHARED_DYNAMIC 19
-#define HEAP 20  // memory from malloc that was freed; known to block 0 alone
-#define STACK 21 // uninitialised local memory of block 0's first thread; known to block 0 alone
+#define HEAP 20  // memory from malloc that was freed; only block 0 knows it
+#define STACK 21 // uninitialised local memory of block 0's first thread; only block 0 knows it
 #define OUTPUT 22
 #define ADDRESS 23 // the number of launches whose y was not that of the first
 #define GLOBAL_STRUCT 24
@@ -56,7 +56,7 @@
 #define IF_PATTERN 10 // ... where there is one of two fixed patterns
 #define IF_WRONG 11   // ... where the right answer is not
 #define BLOCK_IF_NAN 12
-#define BLOCK_IF_WRONG 13 // a block looks at its first element alone
+#define BLOCK_IF_WRONG 13 // a block checks only its first element
 #define LAST_IF_NAN 14    // every block looks at the very last element of y
 #define KEPT_BY_ADDRESS 15
 #define KEPT_IN_SHARED 16

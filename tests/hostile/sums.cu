@@ -27,11 +27,11 @@
 #define twice_the_same 17 // the last block writes the total twice
 // Who finishes.
 #define last_but_one_finishes 20 // and block 0 is late, so that its sum is missing
-#define last_but_one_lucky 21    // nobody is late: often right
+#define last_but_one_lucky 21    // no block is late: often right
 #define first_finishes 22        // and the last block is late
 #define counter_never_reset 23   // a __device__ counter: only the first launch has a last block
 #define counter_in_z_never_reset 24
-#define counter_in_partial 25 // in scratch that nobody fills
+#define counter_in_partial 25 // in scratch that is never filled
 #define no_counter 26         // block 0 does not wait, and the last block is late
 #define no_fence 27           // partial sums are stored without a fence: often right
 // What is added up.
@@ -45,7 +45,7 @@
 #define constant_mean 37     // 5 n
 #define eight_bits 38        // each thread's sum in 8 bits, where it overflows
 #define half_floats 39       // blocks' sums in f16
-#define first_launch_only 40 // adds to a __device__ number that nobody clears
+#define first_launch_only 40 // adds to a __device__ number that is never cleared
 #define added_to_output 41   // adds to whatever is in the output
 // Sums that an earlier launch left.
 #define total_kept 50

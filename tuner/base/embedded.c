@@ -1,14 +1,15 @@
 // See embedded.h.
 #include "tuner/base/embedded.h"
 
-#define EMBED(name, path)             \
-    EMBED_FILE(name, path)            \
+#define TEXT(name)                    \
     const char *embedded_##name(void) \
     {                                 \
         return sweetspot_##name;      \
     }
+#define EMBED(name, path) EMBED_FILE(name, path) TEXT(name)
 
-EMBED(support, "kernels/support.cu")
+EMBED_FILES(support, ".incbin \"kernels/support_elements.cuh\"\n.incbin \"kernels/support.cu\"\n")
+TEXT(support)
 EMBED(ceilings, "kernels/ceilings.cu")
 EMBED(fn_arithmetic, "search/space/fn_arithmetic.h")
 EMBED(fn_selector, "search/space/fn_selector.h")

@@ -4,12 +4,14 @@
 
 // Puts a file into the program as the text sweetspot_<name>. The assembler includes it; the Makefile has to make the
 // object depend on it.
-#define EMBED_FILE(name, path)                                                        \
-    __asm__(".section .rodata\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
-            ".previous\n");                                                           \
+#define EMBED_FILE(name, path) EMBED_FILES(name, ".incbin \"" path "\"\n")
+
+// The same for several files, one after the other: `files` has an .incbin for each.
+#define EMBED_FILES(name, files)                                                      \
+    __asm__(".section .rodata\nsweetspot_" #name ":\n" files ".byte 0\n.previous\n"); \
     extern const char sweetspot_##name[];
 
-const char *embedded_support(void);       // kernels/support.cu
+const char *embedded_support(void);       // kernels/support_elements.cuh, then support.cu
 const char *embedded_ceilings(void);      // kernels/ceilings.cu
 const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
 const char *embedded_fn_selector(void);   // search/space/fn_selector.h

@@ -2,14 +2,18 @@
 #include "tuner/base/gzip.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 
-static const size_t most_bytes = (size_t)4 << 30;
+// A recording of a million trials unpacks to 0.3 GB, ten times what it has packed.
+static const size_t most_bytes = (size_t)2 << 30, trusted_bytes = (size_t)64 << 20;
+enum { RATIO_MOST = 100 };
 
 static const char *reason(gzFile file, int saved)
 {
@@ -30,15 +34,19 @@ char *gzip_read_file(const char *path, size_t *size, struct error *err)
         close(fd);
         return NULL;
     }
+    struct stat about;
+    double ratio_limit = fstat(fd, &about) ? 0 : (double)about.st_size * RATIO_MOST;
     gzbuffer(file, 1 << 18);
-    size_t used = 0, room = 1 << 20;
-    char *data = malloc(room);
-    if (!data) abort();
+    size_t used = 0, room = 0;
+    char *data = NULL;
     for (;;) {
         if (room - used < 1 << 18) {
-            room *= 2;
-            char *larger = realloc(data, room);
-            if (!larger) abort();
+            room = room ? 2 * room : 1 << 20;
+            char *larger = memory_try_grow(data, room, 1, err);
+            if (!larger) {
+                error_prefix(err, "cannot read '%s'", path);
+                break;
+            }
             data = larger;
         }
         errno = 0;
@@ -47,18 +55,23 @@ char *gzip_read_file(const char *path, size_t *size, struct error *err)
         if (n > 0) used += (size_t)n;
         // A gzip file without its end reads as data followed by Z_BUF_ERROR.
         if (n == 0) gzerror(file, &code);
-        if (n < 0 || code == Z_BUF_ERROR || used > most_bytes) {
-            error_set(err, "cannot read '%s': %s", path, used > most_bytes ? "too large" : reason(file, saved));
-            free(data);
-            gzclose(file);
-            return NULL;
+        bool bomb = used > trusted_bytes && (double)used > ratio_limit;
+        if (n < 0 || code == Z_BUF_ERROR || bomb || used > most_bytes) {
+            error_set(err, "cannot read '%s': %s", path,
+                      bomb                ? "it unpacks to more than 100 times its size"
+                      : used > most_bytes ? "too large"
+                                          : reason(file, saved));
+            break;
         }
-        if (n == 0) break;
+        if (n > 0) continue;
+        gzclose(file);
+        data[used] = 0;
+        if (size) *size = used;
+        return data;
     }
+    free(data);
     gzclose(file);
-    data[used] = 0;
-    if (size) *size = used;
-    return data;
+    return NULL;
 }
 
 int gzip_write_file(const char *path, const char *data, size_t size, struct error *err)

@@ -294,7 +294,7 @@ static int take_places(const struct record_field *f, const char *what, const jso
         return error_set(err, "'%s' of %s is not a list of %zu", f->name, what, f->length);
     for (size_t i = 0; i < f->length; i++) {
         char *place = (char *)at(f, to) + i * element_size(f);
-        if (take_value(f, what, json_array_get(value, i), place, memory, err)) return -1;
+        if (take_element(f, what, json_array_get(value, i), place, memory, err)) return -1;
     }
     return 0;
 }

@@ -120,6 +120,9 @@ struct record_named_number {
 #define RECORD_PLACES(type, member)                                                                            \
     .kind = RECORD_KIND_OF(*RECORD_OF(type)->member), .shape = RECORD_ARRAY, .offset = offsetof(type, member), \
     .length = sizeof RECORD_OF(type)->member / sizeof *RECORD_OF(type)->member
+// A struct interval as [value, low, high].
+#define RECORD_INTERVAL(type, member) \
+    .kind = RECORD_REAL, .shape = RECORD_ARRAY, .offset = offsetof(type, member), .length = 3, .flags = RECORD_HOLES
 #define RECORD_PAIRS(type, member, number)                                                                           \
     .kind = RECORD_KIND_OF(RECORD_OF(type)->member->value), .shape = RECORD_NAMED, .offset = offsetof(type, member), \
     .count = offsetof(type, number)

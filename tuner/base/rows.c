@@ -8,7 +8,7 @@
 #include "tuner/base/text.h"
 
 // The value at a path of members and indices, "a.b.0", or NULL.
-static const json_t *rows_at(const json_t *value, const char *path)
+static const json_t *value_at(const json_t *value, const char *path)
 {
     char key[128];
     while (value && *path) {
@@ -39,7 +39,7 @@ static char *cell_text(const json_t *row, const struct row_column *c)
 {
     char number[32];
     if (c->text) return c->text(row);
-    const json_t *value = rows_at(row, c->member ? c->member : c->title + (*c->title == '>'));
+    const json_t *value = value_at(row, c->member ? c->member : c->title + (*c->title == '>'));
     if (json_is_number(value) && c->format)
         return text_format(c->format, json_number_value(value) * (c->scale > 0 ? c->scale : 1));
     if (json_is_integer(value)) return text_format("%lld", (long long)json_integer_value(value));

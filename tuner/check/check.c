@@ -2,12 +2,8 @@
 #include "tuner/check/check.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 void check_add(struct mistakes *m, struct location at, const char *format, ...)
 {

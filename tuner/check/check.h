@@ -22,7 +22,7 @@ void check_release(struct check *);
 // Adds a mistake or doubt at a place of the job file.
 void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// Drops what is there already, from the item of this number on: stages share kernels, configurations share stages.
+// Drops repeated items from this number on, because stages share kernels and configurations share stages.
 // (check_arguments.c)
 void check_drop_repeated(struct mistakes *, size_t from);
 
@@ -34,14 +34,14 @@ struct location check_stage_location(const struct job *, size_t stage, const cha
 
 // The kernels and their arguments, for one configuration and unit (NULL: the reference's kernel). (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
-// The job's constants against the variables of the source, likewise. (check_bindings.c)
+// The job's constants against the variables of the source, for one configuration as well. (check_bindings.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Textures and surfaces against what devices take. (check_bindings.c)
 void check_images(struct check *);
 // Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
 // (check_signatures.c)
 int check_signatures(struct check *, char *const *compiler, struct error *);
-// Builds the libraries that the job gives by their sources, into a cache; NULL: none. Likewise. (check_builds.c)
+// Builds the libraries that the job gives by their sources, into a cache (NULL: none). -1 as above. (check_builds.c)
 int check_builds(struct check *, char *const *compiler, const char *cache, struct error *);
 // Parameters and macros against the tokens of the sources. (check_macros.c)
 void check_macros(struct check *);
@@ -53,7 +53,7 @@ bool check_is_macro(const struct job *, const char *name);
 void check_files(struct check *);
 // Launches against the device's limits. (check_launches.c)
 void check_launches(struct check *);
-// What the job uses that the architecture lacks; and, where it does not compile, what the sources use.
+// Features that the job uses and the architecture lacks; for sources that do not compile, those that the sources use.
 // (check_architecture.c)
 void check_architecture(struct check *);
 void check_needs(struct check *);

@@ -1,9 +1,5 @@
-// What a job or its sources use that an architecture lacks. See check.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+// Features that a job or its sources use and an architecture lacks. See check.h.
+#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 #include "tuner/source/cuda_tokens.h"
 
@@ -11,7 +7,7 @@
 static const struct {
     const char *text, *needs;
     int64_t compute;
-    const char *family; // "sm_90a": on this alone
+    const char *family; // "sm_90a": only on this one
 } needs[] = {
     {"wgmma.", "wgmma", 90, "sm_90a"},
     {"tcgen05.", "tcgen05", 100, "sm_100a"},

@@ -1,10 +1,7 @@
-// Entries that the source lacks, and arguments that are not what the kernel takes. See check.h.
+// Entries that the source lacks, and arguments that the kernel does not take. See check.h.
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 
 enum { TENSOR_MAP_BYTES = 128 };
@@ -18,7 +15,7 @@ struct launch {
     size_t owner; // the stage whose arguments they are
 };
 
-// "const float *" and so on, as a word that the reader of a job file can write; NULL: there is none.
+// The word of job files for a type of the compiler; NULL: there is none.
 static const char *element_for(const struct kernel_type *type)
 {
     return type && type->element && element_find(type->element) >= 0 ? type->element : NULL;

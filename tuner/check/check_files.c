@@ -1,15 +1,11 @@
 // Files and programs that a job names: .npy files of inputs and of expected values, libraries, a reference's command.
 // See check.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kernels/npy.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/shared_library.h"
-#include "tuner/base/text.h"
 #include "tuner/check/check.h"
 
 // Values of a buffer from a file, for every problem.
@@ -68,7 +64,7 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
     }
 }
 
-// The functions of one library that the job names. What is a source is built later (the compiler says what it lacks).
+// The functions of one library that the job names. A source is built later, and the compiler names missing functions.
 static void check_functions(struct check *c, const char *library, struct location at, size_t count,
                             const char *const *functions, const struct location *locations)
 {

@@ -1,14 +1,9 @@
 // Launches that no device of this kind could make. See check.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 #include "tuner/setup/request.h"
 
-// So many configurations are looked at, evenly apart.
+// The number of configurations that are checked, evenly spread.
 enum { LAUNCHES_LOOKED_AT = 500 };
 
 // 0 where every launch of the configuration fits. *stage: of the one that does not, or the number of stages.
@@ -31,7 +26,7 @@ static int fits(const struct check *c, const uint16_t *config, size_t *stage, st
     return failed;
 }
 
-// Where a launch is, whose reason begins so or so.
+// The setting that a launch's reason is about.
 static struct location place_of(const struct check *c, size_t stage, const char *reason)
 {
     const char *member = strstr(reason, "grid")      ? "launch.grid"

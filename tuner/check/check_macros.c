@@ -1,9 +1,5 @@
 // Parameters that change nothing, and macros that would break the source's own names. See check.h.
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 
 static bool reads(const struct expr *e, int slot)

@@ -1,17 +1,13 @@
-// Asks the compiler what the kernels take: of the first configuration, of one for each stage that it leaves out, and of
-// the reference. See check.h.
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+// Asks the compiler which arguments the kernels take: those of the first configuration, of one configuration for each
+// stage that it leaves out, and of the reference. See check.h.
+#include "tuner/base/base.h"
 #include "tuner/base/units.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"
 
-// A stage that is in none of so many configurations, evenly apart, is not checked.
+// A stage that is in none of this many configurations, evenly spread, is not checked.
 enum { STAGE_TRIES = 1000 };
 
 // Takes the request.

@@ -2,11 +2,8 @@
 #include "tuner/check/compile_hints.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 // A line of a hint applies where the log has all its words.
 static const struct {

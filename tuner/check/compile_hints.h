@@ -1,4 +1,4 @@
-// What a compiler's log says, for people.
+// Explains a compiler's log to people.
 #ifndef SWEETSPOT_COMPILE_HINTS_H
 #define SWEETSPOT_COMPILE_HINTS_H
 

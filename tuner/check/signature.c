@@ -3,12 +3,8 @@
 // ptxas nor a name mangling is involved.
 #include "tuner/check/signature.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/check/compile_hints.h"
 
 #define PROBE "sweetspot_probe"
@@ -96,7 +92,7 @@ static void add_code(struct text *text, const char *type, size_t number)
              type, number);
 }
 
-// What follows the source. `only`: the entry that is asked for; SIZE_MAX: all; the number of entries: none.
+// The text after the source. `only`: the entry that it asks about; SIZE_MAX: all; the number of entries: none.
 static char *write_text(const json_t *entries, size_t only)
 {
     struct text text = {0};

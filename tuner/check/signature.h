@@ -1,5 +1,5 @@
-// What the kernels of a source take, as the compiler knows it: for `extern "C"` kernels, overloads and instances of
-// templates alike, and without a GPU.
+// The arguments of a source's kernels, as the compiler knows them. Works for `extern "C"` kernels, overloads and
+// instances of templates, and without a GPU.
 #ifndef SWEETSPOT_SIGNATURE_H
 #define SWEETSPOT_SIGNATURE_H
 
@@ -23,7 +23,7 @@ struct kernel_type {
 struct kernel_parameter {
     bool pointer, constant;           // constant: a pointer to const
     const struct kernel_type *type;   // of what it points to, if it is a pointer; NULL: a class, an enumeration, ...
-    const struct vector_type *vector; // likewise: it is a vector, and `type` is NULL
+    const struct vector_type *vector; // if it is a vector; then `type` is NULL
     size_t bytes;                     // of the parameter
 };
 
@@ -50,7 +50,7 @@ struct signatures {
 };
 
 // Asks a compile worker about all entries of a request of request_compile, which it takes, for architecture `arch`.
-// `folder` takes files that nobody needs afterwards. -1 with a message when the compiler cannot be asked.
+// `folder` takes temporary files. -1 with a message when the compiler cannot be asked.
 int signatures_ask(struct signatures *, struct worker *, json_t *request, const char *arch, const char *folder,
                    double seconds, struct error *);
 void signatures_release(struct signatures *);

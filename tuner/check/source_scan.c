@@ -1,12 +1,9 @@
 // See source_scan.h.
 #include "tuner/check/source_scan.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/source/cuda_tokens.h"
 
 enum { DEPTH_MOST = 64 };
@@ -172,7 +169,7 @@ static bool is_type_word(const struct cuda_token *t)
     return false;
 }
 
-// What is read of a kernel's head: __global__ [attributes(...)] void [attributes(...)] name (
+// A kernel's head as it is read: __global__ [attributes(...)] void [attributes(...)] name (
 struct head {
     bool open;
     int depth; // of parentheses

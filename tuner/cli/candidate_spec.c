@@ -2,28 +2,12 @@
 #include "tuner/cli/candidate_spec.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/final/finals.h"
 #include "tuner/setup/job_ceilings.h"
-
-struct ranking {
-    int64_t skip, found;
-};
-
-static int take(void *user, const struct trial *trial)
-{
-    struct ranking *r = user;
-    if (trial->id == r->skip) return 0;
-    r->found = trial->id;
-    return 1;
-}
 
 static int trial_config(struct candidate_source *c, int64_t id, char **config)
 {
@@ -45,21 +29,13 @@ static int trial_config(struct candidate_source *c, int64_t id, char **config)
     return 0;
 }
 
-// The winner of the newest final, else the best of the search.
 static int find_best(struct candidate_source *c)
 {
-    struct error err = {""};
     struct final final = {0};
-    struct ranking r = {0};
-    if (!c->session.store) return 0;
-    json_t *document = session_document(&c->session, "final", NULL);
-    if (document && !final_read(&final, document, c->session.job->tuned_count, &err)) r.found = final.winner;
+    bool decided;
+    int status = c->session.store ? session_winner(&c->session, &final, &decided, &c->best_trial) : 0;
     final_release(&final);
-    json_decref(document);
-    if (!r.found && store_each(c->session.store, true, 0, take, &r, &err) < 0)
-        return session_complain(EXIT_ENVIRONMENT, &err);
-    c->best_trial = r.found;
-    return r.found ? trial_config(c, r.found, &c->best) : 0;
+    return status || !c->best_trial ? status : trial_config(c, c->best_trial, &c->best);
 }
 
 int candidate_spec_open(struct candidate_source *c, const char *job, const char *store)
@@ -137,7 +113,7 @@ static int set_parameters(const struct job *job, uint16_t *config, const char *t
 int candidate_spec_read(struct candidate_source *c, const char *text, struct candidate_spec *s)
 {
     struct error err = {""};
-    struct ranking r = {.skip = c->best_trial};
+    int64_t second = 0;
     char *end;
     errno = 0;
     long long id = strtoll(text, &end, 10);
@@ -150,10 +126,10 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     }
     if (!strcmp(text, "runner-up") || (end != text && !*end)) {
         if (!c->best) return nothing_known(c, "such trial");
-        if (*end && store_each(c->session.store, true, 0, take, &r, &err) < 0)
-            return session_complain(EXIT_ENVIRONMENT, &err);
-        if (*end && !r.found) return nothing_known(c, "runner-up");
-        id = *end ? r.found : id;
+        int status = *end ? session_best(&c->session, c->best_trial, &second) : 0;
+        if (status) return status;
+        if (*end && !second) return nothing_known(c, "runner-up");
+        id = *end ? second : id;
         snprintf(s->name, sizeof s->name, "trial %lld", id);
         return trial_config(c, id, &s->config);
     }

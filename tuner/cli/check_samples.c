@@ -1,13 +1,9 @@
 // See check_samples.h.
 #include "tuner/cli/check_samples.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 static bool add(struct check_samples *s, uint64_t index)
 {

@@ -1,18 +1,14 @@
 // sweetspot check: is this job file correct? Every mistake with file and line; the space; each problem's memory; what
 // the kernels take, and whether candidates compile (for any architecture, without a GPU).
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/check/check.h"
 #include "tuner/check/compile_hints.h"
 #include "tuner/cli/check_samples.h"

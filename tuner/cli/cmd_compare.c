@@ -4,15 +4,9 @@
 // Nothing is measured here; everything comes from the store. The "ceilings" document, where there is
 // one, gives what the device can do at most; the percentage is the time that the problem's work needs at the ceilings
 // (tuner/setup/work_bounds.h) over the time taken.
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/compare.h"
 #include "tuner/cli/job_set.h"

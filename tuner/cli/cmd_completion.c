@@ -1,10 +1,7 @@
 // sweetspot completion: what a shell needs to complete sweetspot's command lines (completion.h).
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/completion.h"
 
 static const char *name;

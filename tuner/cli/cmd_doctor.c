@@ -1,17 +1,12 @@
 // sweetspot doctor: the GPUs of this machine, what works on it, and how to fix the rest.
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/table.h"
-#include "tuner/base/text.h"
+#include "tuner/base/rows.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/setup/probe.h"
@@ -72,14 +67,8 @@ static void print_findings(const json_t *all)
 
 static void print_findings_csv(const json_t *all)
 {
-    static const char *const members[] = {"what", "verdict", "text", "mend"};
-    struct table *table = table_new((const char *[]){"what", "verdict", "text", "mend", NULL});
-    const json_t *one;
-    size_t i;
-    json_array_foreach(all, i, one)
-    {
-        for (size_t k = 0; k < 4; k++) table_cell(table, "%s", json_get_string(one, members[k], ""));
-    }
+    static const struct row_column columns[] = {COLUMN("what"), COLUMN("verdict"), COLUMN("text"), COLUMN("mend"), {0}};
+    struct table *table = rows_table(all, columns);
     table_print_csv(table, stdout);
     table_free(table);
 }

@@ -1,10 +1,8 @@
 // sweetspot export: all trials of a job as a recorded space.
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"

@@ -1,14 +1,9 @@
 // sweetspot header: the winner as a C header (output/header.h), merged with other devices' sections of an older header;
 // also checks whether a header still belongs to its template.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
@@ -103,31 +98,10 @@ static int check_header(const struct job *job, const char *path)
     return status;
 }
 
-static int take_first(void *user, const struct trial *trial)
-{
-    *(int64_t *)user = trial->id;
-    return 0;
-}
-
-// The winner of the newest final, else the best of the search. *final: release it when *decided.
 static int find_winner(struct session *session, struct final *final, bool *decided, int64_t *winner)
 {
-    struct error err = {""};
-    json_t *document = session_document(session, "final", NULL);
-    *winner = 0;
-    *decided = document && !final_read(final, document, session->job->tuned_count, &err);
-    if (document && !*decided) {
-        fprintf(stderr, "sweetspot: %s: %s; using the best of the search instead\n", session->job->name, err.message);
-        final_release(final);
-    }
-    json_decref(document);
-    if (*decided) {
-        *winner = final->winner;
-        return 0;
-    }
-    if (store_each(session->store, true, 1, take_first, winner, &err) < 0)
-        return session_complain(EXIT_ENVIRONMENT, &err);
-    if (*winner) return 0;
+    int status = session_winner(session, final, decided, winner);
+    if (status || *winner) return status;
     fprintf(stderr, "sweetspot: no configuration of %s has been measured and verified yet: tune it first\n",
             session->job->name);
     return EXIT_NOTHING;

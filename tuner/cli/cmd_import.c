@@ -1,12 +1,7 @@
 // sweetspot import: reads a recorded space in any format that recorded.h knows, prints what is in it, and writes it in
 // ours.
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"

@@ -1,15 +1,11 @@
 // sweetspot init: a job file for a kernel, as far as its source and the compiler tell (tuner/init).
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/init/draft.h"

@@ -1,11 +1,8 @@
 // sweetspot list: what a job file or a command line can name, with every option, role, bound and unit. Everything comes
 // from the tables that the program itself uses (list_*.c).
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"

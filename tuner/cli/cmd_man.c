@@ -1,13 +1,8 @@
 // sweetspot man: the manual pages, as roff (manual.h).
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/manual.h"
 #include "tuner/cli/options.h"
 

@@ -1,13 +1,11 @@
 // sweetspot profile: why a candidate is fast or slow, or why it differs from another one.
 //
-// The candidate's configuration comes from the store; it is compiled, verified, timed and counted again. The ceilings
-// device can do at most is kept there, and what was found as documents of the trial.
-#include <stdio.h>
-#include <stdlib.h>
+// The candidate's configuration comes from the store. It is compiled, verified, timed and counted again. The store
+// keeps the device's ceilings, and the findings as documents of the trial.
 
+#include "tuner/base/base.h"
 #include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"

@@ -1,8 +1,6 @@
 // sweetspot space: how big is the search space, and what do the constraints remove?
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"

@@ -3,11 +3,8 @@
 //
 // Everything is gathered into one JSON object per job and device: --format json prints it, csv has a line for each
 // of its members, the table has what people want of it (status_table.c).
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/flat_csv.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -141,28 +138,15 @@ static int gather(struct status *status)
     char hash[HASH_TEXT_SIZE];
     bool changed = !request_source_hash(session->job, hash, NULL) && *environment->source_hash &&
                    strcmp(hash, environment->source_hash) != 0;
-    const struct {
-        const char *key;
-        json_t *value;
-    } members[] = {
-        {"job", json_string(session->job->name)},
-        {"store", json_string(session->store_path)},
-        {"device", json_string(environment->device)},
-        {"driver", json_string(environment->driver)},
-        {"compiler", json_string(environment->compiler)},
-        {"source_changed", json_boolean(changed)},
-        {"replayed", json_boolean(session->replayed)},
-        {"tuned_by_process", json_integer(store_holder(session->store))},
-        {"configurations", json_real(floor((double)space_size(session->job->space)))},
-        {"trials_total", json_integer(total)},
-        {"trials", trials},
-        {"runs_total", json_integer((json_int_t)json_array_size(status->runs))},
-        {"evaluations", json_integer(status->evaluations)},
-        {"seconds", json_real(status->seconds)},
-        {"runs", json_incref(status->runs)},
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        json_object_set_new(status->report, members[i].key, members[i].value);
+    json_t *members = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job", session->job->name,
+        "store", session->store_path, "device", environment->device, "driver", environment->driver, "compiler",
+        environment->compiler, "source_changed", (int)changed, "replayed", (int)session->replayed, "tuned_by_process",
+        (json_int_t)store_holder(session->store), "configurations", floor((double)space_size(session->job->space)),
+        "trials_total", (json_int_t)total, "trials", trials, "runs_total", (json_int_t)json_array_size(status->runs),
+        "evaluations", (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
+    json_object_update(status->report, members);
+    json_decref(members);
     add_baselines(status);
     add_final(status);
     return 0;

@@ -1,13 +1,9 @@
 // sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by
 // job_set_tune.c.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "search/strategies/strategy.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set_tune.h"
 #include "tuner/cli/options.h"

@@ -1,9 +1,7 @@
 // See commands.h.
 #include "tuner/cli/commands.h"
 
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 #define ENTRY(name) &cmd_##name,
 const struct command *const commands[] = {COMMANDS(ENTRY) NULL};

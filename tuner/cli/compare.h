@@ -9,10 +9,10 @@
 struct comparison {
     struct session *session;
     struct final final;
-    struct work_bounds *work; // a tuned problem
-    json_t *ceilings;         // the store's, or NULL
-    char *config;             // of the winner
-    json_t *builds;           // of the race of its builds (builds_summary.h); NULL: there was none
+    struct work_bounds *work; // one for each tuned problem
+    json_t *ceilings;         // from the store, or NULL
+    char *config;             // the winner's
+    json_t *builds;           // how its builds compare (builds_summary.h), or NULL
 };
 
 static inline bool is_baseline(const struct final_entry *entry)

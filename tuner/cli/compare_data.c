@@ -1,12 +1,8 @@
 // What compare prints for programs (compare.h), which docs/formats.md describes.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/arena.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/rows.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/compare.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"

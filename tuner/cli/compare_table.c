@@ -1,15 +1,9 @@
 // What compare prints for people (compare.h).
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/operation.h"
 #include "tuner/base/arena.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/table.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/compare.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"

@@ -1,17 +1,11 @@
 // See job_set_tune.h.
 #include "tuner/cli/job_set_tune.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/rows.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/session.h"
 #include "tuner/policy/time_slices.h"
 #include "tuner/pool/worker.h"
@@ -21,7 +15,7 @@ struct suite_job {
     const char *path;
     char *name;
     int status;
-    bool out; // failed, or more time would not help
+    bool out; // it failed, or more time would not help
     double spent;
     struct tune_outcome outcome;
 };

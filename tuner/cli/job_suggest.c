@@ -2,14 +2,9 @@
 #include "tuner/cli/job_suggest.h"
 
 #include <dirent.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 static const char ending[] = ".cfg";
 enum { SHOWN = 4 };

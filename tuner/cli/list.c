@@ -1,11 +1,8 @@
 // See list.h: what all kinds of lists share.
 #include "tuner/cli/list.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/options.h"
 
 void list_print(json_t *document, const json_t *rows, const struct row_column *columns, int format)

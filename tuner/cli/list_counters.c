@@ -1,12 +1,9 @@
 // `sweetspot list counters [PATTERN]`: the hardware counters of a chip, and the short keys that the program has for
 // some of them. Needs CUPTI, but no GPU if a chip is named. See list.h.
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 #include "tuner/setup/probe.h"

@@ -1,10 +1,7 @@
 // `sweetspot list fields [NAME]`: the figures of a trial, from their table. See list.h.
+#include "tuner/base/base.h"
 #include "tuner/cli/list.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
 #include "tuner/trial/trial_field.h"

@@ -1,11 +1,8 @@
 // `sweetspot list metrics [NAME]`: the program's own metric sets, from tables; needs neither CUPTI nor a GPU.
 // `sweetspot list counters` lists a chip's own counters. See list.h.
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 #include "tuner/trial/metrics.h"

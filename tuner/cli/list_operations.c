@@ -1,8 +1,7 @@
 // `sweetspot list operations [NAME]`: see list.h.
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
@@ -34,7 +33,7 @@ static json_t *to_json(const struct operation *op)
                               json_pack("{s:s, s:s, s:o, s:s}", "name", role->name, "kind", kind_name(role->kind),
                                         "default", default_of(op, role), "summary", role->summary));
     for (size_t i = 0; op->classes && op->classes[i]; i++) json_array_append_new(classes, json_string(op->classes[i]));
-    for (const struct operation_baseline *b = op->baselines; b->name; b++)
+    for (const struct operation_baseline *b = op->baselines; b && b->name; b++)
         json_array_append_new(baselines, json_pack("{s:s, s:s, s:b}", "name", b->name, "summary", b->summary,
                                                    "same_result", (int)b->same_result));
     return json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o}", "name", op->name, "summary", op->summary, "bound",
@@ -81,7 +80,7 @@ static void list_one(const struct operation *op, int format)
         add_row(rows, "role", role->name, kind_name(role->kind), default_of(op, role), role->summary);
     for (size_t i = 0; op->classes && op->classes[i]; i++)
         add_row(rows, "class", op->classes[i], "", NULL, "a value of `compute`, which sets bound and baselines");
-    for (const struct operation_baseline *b = op->baselines; b->name; b++)
+    for (const struct operation_baseline *b = op->baselines; b && b->name; b++)
         add_row(rows, "baseline", b->name, b->same_result ? "verified" : "not verified", NULL, b->summary);
     list_print(to_json(op), rows, columns, format);
     json_decref(rows);

@@ -1,10 +1,7 @@
 // `sweetspot list settings [NAME]`: the settings of a job file, from the table that its reader goes by. See list.h.
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 #include "tuner/job/job_settings.h"

@@ -1,9 +1,8 @@
 // `sweetspot list strategies [NAME]`: see list.h.
-#include <stdlib.h>
 
 #include "search/strategies/strategy.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 

@@ -1,12 +1,9 @@
 // `sweetspot list units [NAME]`: the execution units that work can be measured against. See list.h.
+#include "tuner/base/base.h"
 #include "tuner/cli/list.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/options.h"
 
 static const char *architectures(const struct execution_unit *p)

@@ -1,12 +1,9 @@
 // sweetspot: finds the fastest configuration of a CUDA kernel. This file only chooses the command.
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/json.h"
 #include "tuner/base/orphans.h"

@@ -2,11 +2,8 @@
 #include "tuner/cli/manual.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/cli/options.h"
 
 enum { LINE = 76 }; // columns of the source; readers fill lines anew

@@ -2,14 +2,9 @@
 #include "tuner/cli/options.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 100, OPTIONS_MAX = 64 };
 
@@ -34,97 +29,77 @@ static const struct option_spec *find_letter(const struct option_spec *specs, ch
     return NULL;
 }
 
-static void print_choices(FILE *file, const char *const *choices, const char *separator)
+// The value's name as --help shows it: FILE, or table|csv|json. malloc'ed.
+static char *shown_value(const struct option_spec *spec)
 {
-    for (size_t i = 0; choices[i]; i++) fprintf(file, "%s%s", i ? separator : "", choices[i]);
+    return spec->choices ? text_join(spec->choices, "|") : text_copy(spec->shown ? spec->shown : "VALUE");
 }
 
-// The value's name as --help shows it: FILE, or table|csv|json.
-static void print_shown(FILE *file, const struct option_spec *spec)
+static bool refuse_choice(const struct option_spec *spec, const char *command, const char *text)
 {
-    if (spec->choices)
-        print_choices(file, spec->choices, "|");
-    else
-        fputs(spec->shown ? spec->shown : "VALUE", file);
+    const char *nearest = text_nearest(text, spec->choices);
+    char *all = nearest ? text_format("did you mean '%s'?", nearest) : text_join(spec->choices, ", ");
+    fprintf(stderr, "sweetspot %s: --%s cannot be '%s'; %s%s\n", command, spec->name, text,
+            nearest ? "" : "use one of ", all);
+    free(all);
+    return false;
+}
+
+// Stores a number; false where the text is none that is allowed.
+static bool set_number(const struct option_spec *spec, const char *text)
+{
+    char *end;
+    bool any = !spec->low && !spec->high;
+    if (spec->seconds) return !text_duration(text, spec->seconds);
+    if (spec->integer) {
+        errno = 0;
+        long long value = strtoll(text, &end, 10);
+        if (end == text || *end || errno || value < spec->low || (!any && value > spec->high)) return false;
+        *spec->integer = value;
+        return true;
+    }
+    double value = strtod(text, &end);
+    bool percent = spec->share && end != text && *end == '%';
+    value /= percent ? 100 : 1;
+    if (end == text || end[percent] || !isfinite(value)) return false;
+    if (spec->share ? value < 0 || value > 1 : !any && (value < (double)spec->low || value > (double)spec->high))
+        return false;
+    *(spec->share ? spec->share : spec->real) = value;
+    return true;
 }
 
 // Stores a value. Prints what is wrong with it and returns false otherwise.
 static bool set_value(const struct option_spec *spec, const char *command, const char *text)
 {
-    char *end = NULL;
-    errno = 0;
     if (spec->string) {
         *spec->string = text;
         return true;
     }
     if (spec->list) {
-        if (spec->list->count == OPTIONS_MAX_LIST) {
-            fprintf(stderr, "sweetspot %s: more than %d times %s\n", command, OPTIONS_MAX_LIST, spec->name);
-            return false;
-        }
-        spec->list->items[spec->list->count++] = text;
-        return true;
-    }
-    if (spec->choice) {
-        for (int i = 0; spec->choices[i]; i++)
-            if (!strcmp(spec->choices[i], text)) {
-                *spec->choice = i;
-                return true;
-            }
-        const char *nearest = text_nearest(text, spec->choices);
-        fprintf(stderr, "sweetspot %s: --%s cannot be '%s'; ", command, spec->name, text);
-        if (nearest) {
-            fprintf(stderr, "did you mean '%s'?\n", nearest);
-        } else {
-            fputs("use one of ", stderr);
-            print_choices(stderr, spec->choices, ", ");
-            fputc('\n', stderr);
-        }
-        return false;
-    }
-    if (spec->integer) {
-        long long value = strtoll(text, &end, 10);
-        int64_t low = spec->low, high = spec->high;
-        if (!low && !high) high = INT64_MAX;
-        if (end != text && !*end && !errno && value >= low && value <= high) {
-            *spec->integer = value;
+        if (spec->list->count < OPTIONS_MAX_LIST) {
+            spec->list->items[spec->list->count++] = text;
             return true;
         }
-        if (high == INT64_MAX)
-            fprintf(stderr, "sweetspot %s: --%s needs a whole number of at least %lld, not '%s'\n", command, spec->name,
-                    (long long)low, text);
-        else
-            fprintf(stderr, "sweetspot %s: --%s needs a whole number from %lld to %lld, not '%s'\n", command,
-                    spec->name, (long long)low, (long long)high, text);
+        fprintf(stderr, "sweetspot %s: more than %d times %s\n", command, OPTIONS_MAX_LIST, spec->name);
         return false;
     }
-    if (spec->real) {
-        double value = strtod(text, &end);
-        bool any = !spec->low && !spec->high;
-        if (end != text && !*end && isfinite(value) &&
-            (any || (value >= (double)spec->low && value <= (double)spec->high))) {
-            *spec->real = value;
+    for (int i = 0; spec->choice && spec->choices[i]; i++)
+        if (!strcmp(spec->choices[i], text)) {
+            *spec->choice = i;
             return true;
         }
-        fprintf(stderr, "sweetspot %s: --%s needs a number", command, spec->name);
-        if (!any) fprintf(stderr, " from %lld to %lld", (long long)spec->low, (long long)spec->high);
-        fprintf(stderr, ", not '%s'\n", text);
-        return false;
-    }
-    if (spec->share) {
-        double value = strtod(text, &end);
-        bool percent = end != text && *end == '%';
-        value /= percent ? 100 : 1;
-        if (end != text && !end[percent] && value >= 0 && value <= 1) {
-            *spec->share = value;
-            return true;
-        }
-        fprintf(stderr, "sweetspot %s: --%s needs a share such as 0.01 or 1%%, not '%s'\n", command, spec->name, text);
-        return false;
-    }
-    if (!text_duration(text, spec->seconds)) return true;
-    fprintf(stderr, "sweetspot %s: --%s needs a duration such as 90s, 8h or 1h30m, not '%s'\n", command, spec->name,
-            text);
+    if (spec->choice) return refuse_choice(spec, command, text);
+    if (set_number(spec, text)) return true;
+    bool any = !spec->low && !spec->high;
+    char range[64] = "";
+    if (spec->integer && any) snprintf(range, sizeof range, " of at least 0");
+    if (!any) snprintf(range, sizeof range, " from %lld to %lld", (long long)spec->low, (long long)spec->high);
+    fprintf(stderr, "sweetspot %s: --%s needs %s%s, not '%s'\n", command, spec->name,
+            spec->integer ? "a whole number"
+            : spec->real  ? "a number"
+            : spec->share ? "a share such as 0.01 or 1%"
+                          : "a duration such as 90s, 8h or 1h30m",
+            range, text);
     return false;
 }
 
@@ -166,9 +141,9 @@ static int unknown_option(const struct option_spec *specs, const char *command, 
 
 static int missing_value(const struct option_spec *spec, const char *command)
 {
-    fprintf(stderr, "sweetspot %s: --%s needs a value: ", command, spec->name);
-    print_shown(stderr, spec);
-    fputc('\n', stderr);
+    char *shown = shown_value(spec);
+    fprintf(stderr, "sweetspot %s: --%s needs a value: %s\n", command, spec->name, shown);
+    free(shown);
     return usage_error(command);
 }
 
@@ -320,24 +295,14 @@ static void print_wrapped(const char *text, int column, int indent)
 
 static void print_option(const struct option_spec *spec)
 {
-    char head[256];
-    FILE *out = fmemopen(head, sizeof head, "w");
-    if (!out) return;
-    if (spec->positional) {
-        fprintf(out, "  %s", spec->name);
-    } else {
-        if (spec->letter)
-            fprintf(out, "  -%c, --%s", spec->letter, spec->name);
-        else
-            fprintf(out, "      --%s", spec->name);
-        if (takes_value(spec)) {
-            fputc(' ', out);
-            print_shown(out, spec);
-        }
+    int column = spec->positional ? printf("  %s", spec->name)
+                 : spec->letter   ? printf("  -%c, --%s", spec->letter, spec->name)
+                                  : printf("      --%s", spec->name);
+    if (!spec->positional && takes_value(spec)) {
+        char *shown = shown_value(spec);
+        column += printf(" %s", shown);
+        free(shown);
     }
-    fputc('\0', out);
-    fclose(out);
-    int column = printf("%s", head);
     if (column >= HELP_COLUMN) {
         printf("\n");
         column = 0;

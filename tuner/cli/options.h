@@ -20,9 +20,7 @@
 #ifndef SWEETSPOT_OPTIONS_H
 #define SWEETSPOT_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tuner/base/base.h"
 
 enum { OPTIONS_MAX_LIST = 1024 };
 

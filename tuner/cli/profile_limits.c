@@ -1,13 +1,9 @@
 // See profile_limits.h.
 #include "tuner/cli/profile_limits.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/trial_documents.h"
 #include "tuner/explain/explain.h"

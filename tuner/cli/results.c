@@ -1,12 +1,9 @@
 // See results.h.
 #include "tuner/cli/results.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 static bool exists(const char *folder, const char *name)
 {

@@ -1,17 +1,12 @@
 // See session.h.
 #include "tuner/cli/session.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/job_suggest.h"
 #include "tuner/cli/results.h"
 
@@ -179,6 +174,42 @@ json_t *session_trial_document(const struct session *session, int64_t trial, con
     struct error err;
     return trial && !store_get_trial_document(session->store, trial, kind, &text, &when, &err) ? json_parse(text, &err)
                                                                                                : NULL;
+}
+
+struct ranking {
+    int64_t except, found;
+};
+
+static int take(void *user, const struct trial *trial)
+{
+    struct ranking *r = user;
+    if (trial->id == r->except) return 0;
+    r->found = trial->id;
+    return 1;
+}
+
+int session_best(struct session *session, int64_t except, int64_t *id)
+{
+    struct error err = {""};
+    struct ranking r = {.except = except};
+    int failed = store_each_with(session->store, true, 2, 0, take, &r, &err) < 0;
+    *id = r.found;
+    return failed ? session_complain(EXIT_ENVIRONMENT, &err) : 0;
+}
+
+int session_winner(struct session *session, struct final *final, bool *decided, int64_t *winner)
+{
+    struct error err = {""};
+    json_t *document = session_document(session, "final", NULL);
+    *decided = document && !final_read(final, document, session->job->tuned_count, &err);
+    if (document && !*decided) {
+        fprintf(stderr, "sweetspot: %s: %s; using the best of the search instead\n", session->job->name, err.message);
+        final_release(final);
+    }
+    json_decref(document);
+    if (!*decided) return session_best(session, 0, winner);
+    *winner = final->winner;
+    return 0;
 }
 
 char *session_command(const struct session *session, const char *command)

@@ -8,6 +8,7 @@
 
 #include "tuner/base/arena.h"
 #include "tuner/base/json.h"
+#include "tuner/final/finals.h"
 #include "tuner/job/job.h"
 #include "tuner/store/store.h"
 
@@ -36,7 +37,7 @@ int session_complain(int status, const struct error *);
 // one that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
-// Prints mistakes or, with `kind` before each ("warning: "), what is less than that. `path` is the job file's.
+// Prints mistakes, or with `kind` before each ("warning: ") lesser findings. `path` is the job file's.
 void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
 
 // Reads a job file (session_job_path); prints every mistake as "file:line: text", EXIT_USAGE when there is one, else
@@ -52,6 +53,12 @@ int session_open(struct session *, const char *job_path, const char *store_path)
 // The same for a job that was read from job_path; takes it.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
 void session_close(struct session *);
+
+// The fastest trial but `except`, in *id; 0: there is none.
+int session_best(struct session *, int64_t except, int64_t *id);
+// The winner of the newest final, else the best of the search; 0: no trial is valid. A final that cannot be used is
+// named on stderr. *final: release it when *decided.
+int session_winner(struct session *, struct final *final, bool *decided, int64_t *winner);
 
 // "sweetspot <command> JOB", with the options in use that it takes: this command's --store, and for `tune` the device
 // and the cache of the last run. malloc'ed.

@@ -1,13 +1,8 @@
 // See status_live.h.
 #include "tuner/cli/status_live.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/rows.h"
-#include "tuner/base/text.h"
 #include "tuner/final/finals.h"
 
 json_t *status_live_json(const struct live_status *live)

@@ -1,14 +1,8 @@
 // See status_table.h.
 #include "tuner/cli/status_table.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/table.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/status_live.h"
 #include "tuner/final/finals.h"
 

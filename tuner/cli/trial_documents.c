@@ -1,9 +1,7 @@
 // See trial_documents.h.
 #include "tuner/cli/trial_documents.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tuner/base/base.h"
 
 static int64_t not_kept(struct candidate_source *c, const char *why)
 {

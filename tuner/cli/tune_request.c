@@ -2,13 +2,10 @@
 #include "tuner/cli/tune_request.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/session.h"
 
 // The folder of a file, made when it is missing (one level: "out").

@@ -1,14 +1,9 @@
 // See version.h. The driver links no CUDA library: workers say what they load.
 #include "tuner/cli/version.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/store/store.h"
 

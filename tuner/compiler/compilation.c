@@ -88,20 +88,37 @@ static void read_figures(const struct compilation *c, const char *symbol, struct
 // Lines of the log with a ptxas advisory or warning "C75xx" (wgmma serialised, setmaxnreg ignored).
 char *compilation_warnings(const char *log)
 {
-    char *warnings = text_copy("");
-    for (const char *line = log; line && *line;) {
-        size_t length = strcspn(line, "\n");
-        char *text = text_format("%.*s", (int)length, line);
-        if (of_ptxas(text) && strstr(text, "(C75")) {
-            char *longer = text_format("%s%s%s", warnings, *warnings ? "\n" : "", text);
-            free(warnings);
-            warnings = longer;
-        }
+    struct text warnings = {0};
+    text_add(&warnings, "%s", "");
+    for (const char *line = log; line && *line; line = next_line(line)) {
+        char *text = text_format("%.*s", (int)strcspn(line, "\n"), line);
+        if (of_ptxas(text) && strstr(text, "(C75")) text_add(&warnings, "%s%s", warnings.length ? "\n" : "", text);
         free(text);
-        line += length;
-        line += *line == '\n';
     }
-    return warnings;
+    return warnings.text;
+}
+
+json_t *compilation_refuse(const char *log)
+{
+    enum { REASON_MAX = 4000 };
+    const char *start = strstr(log, "error");
+    while (start && start > log && start[-1] != '\n') start--;
+    if (!start) start = log;
+    size_t length = strlen(start), shown;
+    if (length <= REASON_MAX) return answer_refuse(status_name(STATUS_COMPILE_ERROR), start);
+    for (shown = REASON_MAX; shown && start[shown] != '\n'; shown--) { // whole lines
+    }
+    if (!shown) shown = REASON_MAX; // one endless line
+    char *reason = text_format("%.*s\n(and %zu bytes more)", (int)shown, start, length - shown);
+    json_t *answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), reason);
+    free(reason);
+    return answer;
+}
+
+json_t *compilation_refuse_late(void)
+{
+    return answer_refuse(status_name(STATUS_COMPILE_TIMEOUT),
+                         "still compiling at the deadline: raise the job's compile.timeout if it is too short");
 }
 
 void compilation_add(struct compilation *c, const char *entry, const char *symbol)

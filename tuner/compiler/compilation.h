@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tuner/base/error.h"
+#include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
 
 struct entry_facts {
@@ -30,6 +30,9 @@ struct compilation {
 void compilation_add(struct compilation *, const char *entry, const char *symbol);
 // The lines of ptxas's advisories in a log. malloc'ed.
 char *compilation_warnings(const char *log);
+// The answers to a compilation that failed, with its log (from its first error on), and to one that was late.
+json_t *compilation_refuse(const char *log);
+json_t *compilation_refuse_late(void);
 void compilation_release(struct compilation *);
 
 #endif

@@ -18,18 +18,13 @@ struct joined {
     struct arena memory;
     struct entry_answer *entries; // of all units, with room for all
     size_t entry_count;
-    char *warnings;
+    struct text warnings;
     double seconds;
     bool cached;
     const char *compiler; // of the last answer; "" where none says it
     void *image[UNITS_MAX];
     size_t size[UNITS_MAX], count;
 };
-
-static json_t *fail(const char *reason)
-{
-    return json_pack("{s:s, s:o}", "status", PROTOCOL_ERROR, "reason", json_text(reason, strlen(reason)));
-}
 
 // Takes what an answer says of one unit. -1 with a message.
 static int take(struct joined *all, size_t unit, const struct compile_answer *answer, struct error *err)
@@ -38,11 +33,8 @@ static int take(struct joined *all, size_t unit, const struct compile_answer *an
         all->entries[all->entry_count] = answer->entries[i];
         all->entries[all->entry_count++].unit = unit;
     }
-    for (size_t i = 0; i < answer->warning_count; i++) {
-        char *longer = text_format("%s%s%s", all->warnings, *all->warnings ? "\n" : "", answer->warnings[i]);
-        free(all->warnings);
-        all->warnings = longer;
-    }
+    for (size_t i = 0; i < answer->warning_count; i++)
+        text_add(&all->warnings, "%s%s", all->warnings.length ? "\n" : "", answer->warnings[i]);
     if (!isnan(answer->seconds)) all->seconds += answer->seconds;
     all->cached &= answer->cached;
     if (*answer->compiler) all->compiler = answer->compiler;
@@ -54,11 +46,11 @@ static int take(struct joined *all, size_t unit, const struct compile_answer *an
 
 static json_t *join(struct joined *all, const char *cache, struct error *err)
 {
-    const char *warnings[] = {all->warnings};
+    const char *warnings[] = {all->warnings.text};
     struct compile_answer answer = {.head.status = status_name(STATUS_OK),
                                     .seconds = all->seconds,
                                     .warnings = warnings,
-                                    .warning_count = *all->warnings != 0,
+                                    .warning_count = all->warnings.length != 0,
                                     .entries = all->entries,
                                     .entry_count = all->entry_count,
                                     .compiler = all->compiler};
@@ -106,7 +98,7 @@ static struct compile_request request_of(const struct compile_request *request, 
 json_t *compile_units(const struct compile_request *request, const char *version,
                       json_t *(*compile)(const struct compile_request *request, const char *version))
 {
-    struct joined all = {.warnings = text_copy(""), .cached = true, .compiler = ""};
+    struct joined all = {.cached = true, .compiler = ""};
     double begin = clock_now();
     json_t *answer = NULL;
     struct error err = {"'units' is not a list of units"};
@@ -134,9 +126,9 @@ json_t *compile_units(const struct compile_request *request, const char *version
         json_decref(made);
     }
     if (!failed && !answer) answer = join(&all, request->cache, &err);
-    if (!answer) answer = fail(err.message);
+    if (!answer) answer = answer_refuse(PROTOCOL_ERROR, err.message);
     for (size_t i = 0; i < UNITS_MAX; i++) free(all.image[i]);
-    free(all.warnings);
+    free(all.warnings.text);
     arena_release(&all.memory);
     return answer;
 }

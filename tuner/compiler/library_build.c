@@ -30,11 +30,6 @@ struct library_source {
     json_t *options;   // texts: all but output and source
 };
 
-static json_t *refuse(const char *status, const char *reason)
-{
-    return json_pack("{s:s, s:o}", "status", status, "reason", json_text(reason, strlen(reason)));
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t a = strlen(text), b = strlen(end);
@@ -115,24 +110,16 @@ static void make_key(const struct library_source *b, const struct compile_reques
     hash_finish(h, key);
 }
 
-// The log from its first error on.
-static json_t *refuse_with_log(const char *log)
-{
-    const char *start = strstr(log, "error");
-    while (start && start > log && start[-1] != '\n') start--;
-    return refuse(status_name(STATUS_COMPILE_ERROR), start ? start : log);
-}
-
 // The functions that the job calls must be there.
 static json_t *check_functions(const struct compile_request *request, const char *path)
 {
     struct shared_library l;
     json_t *answer = NULL;
     const char *wrong = shared_library_read(&l, path);
-    if (wrong) answer = refuse(status_name(STATUS_COMPILE_ERROR), wrong);
+    if (wrong) answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), wrong);
     for (size_t i = 0; i < request->function_count; i++) {
         char *lack = answer ? NULL : shared_library_lacks(&l, request->source, request->functions[i]);
-        if (lack) answer = refuse(status_name(STATUS_COMPILE_ERROR), lack);
+        if (lack) answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), lack);
         free(lack);
     }
     shared_library_release(&l);
@@ -148,7 +135,7 @@ static json_t *build_again(const struct library_source *b, const struct compile_
     char folder[PATH_MAX], output[] = "-o", hash[HASH_TEXT_SIZE];
     size_t i, size, count = 0;
     json_t *each, *answer = NULL;
-    if (work_folder_make("library", folder, &err)) return refuse(PROTOCOL_ERROR, err.message);
+    if (work_folder_make("library", folder, &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
     char *library = text_join_path(folder, "library.so"), *source = text_copy(request->source), *bytes = NULL,
          **argv = memory_new(json_array_size(b->options) + 5, sizeof *argv);
     argv[count++] = b->program;
@@ -158,19 +145,18 @@ static json_t *build_again(const struct library_source *b, const struct compile_
     argv[count++] = source;
     const struct program_run child = {.argv = argv, .temporary = folder, .deadline = fmax(request->deadline, 0)};
     if (run_program(&child, &end, &err)) {
-        answer = refuse(PROTOCOL_ERROR, err.message);
+        answer = answer_refuse(PROTOCOL_ERROR, err.message);
     } else if (end.late) {
-        answer = refuse(status_name(STATUS_COMPILE_TIMEOUT),
-                        "still compiling at the deadline: raise the job's compile.timeout if it is too short");
+        answer = compilation_refuse_late();
     } else if (!WIFEXITED(end.status) || WEXITSTATUS(end.status)) {
-        answer = refuse_with_log(*end.output ? end.output : "the compiler failed without a word");
+        answer = compilation_refuse(*end.output ? end.output : "the compiler failed without a word");
     } else if (!(answer = check_functions(request, library))) {
         json_t *figures = json_pack("{s:f}", "seconds", end.seconds);
         if (source_hash(&b->job.request, hash, NULL) || strcmp(hash, b->job.source.hash) != 0)
-            answer = refuse(PROTOCOL_SOURCE_CHANGED, source);
+            answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, source);
         else if (!(bytes = input_file_read(library, 0, &size, &err)) ||
                  cache_add(cache, key, ".so", bytes, size, figures, &err))
-            answer = refuse(PROTOCOL_ERROR, err.message);
+            answer = answer_refuse(PROTOCOL_ERROR, err.message);
         json_decref(figures);
     }
     for (i = 1; i <= json_array_size(b->options); i++) free(argv[i]);
@@ -190,9 +176,9 @@ json_t *library_build(const struct compile_request *request, const char *home)
     const char *cache = request->cache;
     json_t *answer = NULL;
     if (!*cache || !*request->source) {
-        answer = refuse(PROTOCOL_ERROR, "a build needs 'source' and 'cache'");
+        answer = answer_refuse(PROTOCOL_ERROR, "a build needs 'source' and 'cache'");
     } else if (compile_job_read(&b.job, request, home, &err) || choose_compiler(&b, request, home, &err)) {
-        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+        answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     } else {
         char key[HASH_TEXT_SIZE];
         make_key(&b, request, key);

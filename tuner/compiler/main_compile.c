@@ -27,32 +27,6 @@
 #define SWEETSPOT_CUDA_HOME "/usr/local/cuda"
 #endif
 
-// Of a compiler's log, what a reason holds.
-enum { REASON_MAX = 4000 };
-
-static json_t *refuse(const char *status, const char *reason)
-{
-    return json_pack("{s:s, s:o}", "status", status, "reason", json_text(reason, strlen(reason)));
-}
-
-// The log from its first error line on, which a reader needs first; where it is long, as many whole lines as a reason
-// holds, and how much is left out.
-static json_t *refuse_with_log(const char *log)
-{
-    const char *start = strstr(log, "error");
-    while (start && start > log && start[-1] != '\n') start--;
-    if (!start) start = log;
-    size_t length = strlen(start), shown;
-    if (length <= REASON_MAX) return refuse(status_name(STATUS_COMPILE_ERROR), start);
-    for (shown = REASON_MAX; shown && start[shown] != '\n'; shown--) {
-    }
-    if (!shown) shown = REASON_MAX; // one endless line
-    char *reason = text_format("%.*s\n(and %zu bytes more)", (int)shown, start, length - shown);
-    json_t *answer = refuse(status_name(STATUS_COMPILE_ERROR), reason);
-    free(reason);
-    return answer;
-}
-
 static const char *cuda_home(void)
 {
     const char *home = getenv("CUDA_HOME");
@@ -87,19 +61,18 @@ static json_t *take(struct compilation *c, const char *cache, const char *key)
         answer = describe(c);
         if (cache && cache_add(cache, key, ".cubin", c->cubin, c->cubin_size, answer, &err)) {
             json_decref(answer);
-            answer = refuse(PROTOCOL_ERROR, err.message);
+            answer = answer_refuse(PROTOCOL_ERROR, err.message);
         }
         break;
     case COMPILE_TIMED_OUT:
-        answer = refuse(status_name(STATUS_COMPILE_TIMEOUT),
-                        "still compiling at the deadline: raise the job's compile.timeout if it is too short");
+        answer = compilation_refuse_late();
         break;
     case COMPILE_NO_MEMORY:
-        answer =
-            refuse(status_name(STATUS_COMPILE_ERROR), "the compiler took more memory than it may (compile.memory)");
+        answer = answer_refuse(status_name(STATUS_COMPILE_ERROR),
+                               "the compiler took more memory than it may (compile.memory)");
         break;
     case COMPILE_FAILED:
-        answer = refuse_with_log(c->log);
+        answer = compilation_refuse(c->log);
         break;
     }
     compilation_release(c);
@@ -126,7 +99,7 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
     json_t *answer;
     if (source_texts_make(&texts, &j->source, &err)) {
         source_texts_release(&texts);
-        return refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+        return answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     }
     size_t count;
     char **options = compile_job_options(j, &count);
@@ -142,7 +115,8 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
                                           .deadline = deadline};
     int failed = nvrtc_compile(&program, &c, &err);
     if (failed)
-        answer = refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
+        answer =
+            answer_refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
     else
         answer = take(&c, cache, key);
     for (size_t i = 0; i < count; i++) free(options[i]);
@@ -158,9 +132,9 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
     const char *cache = *request->cache ? request->cache : NULL;
     json_t *answer = NULL;
     if (compile_job_read(&job, request, cuda_home(), &err)) {
-        answer = refuse(PROTOCOL_ERROR, err.message);
+        answer = answer_refuse(PROTOCOL_ERROR, err.message);
     } else if (*request->source_hash && strcmp(request->source_hash, job.source.hash)) {
-        answer = refuse(PROTOCOL_SOURCE_CHANGED, request->source);
+        answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
     } else {
         char key[HASH_TEXT_SIZE];
         compile_job_key(&job, version, key);
@@ -169,7 +143,7 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
         if (!cached) answer = compile_again(&job, fmax(request->deadline, 0), cache, key);
         if (!cached && !compile_job_files_same(&job)) { // the compiler may have read something else
             json_decref(answer);
-            answer = refuse(PROTOCOL_SOURCE_CHANGED, request->files[0]);
+            answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->files[0]);
         }
         answer = complete(answer, cache, key, cached);
     }
@@ -181,27 +155,20 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
 // that needs one.
 static char *nvcc_unit(const struct compile_request *request, bool marked)
 {
-    char *unit = text_copy(""), *real = realpath(request->source, NULL),
-         *path = real ? real : text_copy(request->source);
-    for (size_t i = 0; i < request->define_count; i++) {
-        char *longer = text_format("%s#define %s %s\n", unit, request->defines[i].name, request->defines[i].value);
-        free(unit);
-        unit = longer;
-    }
-    char *longer = text_format("%s#include \"%s\"\n%s", unit, path, request->after);
-    free(unit);
-    unit = longer;
+    struct text unit = {0};
+    char *real = realpath(request->source, NULL);
+    for (size_t i = 0; i < request->define_count; i++)
+        text_add(&unit, "#define %s %s\n", request->defines[i].name, request->defines[i].value);
+    text_add(&unit, "#include \"%s\"\n%s", real ? real : request->source, request->after);
     for (size_t i = 0; i < request->entry_count; i++) {
         char *instantiation = nvcc_instantiation(request->entries[i]),
              *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;
-        longer = text_format("%s%s\n%s\n", unit, instantiation ? instantiation : "", marker ? marker : "");
-        free(unit);
+        text_add(&unit, "%s\n%s\n", instantiation ? instantiation : "", marker ? marker : "");
         free(instantiation);
         free(marker);
-        unit = longer;
     }
-    free(path);
-    return unit;
+    free(real);
+    return unit.text;
 }
 
 // A build by nvcc, whose entries have the names that NVRTC's answer gives; without one, those of their markers.
@@ -234,7 +201,7 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     bool cached = answer != NULL;
     if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, request->entry_count, request->entries,
                                 own ? symbols : NULL, fmax(request->deadline, 0), &c, &err))
-        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+        answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else if (!cached)
         answer = take(&c, cache, key);
     free(options);
@@ -252,7 +219,7 @@ static json_t *unless_changed(json_t *answer, const struct compile_job *j)
     if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash) && compile_job_files_same(j))
         return answer;
     json_decref(answer);
-    return refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
+    return answer_refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
 }
 
 // NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin. "alone": it does not,
@@ -270,13 +237,13 @@ static json_t *compile_by_nvcc(const struct compile_request *request, const char
         return first;
     }
     if (!*request->source)
-        answer = refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
+        answer = answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
     else if (compile_job_read(&job, request, cuda_home(), &err))
-        answer = refuse(PROTOCOL_ERROR, err.message);
+        answer = answer_refuse(PROTOCOL_ERROR, err.message);
     else if (*request->source_hash && strcmp(request->source_hash, job.source.hash) != 0)
-        answer = refuse(PROTOCOL_SOURCE_CHANGED, request->source);
+        answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
     else if (nvcc_find(&nvcc, cuda_home(), &err))
-        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+        answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else
         answer = unless_changed(build(&nvcc, &job, own), &job);
     if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
@@ -295,7 +262,7 @@ static json_t *hello(const struct compile_request *request, const char *version)
     if (strcmp(request->compiler, PROTOCOL_NVCC) != 0)
         return json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", version);
     json_t *answer = nvcc_find(&nvcc, cuda_home(), &err)
-                         ? refuse(PROTOCOL_ERROR, err.message)
+                         ? answer_refuse(PROTOCOL_ERROR, err.message)
                          : json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", nvcc.version);
     nvcc_release(&nvcc);
     return answer;
@@ -305,7 +272,7 @@ static json_t *compile_one(const struct compile_request *request, const char *ve
 {
     if (!*request->compiler || !strcmp(request->compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
     if (!strcmp(request->compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);
-    return refuse(PROTOCOL_ERROR, "unknown compiler");
+    return answer_refuse(PROTOCOL_ERROR, "unknown compiler");
 }
 
 static json_t *serve(const json_t *message, const char *version)
@@ -318,11 +285,11 @@ static json_t *serve(const json_t *message, const char *version)
     json_t *answer;
     if (record_read(&compile_request_record, message, &request, &memory, &err) ||
         (compiles && memory_limit_set(request.memory, &err)))
-        answer = refuse(PROTOCOL_ERROR, err.message);
+        answer = answer_refuse(PROTOCOL_ERROR, err.message);
     else if (!strcmp(op, "hello"))
         answer = hello(&request, version);
     else if (!compiles)
-        answer = refuse(PROTOCOL_ERROR, "unknown op");
+        answer = answer_refuse(PROTOCOL_ERROR, "unknown op");
     else if (!strcmp(op, "build"))
         answer = library_build(&request, cuda_home());
     else if (request.units)
@@ -354,8 +321,8 @@ int main(int argc, char **argv)
     }
     while (getline(&line, &room, stdin) > 0) {
         json_t *request = json_parse(line, &err), *answer;
-        answer = request ? serve(request, version) : refuse(PROTOCOL_ERROR, err.message);
-        if (!answer) answer = refuse(PROTOCOL_ERROR, "out of host memory");
+        answer = request ? serve(request, version) : answer_refuse(PROTOCOL_ERROR, err.message);
+        if (!answer) answer = answer_refuse(PROTOCOL_ERROR, "out of host memory");
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
         json_decref(answer);

@@ -8,71 +8,111 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/base/text.h"
 #include "tuner/store/builds.h"
 
-// A race from before the final, or of another final, is not about this final's winner.
-static bool is_of(const json_t *document, const struct final *final)
+struct summary_problem {
+    const char *problem;
+    struct interval nvrtc, nvcc, ratio;
+};
+
+struct summary {
+    const char *compiler, *verdict, *reason;
+    const struct builds_of_trial *builds;
+    struct interval ratio;
+    double error;
+    const struct summary_problem *problems;
+    size_t build_count, problem_count;
+};
+
+#define INTERVAL(member) RECORD_INTERVAL(struct summary_problem, member)
+static const struct record_field problem_fields[] = {{"problem", RECORD_MEMBER(struct summary_problem, problem)},
+                                                     {"nvrtc", INTERVAL(nvrtc)},
+                                                     {"nvcc", INTERVAL(nvcc)},
+                                                     {"ratio", INTERVAL(ratio)},
+                                                     {0}};
+#undef INTERVAL
+static const struct record problem_record = {"a problem", sizeof(struct summary_problem), problem_fields, NULL};
+
+#define MEMBER(member) RECORD_MEMBER(struct summary, member)
+static const struct record_field summary_fields[] = {
+    {"compiler", MEMBER(compiler), .flags = RECORD_ALWAYS},
+    {"verdict", MEMBER(verdict), .flags = RECORD_ALWAYS},
+    {"reason", MEMBER(reason), .flags = RECORD_ALWAYS},
+    {"builds", RECORD_RECORDS(struct summary, builds, build_count, builds_of_trial_record), .flags = RECORD_NULL},
+    {"ratio", RECORD_INTERVAL(struct summary, ratio)},
+    {"error", MEMBER(error)},
+    {"problems", RECORD_RECORDS(struct summary, problems, problem_count, problem_record)},
+    {0}};
+#undef MEMBER
+static const struct record summary_record = {"the builds", sizeof(struct summary), summary_fields, NULL};
+
+// A comparison from before the final, or of another final, is not about this final's winner.
+static bool is_of(const struct final_document *d, const struct final *final)
 {
-    const json_t *kernels = json_object_get(document, "kernels");
-    if (json_get_number(document, "when", 0) < final->when || json_get_integer(document, "winner", 0) != final->winner)
-        return false;
-    if (json_array_size(kernels) != final->kernel_count) return false;
-    for (size_t k = 0; k < final->kernel_count; k++)
-        if (json_integer_value(json_array_get(kernels, k)) != final->kernels[k]) return false;
-    return true;
+    const struct final_decision *decision = &d->decision;
+    if (!(d->when >= final->when) || decision->winner != final->winner) return false;
+    if (decision->kernel_count != final->kernel_count) return false;
+    return !final->kernel_count ||
+           !memcmp(decision->kernels, final->kernels, final->kernel_count * sizeof *final->kernels);
 }
 
-static const struct final_entry *nvcc_entry(const struct final *race)
+static const struct final_entry *nvcc_entry(const struct final *timed)
 {
-    for (size_t i = 0; i < race->entry_count; i++)
-        if (!race->entries[i].trial && !strcmp(race->entries[i].name, BUILDS_NVCC)) return &race->entries[i];
+    for (size_t i = 0; i < timed->entry_count; i++)
+        if (!timed->entries[i].trial && !strcmp(timed->entries[i].name, BUILDS_NVCC)) return &timed->entries[i];
     return NULL;
 }
 
-// Times by problem: the document is read as a final in which nvcc's build is one of the libraries.
-static int add_times(json_t *summary, const json_t *document, const struct job *job)
+static bool has_times(const char *verdict)
 {
-    struct final race;
-    struct error err;
-    json_t *problems = json_array();
-    int failed = final_read(&race, document, job->tuned_count, &err);
-    const struct final_entry *nvcc = failed ? NULL : nvcc_entry(&race);
-    for (size_t p = 0; p < job->tuned_count && nvcc; p++)
-        json_array_append_new(problems, json_pack("{s:s, s:o, s:o, s:o}", "problem", job->problems[p].name, "nvrtc",
-                                                  json_interval(&final_choice(&race, p)->problems[p].time), "nvcc",
-                                                  json_interval(&nvcc->problems[p].time), "ratio",
-                                                  json_interval(&nvcc->problems[p].ratio)));
-    if (nvcc) json_object_set_new(summary, "error", json_real_or_null(nvcc->error));
-    json_object_set_new(summary, "problems", problems);
-    final_release(&race);
-    return nvcc ? 0 : -1;
+    return strcmp(verdict, BUILDS_FAILED) != 0 && strcmp(verdict, BUILDS_MISSING) != 0;
 }
 
-static bool has_times(const json_t *summary)
+// Times by problem: the document is read as a final in which nvcc's build is one of the libraries.
+static struct summary_problem *find_times(const struct final *timed, const struct final_entry *nvcc,
+                                          const struct job *job)
 {
-    const char *verdict = json_get_string(summary, "verdict", "");
-    return strcmp(verdict, BUILDS_FAILED) != 0 && strcmp(verdict, BUILDS_MISSING) != 0;
+    struct summary_problem *problems = memory_new(job->tuned_count, sizeof *problems);
+    for (size_t p = 0; p < job->tuned_count; p++)
+        problems[p] = (struct summary_problem){.problem = job->problems[p].name,
+                                               .nvrtc = final_choice(timed, p)->problems[p].time,
+                                               .nvcc = nvcc->problems[p].time,
+                                               .ratio = nvcc->problems[p].ratio};
+    return problems;
 }
 
 json_t *builds_summary(const json_t *document, const struct final *final, const struct job *job)
 {
-    json_t *builds = json_object_get(document, "builds"), *ratio = json_object_get(document, "ratio");
-    if (!document || !is_of(document, final)) return NULL;
-    json_t *summary = json_pack("{s:s, s:s, s:s, s:O, s:O}", "compiler", json_get_string(document, "nvcc", ""),
-                                "verdict", json_get_string(document, "verdict", BUILDS_MISSING), "reason",
-                                json_get_string(document, "reason", ""), "builds", builds ? builds : json_null(),
-                                "ratio", ratio ? ratio : json_null());
-    if (summary && has_times(summary) && add_times(summary, document, job)) {
-        json_decref(summary);
-        return NULL;
+    struct final timed;
+    struct error err;
+    json_t *json = NULL;
+    if (!document) return NULL;
+    bool whole = !final_read(&timed, document, job->tuned_count, &err); // without times there is no winner's entry
+    const struct final_document *d = &timed.document;
+    const char *verdict = d->verdict && *d->verdict ? d->verdict : BUILDS_MISSING;
+    const struct final_entry *nvcc = whole && has_times(verdict) ? nvcc_entry(&timed) : NULL;
+    if (d->entries && is_of(d, final) && (nvcc || !has_times(verdict))) {
+        struct summary_problem *problems = nvcc ? find_times(&timed, nvcc, job) : NULL;
+        json = record_write(&summary_record, &(struct summary){.compiler = d->nvcc,
+                                                               .verdict = verdict,
+                                                               .reason = d->decision.reason,
+                                                               .builds = d->builds,
+                                                               .build_count = d->build_count,
+                                                               .ratio = d->ratio,
+                                                               .error = nvcc ? nvcc->error : (double)NAN,
+                                                               .problems = problems,
+                                                               .problem_count = job->tuned_count});
+        free(problems);
     }
-    return summary;
+    final_release(&timed);
+    return json;
 }
 
-char *builds_text(const json_t *summary, const char *nvrtc)
+static char *describe(const struct summary *s, const char *nvrtc)
 {
     static const struct {
         const char *verdict, *words;
@@ -80,36 +120,40 @@ char *builds_text(const json_t *summary, const char *nvrtc)
                  {BUILDS_SAME, "the same within 1%"},
                  {BUILDS_FASTER, "faster"},
                  {BUILDS_UNDECIDED, "undecided, "}};
-    const char *verdict = json_get_string(summary, "verdict", ""), *reason = json_get_string(summary, "reason", ""),
-               *words = "";
-    struct interval ratio = json_get_interval(summary, "ratio");
+    const char *words = "";
     char text[64];
-    if (!has_times(summary))
-        return text_format("%s: %s", !strcmp(verdict, BUILDS_FAILED) ? "failed" : "not timed", reason);
+    if (!has_times(s->verdict))
+        return text_format("%s: %s", !strcmp(s->verdict, BUILDS_FAILED) ? "failed" : "not timed", s->reason);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(known[i].verdict, verdict)) words = known[i].words;
-    return text_format("%s times the time of %s's build: %s%s", show_ratio(&ratio, text, sizeof text), nvrtc, words,
-                       reason);
+        if (!strcmp(known[i].verdict, s->verdict)) words = known[i].words;
+    return text_format("%s times the time of %s's build: %s%s", show_ratio(&s->ratio, text, sizeof text), nvrtc, words,
+                       s->reason);
 }
 
-static void print_times(const json_t *summary, const char *nvrtc, const char *nvcc)
+char *builds_text(const json_t *summary, const char *nvrtc)
 {
-    char *titles[] = {text_format(">%s", nvrtc), text_format(">%s", nvcc), text_format(">ratio")}, text[96];
-    struct table *table = table_new((const char *[]){"problem", titles[0], titles[1], titles[2], NULL});
-    const json_t *problem;
-    size_t i;
-    json_array_foreach(json_object_get(summary, "problems"), i, problem)
-    {
-        struct interval ratio = json_get_interval(problem, "ratio"), own = json_get_interval(problem, PROTOCOL_NVRTC),
-                        theirs = json_get_interval(problem, PROTOCOL_NVCC);
-        table_cell(table, "%s", json_get_string(problem, "problem", ""));
-        table_cell(table, "%s", show_interval(&own, text, sizeof text));
-        table_cell(table, "%s", show_interval(&theirs, text, sizeof text));
-        table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
+    struct summary s;
+    struct arena memory = {NULL};
+    record_read(&summary_record, summary, &s, &memory, NULL);
+    char *text = describe(&s, nvrtc);
+    arena_release(&memory);
+    return text;
+}
+
+static void print_times(const struct summary *s, const char *nvrtc)
+{
+    char *titles[] = {text_format(">%s", nvrtc), text_format(">%s", s->compiler)}, text[96];
+    struct table *table = table_new((const char *[]){"problem", titles[0], titles[1], ">ratio", NULL});
+    for (size_t p = 0; p < s->problem_count; p++) {
+        const struct summary_problem *problem = &s->problems[p];
+        table_cell(table, "%s", problem->problem);
+        table_cell(table, "%s", show_interval(&problem->nvrtc, text, sizeof text));
+        table_cell(table, "%s", show_interval(&problem->nvcc, text, sizeof text));
+        table_cell(table, "%s", show_ratio(&problem->ratio, text, sizeof text));
     }
     table_print(table, stdout);
     table_free(table);
-    for (i = 0; i < 3; i++) free(titles[i]);
+    for (size_t i = 0; i < 2; i++) free(titles[i]);
 }
 
 static void print_number(struct table *table, int64_t value)
@@ -120,32 +164,25 @@ static void print_number(struct table *table, int64_t value)
         table_cell(table, "%" PRId64, value);
 }
 
-static void add_figures(struct table *table, const json_t *builds, const char *binary, const char *compiler)
+static void add_figures(struct table *table, const struct build_figures *builds, size_t count, const char *compiler)
 {
-    const json_t *entry;
-    size_t i;
-    json_array_foreach(json_object_get(builds, binary), i, entry)
-    {
-        int64_t loads = json_get_integer(entry, "spill_loads", -1),
-                stores = json_get_integer(entry, "spill_stores", -1);
-        table_cell(table, "%s", json_get_string(entry, "entry", ""));
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_stage *f = &builds[i].figures;
+        table_cell(table, "%s", builds[i].entry);
         table_cell(table, "%s", compiler);
-        print_number(table, json_get_integer(entry, "registers", -1));
-        print_number(table, loads < 0 || stores < 0 ? -1 : loads + stores);
-        print_number(table, json_get_integer(entry, "code_bytes", -1));
+        print_number(table, f->registers);
+        print_number(table, f->spill_loads < 0 || f->spill_stores < 0 ? -1 : f->spill_loads + f->spill_stores);
+        print_number(table, f->code_bytes);
     }
 }
 
-static void print_figures(const json_t *summary, const char *nvrtc, const char *nvcc)
+static void print_figures(const struct summary *s, const char *nvrtc)
 {
     struct table *table =
         table_new((const char *[]){"entry", "built by", ">registers", ">spill bytes", ">code bytes", NULL});
-    const json_t *builds;
-    size_t i;
-    json_array_foreach(json_object_get(summary, "builds"), i, builds)
-    {
-        add_figures(table, builds, PROTOCOL_NVRTC, nvrtc);
-        add_figures(table, builds, PROTOCOL_NVCC, nvcc);
+    for (size_t i = 0; i < s->build_count; i++) {
+        add_figures(table, s->builds[i].nvrtc, s->builds[i].nvrtc_count, nvrtc);
+        add_figures(table, s->builds[i].nvcc, s->builds[i].nvcc_count, s->compiler);
     }
     table_print(table, stdout);
     table_free(table);
@@ -153,12 +190,16 @@ static void print_figures(const json_t *summary, const char *nvrtc, const char *
 
 void builds_print(const json_t *summary, const char *nvrtc)
 {
-    const char *compiler = json_get_string(summary, "compiler", "");
-    if (!summary) return;
-    char *words = builds_text(summary, nvrtc);
-    printf("\nThe template built by %s with the header's options: %s\n", *compiler ? compiler : PROTOCOL_NVCC, words);
-    free(words);
-    if (!has_times(summary)) return;
-    print_times(summary, nvrtc, compiler);
-    print_figures(summary, nvrtc, compiler);
+    struct summary s;
+    struct arena memory = {NULL};
+    if (!summary || record_read(&summary_record, summary, &s, &memory, NULL)) return;
+    char *text = describe(&s, nvrtc);
+    printf("\nThe template built by %s with the header's options: %s\n", *s.compiler ? s.compiler : PROTOCOL_NVCC,
+           text);
+    free(text);
+    if (has_times(s.verdict)) {
+        print_times(&s, nvrtc);
+        print_figures(&s, nvrtc);
+    }
+    arena_release(&memory);
 }

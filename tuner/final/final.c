@@ -200,7 +200,7 @@ static bool decide(struct final_run *f, struct final_entries *entries, struct er
 {
     struct contender *contenders = read_contenders(f, entries);
     bool each = f->with.job->objective == OBJECTIVE_EACH, last = f->open + 1 == FINALS_OPEN_MOST, decided = false;
-    int64_t winner = each ? final_poll(contenders, entries->count, open)
+    int64_t winner = each ? final_examine(contenders, entries->count, open)
                           : final_decide(contenders, entries->count, f->with.job->measure.tie, last, open);
     struct error doubt = winner >= 0 && !each ? *open : (struct error){""};
     if (*doubt.message) {

@@ -185,7 +185,7 @@ static const char *decide(struct final_run *f, const struct final_entry_answer *
         const struct final_entry_answer *e = &f->answer->entries[i];
         if (final_passed(e) && !e->trial) contenders[count++] = final_contender(f, e, false);
     }
-    int troubled = final_poll(contenders, count, why);
+    int troubled = final_examine(contenders, count, why);
     size_t pairs = final_ratio(&contenders[1], &contenders[0], ratio);
     const char *word = troubled || !pairs ? BUILDS_UNDECIDED : verdict_word(ratio);
     if (!pairs && !troubled) error_set(why, "there are no rounds in which both have a time");
@@ -199,7 +199,6 @@ static const char *decide(struct final_run *f, const struct final_entry_answer *
 static void put(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
                 const struct final_entries *entries)
 {
-    double figures[3] = {NAN, NAN, NAN};
     struct final_document document;
     record_clear(&final_document_record, &document);
     document.decision = f->decision; // the final's, without what is said of its rounds
@@ -212,11 +211,9 @@ static void put(struct final_run *f, const char *verdict, const char *reason, co
         document.decision.rounds = (int64_t)first.rounds;
         free((void *)(uintptr_t)first.objectives);
     }
-    if (ratio) memcpy(figures, (const double[]){ratio->value, ratio->low, ratio->high}, sizeof figures);
+    if (ratio) document.ratio = *ratio;
     document.nvcc = f->builds.compiler;
     document.verdict = verdict;
-    document.ratio = ratio ? figures : NULL;
-    document.ratio_count = 3;
     document.entries = entries->list;
     document.entry_count = entries->count;
     describe_builds(f, &document);

@@ -99,7 +99,7 @@ static int explain_load(double share, struct error *why)
         100 * share, 100 * (disturbed - 1));
 }
 
-int final_poll(struct contender *entries, size_t count, struct error *why)
+int final_examine(struct contender *entries, size_t count, struct error *why)
 {
     double factors[FINAL_PROCESSES_MAX], *shares = memory_new(count, sizeof *shares);
     size_t n = 0;
@@ -178,7 +178,7 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, bool l
     const struct contender *fastest = NULL;
     struct interval ratio;
     *why = (struct error){""};
-    int troubled = final_poll(entries, count, why);
+    int troubled = final_examine(entries, count, why);
     size_t racing = 0;
     for (size_t i = 0; i < count; i++) {
         struct contender *e = &entries[i];

@@ -34,7 +34,7 @@ struct contender {
     const unsigned char *process; // of each round, from 0; the same list for all entries; NULL: all in one; borrowed
     double share;                 // of an SM that one block takes, 0..1
     double code;                  // bytes
-    // Filled in by final_poll:
+    // Filled in by final_examine:
     double median;                               // NaN when no round has a time: such a candidate cannot win
     double process_medians[FINAL_PROCESSES_MAX]; // NaN where it has no time
     double held_up;     // share of its rounds that took over 20% longer than its tenth percentile
@@ -49,9 +49,9 @@ enum { FINAL_NOBODY = -1, FINAL_UNDECIDED = -2 };
 // Medians, and who takes one of two times by process: where the medians of two processes are more than 2% apart and
 // their 95% intervals do not touch, after what all entries have in common (the clock, say) is divided out. -1 with a
 // reason where the device was disturbed.
-int final_poll(struct contender *, size_t count, struct error *why);
+int final_examine(struct contender *, size_t count, struct error *why);
 
-// The winner's index; FINAL_NOBODY when no candidate has a time; FINAL_UNDECIDED with a reason. Calls final_poll.
+// The winner's index; FINAL_NOBODY when no candidate has a time; FINAL_UNDECIDED with a reason. Calls final_examine.
 // `last`: there will be no other final. *why is empty unless something is doubtful, which may be so of a winner, too.
 int64_t final_decide(struct contender *, size_t count, double tie, bool last, struct error *why);
 

@@ -49,14 +49,12 @@ static const struct record_field builds_fields[] = {{"trial", RECORD_MEMBER(stru
                                                     {"nvcc", RECORDS(nvcc, nvcc_count)},
                                                     {0}};
 #undef RECORDS
-static const struct record builds_of_trial_record = {"a winner's builds", sizeof(struct builds_of_trial), builds_fields,
-                                                     NULL};
+const struct record builds_of_trial_record = {"a winner's builds", sizeof(struct builds_of_trial), builds_fields, NULL};
 
 static int check(const void *record, struct error *err)
 {
     const struct final_document *d = record;
-    if (!d->entries) return error_set(err, "the final has no entries");
-    return d->ratio && d->ratio_count != 3 ? error_set(err, "the ratio of the builds has no interval") : 0;
+    return d->entries ? 0 : error_set(err, "the final has no entries");
 }
 
 #define MEMBER(member) RECORD_MEMBER(struct final_document, member)
@@ -65,7 +63,7 @@ static const struct record_field document_fields[] = {
     {"seed", MEMBER(seed), .flags = RECORD_ALWAYS},
     {"nvcc", MEMBER(nvcc)},
     {"verdict", MEMBER(verdict)},
-    {"ratio", RECORD_VALUES(struct final_document, ratio, ratio_count), .flags = RECORD_HOLES},
+    {"ratio", RECORD_INTERVAL(struct final_document, ratio)},
     {"builds", RECORD_RECORDS(struct final_document, builds, build_count, builds_of_trial_record)},
     {"decision", RECORD_IN_PLACE(struct final_document, decision, final_decision_record)},
     {"process", RECORD_VALUES(struct final_document, process, process_rounds), .high = FINAL_PROCESSES_MAX - 1},

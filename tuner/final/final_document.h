@@ -59,12 +59,11 @@ struct final_document {
     size_t entry_count;
     // Of a race of builds.
     const char *nvcc, *verdict; // the compiler; "slower" ..
-    const double *ratio;        // with its interval: three numbers, or none
-    size_t ratio_count;
+    struct interval ratio;      // of nvcc's time to NVRTC's
     const struct builds_of_trial *builds;
     size_t build_count;
 };
 
-extern const struct record final_decision_record, final_document_record;
+extern const struct record final_decision_record, final_document_record, builds_of_trial_record;
 
 #endif

@@ -11,6 +11,7 @@
 #include "tuner/base/stats.h"
 #include "tuner/base/text.h"
 #include "tuner/final/final.h"
+#include "tuner/final/finals.h"
 #include "tuner/setup/wave_model.h"
 
 // The search's times: a row for each trial, a column for each tuned problem.
@@ -130,23 +131,6 @@ static void find_wave_model(struct final_run *f, int64_t trial, struct wave_mode
     for (size_t p = 0; p < f->with.job->tuned_count; p++) model->of[p] = 1;
 }
 
-// The median over processes of each process's median.
-static double median_time(const struct final_run *f, const struct final_times *samples)
-{
-    size_t n = 0, total = samples ? samples->time_count : 0;
-    double *values = memory_new(total, sizeof *values);
-    unsigned char *of = memory_new(total, 1);
-    for (size_t i = 0; i < total; i++) {
-        if (isnan(samples->times[i])) continue;
-        of[n] = f->process_of && i < f->known_rounds ? f->process_of[i] : 0;
-        values[n++] = samples->times[i];
-    }
-    double median = stats_clustered_median(values, of, n, 0.95, 1).value;
-    free(values);
-    free(of);
-    return median;
-}
-
 static bool stand(struct final_run *f, const struct kernel_set *set, const int64_t *trials)
 {
     int64_t chosen[sizeof set->chosen / sizeof *set->chosen];
@@ -198,7 +182,8 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
         find_wave_model(f, e->trial, &models[count]);
         for (size_t p = 0; p < problems; p++) {
             const struct final_times *samples = final_entry_times(e, p);
-            times[count * problems + p] = median_time(f, samples);
+            size_t used;
+            times[count * problems + p] = final_median(samples, f->process_of, 1, &used).value;
             relative_times[count * problems + p] = models[count].of[p];
             if (samples && (int64_t)samples->time_count > rounds) rounds = (int64_t)samples->time_count;
         }

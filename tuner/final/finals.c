@@ -25,11 +25,10 @@ static const unsigned char *processes_of(const struct final *final, size_t round
     return rounds <= final->process_rounds ? final->process : NULL;
 }
 
-static struct interval median_of(const struct final *final, const struct final_times *times, size_t *used)
+struct interval final_median(const struct final_times *times, const unsigned char *process, uint64_t seed, size_t *used)
 {
     struct interval median = unknown;
     size_t count = times ? times->time_count : 0;
-    const unsigned char *process = processes_of(final, count);
     double *kept = memory_new(count, sizeof *kept);
     unsigned char *of = memory_new(count, 1);
     *used = 0;
@@ -39,7 +38,7 @@ static struct interval median_of(const struct final *final, const struct final_t
         kept[(*used)++] = time_at(times, i);
     }
     if (*used && process) {
-        median = stats_clustered_median(kept, of, *used, 0.95, (uint64_t) final->seed);
+        median = stats_clustered_median(kept, of, *used, 0.95, seed);
     } else if (*used) {
         stats_median_interval(kept, *used, &median.low, &median.high);
         median.value = stats_median(kept, *used);
@@ -80,7 +79,9 @@ static void read_entry(const struct final *final, struct final_entry *entry, con
                                           .ratio = unknown,
                                           .error_max = times ? times->error_max : NAN,
                                           .error_rms = times ? times->error_rms : NAN};
-        if (entry->ok) problem->time = median_of(final, times, &problem->rounds);
+        if (!entry->ok || !times) continue;
+        const unsigned char *process = processes_of(final, times->time_count);
+        problem->time = final_median(times, process, (uint64_t) final->seed, &problem->rounds);
     }
 }
 
@@ -95,24 +96,17 @@ static const struct final_entry_answer *entry_of(const struct final *final, int6
 static int read_dispatch(struct final *final, struct error *err)
 {
     const struct final_decision *d = &final->document.decision;
-    final->dispatch = memory_new(final->problem_count, sizeof *final->dispatch);
-    final->regret = memory_new(final->problem_count, sizeof *final->regret);
     final->kernels = d->kernels;
     final->kernel_count = d->kernel_count;
-    final->stage = memory_new(d->kernel_count, sizeof *final->stage);
-    final->at_once = memory_new(d->kernel_count, sizeof *final->at_once);
-    for (size_t k = 0; k < d->kernel_count; k++) {
+    final->dispatch = d->dispatch;
+    final->regret = d->regret;
+    for (size_t k = 0; k < d->kernel_count; k++)
         if (!entry_of(final, d->kernels[k])) return error_set(err, "kernel %zu of the final has no entry", k);
-        bool known = k < d->selector_count && d->selector[k].at_once > 0;
-        final->at_once[k] = known ? d->selector[k].at_once : 0;
-        final->stage[k] = known ? d->selector[k].stage : NULL;
-    }
-    for (size_t p = 0; p < final->problem_count && d->kernel_count; p++) {
+    for (size_t p = 0; p < final->problem_count && d->kernel_count; p++)
         if (p >= d->dispatch_count || d->dispatch[p] < 0 || (size_t)d->dispatch[p] >= d->kernel_count)
             return error_set(err, "the final gives problem %zu no kernel", p);
-        final->dispatch[p] = (size_t)d->dispatch[p];
-        final->regret[p] = p < d->regret_count ? d->regret[p] : (double)NAN;
-    }
+    if (d->kernel_count && d->regret_count < final->problem_count)
+        return error_set(err, "the final has no regret of some problems");
     return 0;
 }
 
@@ -202,10 +196,6 @@ void final_release(struct final *final)
 {
     for (size_t i = 0; i < final->entry_count; i++) free(final->entries[i].problems);
     free(final->entries);
-    free(final->stage);
-    free(final->at_once);
-    free(final->dispatch);
-    free(final->regret);
     free(final->process);
     arena_release(&final->memory);
     *final = (struct final){0};
@@ -225,6 +215,12 @@ const struct final_entry *final_winner(const struct final *final)
 const struct final_entry *final_choice(const struct final *final, size_t problem)
 {
     return find_entry(final, chosen_trial(final, problem));
+}
+
+const struct final_selector *final_selector(const struct final *final, size_t kernel)
+{
+    const struct final_decision *d = &final->document.decision;
+    return kernel < d->selector_count && d->selector[kernel].at_once > 0 ? &d->selector[kernel] : NULL;
 }
 
 const struct final_entry *final_fastest_baseline(const struct final *final, size_t problem)

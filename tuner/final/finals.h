@@ -47,12 +47,10 @@ struct final {
     const int64_t *ties; // trials that are tied with the winner
     size_t kernel_count; // objective each: the number of trials chosen, the first of which is `winner`; else 0
     const int64_t *kernels;
-    size_t *dispatch;       // by problem: index into kernels
-    double *regret;         // by problem: relative to the fastest in the final
-    const char **stage;     // by kernel: its heaviest launch; NULL unknown
-    int64_t *at_once;       // by kernel: that launch's blocks that the device holds
-    size_t process_rounds;  // numbers in `process`
-    unsigned char *process; // that ran each round; none where one ran all
+    const int64_t *dispatch; // by problem: index into kernels
+    const double *regret;    // by problem: relative to the fastest in the final
+    size_t process_rounds;   // numbers in `process`
+    unsigned char *process;  // that ran each round; none where one ran all
     struct final_document document;
     struct arena memory; // of the document
 };
@@ -67,6 +65,11 @@ const struct final_entry *final_winner(const struct final *); // never NULL afte
 // The entry chosen for a problem: the winner, or with objective each the problem's kernel. Never NULL after
 // final_read.
 const struct final_entry *final_choice(const struct final *, size_t problem);
+// What selects a kernel; NULL: unknown.
+const struct final_selector *final_selector(const struct final *, size_t kernel);
+// The median of the rounds that have a time, with its interval, and how many there are. `process` ran each; NULL: one
+// ran all.
+struct interval final_median(const struct final_times *, const unsigned char *process, uint64_t seed, size_t *used);
 // The baseline with the smallest ratio to the entry chosen for a problem; NULL where none has a ratio.
 const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
 

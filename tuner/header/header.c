@@ -2,14 +2,10 @@
 #include "tuner/header/header.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/text.h"
 #include "tuner/header/header_render.h"
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"

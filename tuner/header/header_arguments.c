@@ -1,9 +1,5 @@
 // See header_parts.h. As in header_functions.c: no includes, no allocation, the strictest warnings.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/job/job.h"
 

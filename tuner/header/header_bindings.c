@@ -1,11 +1,8 @@
 // See header_bindings.h.
 #include "tuner/header/header_bindings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/symbol_name.h"
-#include "tuner/base/text.h"
 
 static bool sees(const struct job *job, size_t buffer, enum argument_view view)
 {

@@ -1,5 +1,5 @@
-// What a kernel works on beside its buffers, as members of a header's section (header_section.h), and what the header
-// says and does about it. Both are missing where a job has none:
+// Constants, textures and surfaces of a kernel, as members of a header's section (header_section.h), and their text in
+// the header. Members are missing where a job has none:
 //
 //    "constants":[{"name":"ns::coef","type":"f32","direction":"in","bytes":"C","symbol":"_ZN2ns4coefE"}]
 //                                                         symbol: in a section with a binary

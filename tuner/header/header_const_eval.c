@@ -1,10 +1,7 @@
 // See header_const_eval.h.
 #include "tuner/header/header_const_eval.h"
 
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 static const char *name_text(void *user, int slot)
 {

@@ -24,10 +24,10 @@ int const_eval_init(struct const_eval *, const struct job *, const uint16_t *con
                     struct error *);
 void const_eval_release(struct const_eval *);
 
-// The expression's C text, or `absent` where there is none. Where it cannot be written, *err says so, `failed` is set,
+// The expression's C text, or `absent` without an expression. If it cannot be written, *err says so, `failed` is set,
 // and the text is "0". New reference.
 json_t *const_eval_text(struct const_eval *, const struct expr *, const char *absent);
-// The texts of several expressions, 1 where there is none. New reference.
+// The texts of several expressions, 1 for a missing one. New reference.
 json_t *const_eval_list(struct const_eval *, struct expr *const *expressions, size_t count);
 // Sets a member to a list, unless it is empty. Takes the list.
 void const_eval_set_list(json_t *object, const char *key, json_t *list);

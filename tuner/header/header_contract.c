@@ -1,12 +1,7 @@
 // See header_contract.h.
 #include "tuner/header/header_contract.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/header/header_bindings.h"
 
 // The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).

@@ -1,4 +1,4 @@
-// What a caller of the tuned kernel must know and respect, as members of a header's section (header_section.h):
+// Everything that a caller of the tuned kernel must know, as members of a header's section (header_section.h):
 //
 //    "options":["-use_fast_math",..],"includes":1,"alignment":16,
 //    "supported":[{"least":1,"most":4096,"multiple":8},..]     by size, from the verified problems; missing: none

@@ -2,16 +2,11 @@
 #include "tuner/header/header_embed.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/text.h"
 #include "tuner/base/units.h"
 #include "tuner/header/header_bindings.h"
 #include "tuner/header/header_parts.h"

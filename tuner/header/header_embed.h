@@ -1,4 +1,4 @@
-// Binaries beside a header: the cubins that a final kept in the store (tuner/store/binary.h), written byte for byte as
+// Binaries next to a header: the cubins that a final kept in the store (tuner/store/binary.h), written byte for byte as
 // C arrays into <header without .h>_binary.c. An array's name has the hash of its bytes, and so has a comment of the
 // file, so that the binaries of other devices are found there when a header is merged.
 #ifndef SWEETSPOT_HEADER_EMBED_H

@@ -1,10 +1,7 @@
 // See header_fallback.h.
 #include "tuner/header/header_fallback.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 
 // The static shared memory, as the compiler reports it.

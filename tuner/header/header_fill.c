@@ -1,11 +1,7 @@
 // See header_parts.h. What can be wrong with an argument is noted by functions of launch.in, which check all launches
 // of a section before the first one.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/element.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/header/header_bindings.h"
 #include "tuner/header/header_parts.h"
 

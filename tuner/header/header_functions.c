@@ -4,13 +4,8 @@
 // They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
 // structure has the name of a function (C++ warns of that), no argument goes unused, and nothing is converted without a
 // cast.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
-#include "tuner/base/text.h"
 #include "tuner/header/header_parts.h"
 
 static void put_unsigned(struct renderer *r, const char *member, const char *text)

@@ -1,11 +1,7 @@
-// See header_parts.h. What does not differ between jobs is one text, launch.in; this file makes the tables of
+// See header_parts.h. The parts that are the same for all jobs are one text, launch.in; this file makes the tables of
 // binaries and stages and the function that users call. header_fill.c evaluates each stage's launch and arguments.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
-#include "tuner/base/text.h"
 #include "tuner/header/header_bindings.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/store/binary.h"

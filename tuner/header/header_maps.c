@@ -3,11 +3,8 @@
 //
 // The header includes nothing, so the fields have plain types; CUDA's enumerations are given as their numbers (cuda.h,
 // stable since CUDA 12.0).
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
-#include "tuner/base/text.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/job/job.h"
 

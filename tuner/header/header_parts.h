@@ -16,7 +16,7 @@ bool header_is_part(const json_t *stage);
 bool header_calls_library(const struct renderer *);
 // The buffers that are the functions' arguments: they are the same in all sections (header_merge).
 const json_t *header_buffers(const struct renderer *);
-// What a buffer's pointer points to in C99: "float", or "void" for what it has no type for.
+// The type that a buffer's pointer points to in C99: "float", or "void" for types that C99 lacks.
 const char *header_pointed_type(const json_t *buffer);
 
 // header_launch.c: functions that load an embedded binary and launch it, for the driver API and for the runtime API.

@@ -1,13 +1,8 @@
 // See header_parts.h.
-#include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/store/builds.h"

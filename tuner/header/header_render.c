@@ -7,12 +7,7 @@
 // called `N` or `grid` could break. Function arguments are called size_M for the same reason.
 #include "tuner/header/header_render.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/header/header_bindings.h"
 #include "tuner/header/header_parts.h"
 

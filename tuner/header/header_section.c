@@ -1,11 +1,7 @@
 // See header_section.h.
 #include "tuner/header/header_section.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/header/header_const_eval.h"
 #include "tuner/header/header_contract.h"
 
@@ -141,7 +137,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
             json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
         if (all && isfinite(time.value))
             json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
-        if (several && final->dispatch[p] != kernel)
+        if (several && final->dispatch[p] != (int64_t)kernel)
             json_decref(sizes);
         else
             json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time",
@@ -234,9 +230,10 @@ json_t *header_section(const struct job *job, const struct environment *environm
     }
     json_object_set_new(section, "counters", counters);
     add_final(section, final, ties);
-    if (final && kernel < final->kernel_count && final->stage[kernel]) {
-        json_object_set_new(section, "stage", json_string(final->stage[kernel]));
-        json_object_set_new(section, "at_once", json_integer(final->at_once[kernel]));
+    const struct final_selector *selector = final ? final_selector(final, kernel) : NULL;
+    if (selector) {
+        json_object_set_new(section, "stage", json_string(selector->stage));
+        json_object_set_new(section, "at_once", json_integer(selector->at_once));
     }
     if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, prefix, err)) {
         json_decref(section);

@@ -2,12 +2,8 @@
 // time on any sizes, and the choice.
 //
 // As in header_functions.c: no includes, no allocation, the strictest warnings.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
-#include "tuner/base/text.h"
 #include "tuner/header/header_parts.h"
 
 static void put_relative_time(struct renderer *r)

@@ -1,11 +1,7 @@
 // See header_parts.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/header/header_parts.h"
 
 // An option behind the others, and a blank.

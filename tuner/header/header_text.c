@@ -2,12 +2,8 @@
 #include "tuner/header/header_text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 char *header_prefix(const char *job)
 {
@@ -62,7 +58,8 @@ static const char *const words[] = {
     [FALLBACK] = "name_fallback_section", [FUNCTION] = "FN_FUNCTION",   [INTEGER] = "FN_INTEGER",
 };
 
-static void add_sizes(struct text *to, const struct renderer *r, int word)
+// `format`: for printf. A header that is read back may name its sizes anyhow.
+static void add_sizes(struct text *to, const struct renderer *r, int word, bool format)
 {
     const json_t *size;
     size_t i;
@@ -70,13 +67,15 @@ static void add_sizes(struct text *to, const struct renderer *r, int word)
     const char *type = word == DECLARED || word == PARAMETERS ? "long long " : "", *comma = bare ? "" : ", ";
     json_array_foreach(r->sizes, i, size)
     {
-        const char *name = json_string_value(size);
         if (word == UNUSED)
-            text_add(to, "    (void)size_%s;\n", name);
+            text_add(to, "    (void)size_");
         else if (word == TIMED)
             text_add(to, ", times[i].size[%zu]", i);
         else
-            text_add(to, "%s%ssize_%s", comma, type, name);
+            text_add(to, "%s%ssize_", comma, type);
+        for (const char *c = word == TIMED ? "" : json_string_value(size); c && *c; c++)
+            text_add(to, *c == '%' && format ? "%c%%" : "%c", *c);
+        if (word == UNUSED) text_add(to, ";\n");
         comma = ", ";
     }
     if (word == UNUSED || word == TIMED) return;
@@ -85,7 +84,7 @@ static void add_sizes(struct text *to, const struct renderer *r, int word)
 }
 
 // A template with the job's name and sizes in it. malloc'ed.
-static char *expand(const struct renderer *r, const char *template)
+static char *expand(const struct renderer *r, const char *template, bool format)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
     struct text t = {0};
@@ -104,7 +103,7 @@ static char *expand(const struct renderer *r, const char *template)
         else if (found == FALLBACK)
             text_add(&t, "%d", r->fallback);
         else if (found < WORDS)
-            add_sizes(&t, r, found);
+            add_sizes(&t, r, found, format);
         else if (!strncmp(word, "FN(", 3))
             text_add(&t, "%s_fn_%.*s", r->lower, (int)strcspn(word + 3, ")"), word + 3), p += strcspn(p, ")") + 1;
         else if (!strncmp(word, "name_", 5) || !strncmp(word, "NAME_", 5))
@@ -117,7 +116,7 @@ static char *expand(const struct renderer *r, const char *template)
 
 static void put_expanded(struct renderer *r, const char *template)
 {
-    char *text = expand(r, template);
+    char *text = expand(r, template, false);
     fputs(text, r->file);
     free(text);
 }
@@ -132,7 +131,7 @@ void header_put_template(struct renderer *r, const char *text)
 void header_put(struct renderer *r, const char *format, ...)
 {
     va_list args;
-    char *expanded = expand(r, format);
+    char *expanded = expand(r, format, true);
     va_start(args, format);
     vfprintf(r->file, expanded, args);
     va_end(args);
@@ -142,7 +141,7 @@ void header_put(struct renderer *r, const char *format, ...)
 void header_comment(struct renderer *r, const char *format, ...)
 {
     va_list args;
-    char *expanded = expand(r, format);
+    char *expanded = expand(r, format, true);
     va_start(args, format);
     char *line = text_format_list(expanded, args);
     va_end(args);

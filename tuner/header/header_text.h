@@ -40,12 +40,14 @@ void header_put_comment(FILE *, const char *text);
 // The text as a C string literal; malloc'ed.
 char *header_literal(const char *text);
 // Writes a template: the job's name stands for `name` and `NAME` at the beginning of a word. Other words:
-//   name_declared_sizes   ", long long size_M, long long size_N", and in functions of a repeated stage ", long long
-//   run" name_given_sizes      ", size_M, size_N" (", run") name_parameters, name_sizes   these two without the first
-//   comma; without any size "void", and nothing name_unused_sizes     "(void)size_M;" and so on, each on a line
-//   name_timed_sizes      the sizes of times[i]
-//   name_fallback_section its number, or -1
-//   FN(x), FN_FUNCTION, FN_INTEGER   name_fn_x, NAME_FUNCTION, long long (search/space/fn.h)
+//   name_declared_sizes     ", long long size_M, long long size_N"; in a repeated stage ", long long run" follows
+//   name_given_sizes        ", size_M, size_N"; in a repeated stage ", run" follows
+//   name_parameters         name_declared_sizes without the first comma; "void" without any
+//   name_sizes              name_given_sizes without the first comma
+//   name_unused_sizes       "(void)size_M;" and so on, each on a line
+//   name_timed_sizes        the sizes of times[i]
+//   name_fallback_section   its number, or -1
+//   FN(x), FN_FUNCTION, FN_INTEGER (search/space/fn.h)   name_fn_x, NAME_FUNCTION, long long
 // header_put_template writes a text of the program after its first empty line, followed by an empty line. header_put
 // writes a printf format, whose arguments are written as they are.
 void header_put_template(struct renderer *, const char *text);

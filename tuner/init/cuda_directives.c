@@ -2,13 +2,10 @@
 #include "tuner/init/cuda_directives.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
-// The name behind a directive's word; NULL where the word is another one. *rest: what follows the name.
+// The name after a directive's word; NULL if the word is another one. *rest: the text after the name.
 static char *directive_name(const struct cuda_token *t, const char *wanted, const char **rest)
 {
     const char *at = t->text + 1, *end = t->text + t->length;
@@ -66,7 +63,7 @@ static void read_line_names(struct cuda_file *f, const struct cuda_token *t)
     free(line);
 }
 
-// Preprocessor lines inside of declarations are in nobody's way once they are read.
+// Preprocessor lines would be in the way of declarations.
 static void drop_directives(struct cuda_file *f)
 {
     size_t kept = 0;

@@ -1,12 +1,7 @@
 // See cuda_file.h.
 #include "tuner/init/cuda_file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/cuda_directives.h"
 
 enum { MAX_SCOPES = 64 };

@@ -1,4 +1,4 @@
-// What a CUDA C++ source declares, as far as declarations can be read without a compiler: its kernels with their
+// The declarations of a CUDA C++ source, as far as they can be read without a compiler: its kernels with their
 // templates' parameters and arguments, its macros, the names that its device code uses. Conditional parts are read as
 // if all of them were there, but for `#if 0`.
 #ifndef SWEETSPOT_CUDA_FILE_H
@@ -59,7 +59,7 @@ struct cuda_file {
     struct cuda_macro *macros;
     struct cuda_macro *constants; // const and constexpr variables; members of enums and names of types ("")
     struct cuda_line_name *line_names;
-    struct cuda_range *device; // what the device compiler sees, beside preprocessor lines
+    struct cuda_range *device; // what the device compiler sees, except preprocessor lines
     struct cuda_range *host;   // functions of the host
 };
 

@@ -1,12 +1,8 @@
 // See draft.h: a draft's beginning and end, and the names of its arguments.
 #include "tuner/init/draft.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "search/space/expr.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 #include "tuner/source/source.h"
 
@@ -49,7 +45,7 @@ static void read_included(struct job_draft *d, const char *path)
 {
     const struct source_request request = {.path = path, .host_headers = true};
     struct source source;
-    struct error err; // what cannot be included is the compiler's affair
+    struct error err; // the compiler reports files that cannot be included
     source_open(&source, &request, &err);
     d->included_count = source.file_count ? source.file_count - 1 : 0;
     d->included = memory_new(d->included_count, sizeof *d->included);

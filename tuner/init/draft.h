@@ -1,5 +1,5 @@
-// A job for a kernel, as far as its source tells: what may be tuned, by its tokens; what the kernel takes, by the
-// compiler; its launch, by a <<<...>>> beside it. What none of them tells is left blank.
+// A job for a kernel, as far as its source tells. Parameters come from its tokens, arguments from the compiler, and the
+// launch from a <<<...>>> in the file. Everything else is left blank.
 #ifndef SWEETSPOT_DRAFT_H
 #define SWEETSPOT_DRAFT_H
 
@@ -23,7 +23,7 @@ struct draft_parameter {
 
 struct draft_argument {
     char *name;                         // the job's; unique
-    const struct cuda_argument *source; // NULL: the compiler alone knows it
+    const struct cuda_argument *source; // NULL: only the compiler knows it
     struct kernel_parameter known;      // what the compiler says, or else the name of a builtin type
     bool is_known, is_size;             // is_size: an integer, which is a size of the problems
     char *value;                        // that a launch gives it: a number; NULL: blank
@@ -34,7 +34,7 @@ struct draft_launch {
     char *shared;             // bytes, or NULL
     int line;                 // 0: none in the source
     bool known;               // else what stands there cannot be told
-    char *reason;             // why it is not known; NULL: there is none
+    char *reason;             // why it is not known; NULL: no reason
 };
 
 struct job_draft {
@@ -49,16 +49,16 @@ struct job_draft {
     char **constraints; // expressions
     char **notes;       // worth a look
     struct text entry;  // the name, or a name expression
-    bool entry_known;   // else a type is missing in it, or nobody knows whether it is one
+    bool entry_known;   // else a type is missing in it, or may not be one
     struct text sample; // the entry with float for what is missing
-    bool is_compiled;   // the compiler said what it takes
+    bool is_compiled;   // the compiler knows its arguments
     char *nvcc;         // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
     char *log;          // why no compiler takes it; NULL: one does, or none was asked
     struct draft_launch launch;
     struct signatures signatures;
 };
 
-// Everything but what the compiler knows. It lives no longer than the file. `path`: the source's, to read what it
+// Everything except the compiler's part. It lives no longer than the file. `path`: the source's, to read what it
 // includes; NULL: nothing is read. Release it in any case.
 void job_draft_open(struct job_draft *, const struct cuda_file *, const struct cuda_kernel *, const char *path);
 // Asks a compile worker (its command line) what the kernel takes: the source's path. -1 with a message where it cannot

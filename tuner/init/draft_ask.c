@@ -1,11 +1,6 @@
-// See draft.h: what the compiler says of the kernel, with some value for each parameter. NVRTC is asked first, then
+// See draft.h: asks the compiler about the kernel, with some value for each parameter. NVRTC is asked first, then
 // nvcc.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/compile_hints.h"
 #include "tuner/init/draft.h"
@@ -29,7 +24,7 @@ static struct macro *macros_of(const struct job_draft *d, int64_t other, size_t 
     return list;
 }
 
-// One compiler, one value for what is not known. -1 with a message.
+// One compiler, one value for unknown parameters. -1 with a message.
 static int ask(struct job_draft *d, const char *source, struct worker *w, bool nvcc, int64_t other, const char *folder,
                struct error *err)
 {

@@ -2,12 +2,9 @@
 // a macro, a const of the file, a variable of the host that is set once. Calls of macros and of functions that are one
 // `return` are put in their place.
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "search/space/expr.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 enum { MOST_DEPTH = 8, MOST_ARGUMENTS = 8, MOST_TEXT = 2000 };
@@ -118,8 +115,8 @@ static bool write_name(struct expression_writer *w, const struct cuda_token *t)
     return good;
 }
 
-// What a call of a macro or of a function of one `return` stands for, from its parameters' list on: "(a, b) a + b".
-// NULL where there is none. malloc'ed.
+// The parameters and the body of a macro, or of a function that is one `return`: "(a, b) a + b". NULL if there is
+// neither. malloc'ed.
 static char *find_body(const struct job_draft *d, const struct cuda_token *name)
 {
     const struct cuda_macro *macro = find_constant(d, name);
@@ -203,7 +200,7 @@ static bool write_number(struct expression_writer *w, const struct cuda_token *t
     return good;
 }
 
-// Behind the closing bracket of the one at `open`; `end` where there is none.
+// The place after the bracket that closes the one at `open`; `end` if there is none.
 static const struct cuda_token *close_of(const struct cuda_token *open, const struct cuda_token *end)
 {
     struct cuda_tokens t = {(size_t)(end - open), (struct cuda_token *)(uintptr_t)open};
@@ -274,7 +271,7 @@ char *draft_expression(const struct job_draft *d, const struct draft_scope *s, s
     bool good = begin < end && write_tokens(&w, draft_token(d, begin), draft_token(d, end));
     fclose(out);
     struct symbols *known = symbols_new();
-    // The names are the job's. A text that is no expression is none of the source's either.
+    // The names are the job's. A text that is not an expression was not one in the source either.
     for (size_t i = 0; i < s->rename_count; i++) symbols_add(known, s->renames[i].job, EXPR_INT, NULL);
     for (size_t i = 0; i < d->parameter_count; i++) symbols_add(known, d->parameters[i].name, EXPR_INT, NULL);
     struct expr *parsed = good && strlen(text) < MOST_TEXT ? expr_parse(text, known, NULL) : NULL;

@@ -1,11 +1,8 @@
 // See draft_parts.h: the launches of a kernel that stand in its source, `kernel<T, 2><<<grid, block, shared>>>(x, n)`.
 // One counts if all of its grid, block and shared memory can be told in the job's names.
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 enum { MOST_ITEMS = 64, MOST_DEPTH = 8 };
@@ -49,7 +46,7 @@ static size_t find_close(const struct job_draft *d, size_t i, size_t count)
     return end;
 }
 
-// The launch whose kernel's name is token i; false: it is none.
+// The launch whose kernel's name is token i; false if that is not a launch.
 static bool read_call(const struct job_draft *d, size_t i, struct call *c)
 {
     size_t end = d->file->tokens.count, open = i + 1;
@@ -81,7 +78,7 @@ static bool is_name(const struct job_draft *d, struct cuda_range r)
     return r.end == r.begin + 1 && draft_token(d, r.begin)->kind == CUDA_NAME;
 }
 
-// A decimal number of a scalar: 1.5f, -2; or a variable of the host that is one. malloc'ed; NULL: it is none.
+// A decimal number of a scalar: 1.5f, -2; or a variable of the host with such a value. malloc'ed; NULL: neither.
 static char *decimal(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r)
 {
     struct cuda_range value;
@@ -98,7 +95,7 @@ static char *decimal(const struct job_draft *d, const struct draft_scope *s, str
     return good ? text_format("%s%s", digits, strpbrk(digits, ".e") ? "" : ".0") : NULL;
 }
 
-// What a launch says of the kernel's arguments: numbers, and the host's names for them.
+// Takes the kernel's arguments from a launch: numbers, and the host's names for them.
 static void read_arguments(struct job_draft *d, const struct call *c, struct draft_scope *s)
 {
     size_t most = c->arguments.count + c->templates.count;

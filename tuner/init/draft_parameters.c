@@ -2,12 +2,8 @@
 // #ifndef, and the parameters of a template. Values come from a default, from what #if compares a name with, and from a
 // template's bool; without any of these they are blank.
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 
@@ -243,7 +239,7 @@ static void defaults(struct job_draft *d)
     }
 }
 
-// A type of the template: what a launch gives it, or its default. Added to the entry.
+// A type parameter of the template: the type in a launch, or its default. It is added to the entry.
 static void add_type(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
 {
     char *type = given      ? cuda_token_text(draft_token(d, given->begin), draft_token(d, given->end))

@@ -1,11 +1,8 @@
 // See draft_parts.h: words of the source, notes.
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 const struct cuda_token *draft_token(const struct job_draft *d, size_t i)

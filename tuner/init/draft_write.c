@@ -1,11 +1,8 @@
-// See draft.h: the job file. What is not known is a blank: a string that begins with ? and says what belongs there.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+// See draft.h: writes the job file. An unknown setting is a blank, a string that begins with ? and says what belongs
+// there.
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/symbol_name.h"
-#include "tuner/base/text.h"
 #include "tuner/init/draft_parts.h"
 
 // libconfig's names are unique in a group, and the reader has a limit.
@@ -226,7 +223,7 @@ static void print_arguments(FILE *f, const struct job_draft *d)
     fprintf(f, ");\n");
 }
 
-// Whether the kernel, or what is no kernel, has the name besides its declaration.
+// Whether the kernel, or code outside of kernels, uses the name apart from its declaration.
 static bool uses(const struct job_draft *d, const char *name)
 {
     const struct cuda_file *s = d->file;

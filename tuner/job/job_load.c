@@ -21,12 +21,11 @@ static void load_strings(struct reader *r, const struct node *group, const char 
     const struct node *sequence = reader_sequence(r, group, path);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
         const struct node *n = node_at(sequence, i);
-        if (!node_is_string(n)) {
+        if (node_is_string(n))
+            memory_add(*list, *count) =
+                directory ? text_join_path(directory, node_string(n)) : text_copy(node_string(n));
+        else
             reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
-            continue;
-        }
-        *list = memory_grow(*list, *count + 1, sizeof **list);
-        (*list)[(*count)++] = directory ? text_join_path(directory, node_string(n)) : text_copy(node_string(n));
     }
 }
 
@@ -173,8 +172,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
                 reader_mistake(r, size, "%s", err.message);
                 continue;
             }
-            job->size_names = memory_grow(job->size_names, job->size_count + 1, sizeof *job->size_names);
-            job->size_names[job->size_count++] = text_copy(name);
+            memory_add(job->size_names, job->size_count) = text_copy(name);
         }
     }
     p.size_count = job->size_count;
@@ -196,8 +194,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
                            "the first problem has no size '%s': all problems must have the same sizes", name);
     }
     p.name = problem_label(job, p.sizes);
-    job->problems = memory_grow(job->problems, job->problem_count + 1, sizeof *job->problems);
-    job->problems[job->problem_count++] = p;
+    memory_add(job->problems, job->problem_count) = p;
     job->tuned_count += tune;
 }
 

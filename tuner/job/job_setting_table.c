@@ -1,4 +1,4 @@
-// The rows of job_settings.h, but for those of tuner/base/settings.c, which job_settings.c adds behind their group.
+// The rows of job_settings.h, but for those of tuner/base/settings.h, which job_settings.c adds behind their group.
 #include <math.h>
 
 #include "kernels/element.h"

@@ -1,6 +1,6 @@
 // Every setting of a job file, in one table. reader.c takes names, types, ranges and defaults from it, `sweetspot list
 // settings` prints it, and docs/job-file.md has a section for each row, which tests/test_job_settings.c holds against
-// the table. The settings of verification and measurement are rows of the tables in tuner/base/settings.c, because GPU
+// the table. The settings of verification and measurement are rows of the tables in tuner/base/settings.h, because GPU
 // workers need them too.
 #ifndef SWEETSPOT_JOB_SETTINGS_H
 #define SWEETSPOT_JOB_SETTINGS_H

@@ -21,6 +21,7 @@
 #include "tuner/base/text.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_identity.h"
+#include "tuner/node/node_message.h"
 #include "tuner/node/node_worker.h"
 
 enum {
@@ -63,7 +64,7 @@ static char *node_agent_cache(void)
 // The node cannot go on: the driver is told why, and ends the agent.
 static void tell_trouble(struct agent *a, const char *reason)
 {
-    frame_put_json(&a->out, FRAME_TROUBLE, 0, json_pack("{s:s}", "reason", reason));
+    node_message_put(&a->out, FRAME_TROUBLE, 0, &(struct node_trouble){reason});
 }
 
 // What is in the folder runs here. In /tmp another user could have made it, as a link to anywhere.
@@ -95,76 +96,62 @@ static bool is_right(const char *path)
     return !node_file_hash(path, hash, &size, NULL) && !strncmp(name, hash, HASH_TEXT_SIZE - 1);
 }
 
-static json_t *reported; // nftw has no argument for it
-static size_t reported_after;
+static char **reported; // nftw has no argument for it
+static size_t reported_count, reported_after;
 static int64_t reported_bytes;
 
 static int tell_file(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
     (void)where;
     if (kind != FTW_F || about->st_size < TOLD_FROM) return 0;
-    if (json_array_size(reported) == NODE_FILES_REPORTED || (reported_bytes += about->st_size) > REPORTED_MOST)
-        return 1;
-    if (is_right(path))
-        json_array_append_new(reported, json_string(path + reported_after));
-    else
+    if (reported_count == NODE_FILES_REPORTED || (reported_bytes += about->st_size) > REPORTED_MOST) return 1;
+    if (is_right(path)) {
+        reported = memory_grow(reported, reported_count + 1, sizeof *reported);
+        reported[reported_count++] = text_copy(path + reported_after);
+    } else {
         unlink(path); // damaged: it is sent again
+    }
     return 0;
 }
 
-static json_t *list_files(const struct agent *a)
+static void list_files(const struct agent *a)
 {
     char *files = text_format("%s/files", a->cache);
-    reported = json_array();
     reported_after = strlen(a->cache) + 1;
     reported_bytes = 0;
     nftw(files, tell_file, 16, FTW_PHYS);
     free(files);
-    return reported;
 }
 
 // Whether the driver's files are seen here under the same paths.
-static bool sees_all(const json_t *probes)
+static bool sees_all(const struct node_welcome *w)
 {
-    const json_t *probe;
-    size_t i;
-    json_array_foreach(probes, i, probe)
-    {
-        char hash[HASH_TEXT_SIZE];
-        int64_t size;
-        if (node_file_hash(json_get_string(probe, "path", ""), hash, &size, NULL) ||
-            strcmp(hash, json_get_string(probe, "hash", "")))
-            return false;
-    }
-    return i > 0;
+    char hash[HASH_TEXT_SIZE];
+    int64_t size;
+    for (size_t i = 0; i < w->probe_count; i++)
+        if (node_file_hash(w->probes[i].path, hash, &size, NULL) || strcmp(hash, w->probes[i].hash)) return false;
+    return w->probe_count > 0;
 }
 
-static void take_environment(const json_t *env)
+static void take_welcome(struct agent *a, const struct node_welcome *w)
 {
     static const char prefix[] = "SWEETSPOT_";
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)env, name, value)
-    {
-        if (!strncmp(name, prefix, sizeof prefix - 1) && json_is_string(value))
-            setenv(name, json_string_value(value), 1);
-    }
-}
-
-static void take_welcome(struct agent *a, const json_t *welcome)
-{
     struct stat about;
-    const char *folder = json_get_string(welcome, "folder", "");
-    a->heartbeat = json_get_number(welcome, "beat", a->heartbeat);
-    a->timeout = json_get_number(welcome, "patience", a->timeout);
-    take_environment(json_object_get(welcome, "env"));
-    a->shared =
-        !a->private && !stat(folder, &about) && S_ISDIR(about.st_mode) && sees_all(json_object_get(welcome, "probes"));
+    if (w->heartbeat > 0) a->heartbeat = w->heartbeat;
+    if (w->timeout > 0) a->timeout = w->timeout;
+    for (size_t i = 0; i < w->env_count; i++)
+        if (!strncmp(w->env[i].name, prefix, sizeof prefix - 1)) setenv(w->env[i].name, w->env[i].value, 1);
+    a->shared = !a->private && !stat(w->folder, &about) && S_ISDIR(about.st_mode) && sees_all(w);
     free(a->folder);
-    a->folder = text_copy(a->shared ? folder : a->cache);
-    frame_put_json(&a->out, FRAME_READY, 0,
-                   json_pack("{s:b, s:s, s:o}", "shared", (int)a->shared, "cache", a->cache, "have",
-                             a->shared ? json_array() : list_files(a)));
+    a->folder = text_copy(a->shared ? w->folder : a->cache);
+    struct node_ready ready = {.shared = a->shared, .cache = a->cache};
+    if (!a->shared) list_files(a);
+    ready.have = (const char *const *)reported;
+    ready.have_count = reported_count;
+    node_message_put(&a->out, FRAME_READY, 0, &ready);
+    while (reported_count) free(reported[--reported_count]);
+    free(reported);
+    reported = NULL;
 }
 
 // Files --------------------------------------------------------------------------------------------------------------
@@ -176,15 +163,13 @@ static bool name_is_good(const char *name)
     return below && !strstr(name, "/../") && !(strlen(name) > 2 && !strcmp(name + strlen(name) - 3, "/.."));
 }
 
-static void begin_file(struct agent *a, const json_t *file)
+static void begin_file(struct agent *a, const struct node_file *file)
 {
     struct error err;
-    const char *name = json_get_string(file, "name", "");
-    char *path = text_format("%s/%s", a->cache, name);
-    if (!name_is_good(name)) {
+    char *path = text_format("%s/%s", a->cache, file->name);
+    if (!name_is_good(file->name)) {
         tell_trouble(a, "a file is to be written outside of the cache");
-    } else if (node_arrival_begin(&a->arrival, path, json_get_string(file, "hash", ""),
-                                  json_get_integer(file, "size", -1), &err) ||
+    } else if (node_arrival_begin(&a->arrival, path, file->hash, file->size, &err) ||
                node_arrival_end(&a->arrival, &err) < 0) {
         tell_trouble(a, err.message);
     }
@@ -217,7 +202,8 @@ static void send_result(struct agent *a, const char *path)
     if (access(kept, R_OK) && !output_make_folders(kept, NULL) && link(path, kept) && errno != EEXIST)
         tell_trouble(a, "cannot link what was compiled into the node's cache");
     json_object_set_new(a->sent, path, json_string(hash));
-    if (node_file_send(&a->out, fd, "path", path, hash, size, &err)) tell_trouble(a, err.message);
+    if (node_file_send(&a->out, fd, &(struct node_file){.path = path, .hash = hash, .size = size}, &err))
+        tell_trouble(a, err.message);
     free(name);
     free(kept);
 }
@@ -243,16 +229,14 @@ static struct node_worker *find(struct agent *a, uint32_t channel)
     return NULL;
 }
 
-static void start(struct agent *a, uint32_t channel, const json_t *order)
+static void start(struct agent *a, uint32_t channel, const struct node_start *order)
 {
     struct error err;
-    const json_t *argv = json_object_get(order, "argv");
     struct node_worker w;
-    if (!a->folder || find(a, channel) || node_worker_start(&w, channel, argv, a->folder, &err)) {
+    if (!a->folder || find(a, channel) || node_worker_start(&w, channel, order, a->folder, &err)) {
         char *line = text_format("%s\n", a->folder ? err.message : "there was no welcome");
         frame_put(&a->out, FRAME_ERRORS, channel, line, strlen(line));
-        frame_put_json(&a->out, FRAME_EXIT, channel,
-                       json_pack("{s:i, s:b}", "status", EXIT_ENVIRONMENT << 8, "killed", 0));
+        node_message_put(&a->out, FRAME_EXIT, channel, &(struct node_exit){.status = EXIT_ENVIRONMENT << 8});
         free(line);
         return;
     }
@@ -276,14 +260,20 @@ static void drop_ended(struct agent *a)
 static void take_frame(struct agent *a, const struct frame *f)
 {
     struct node_worker *w = f->channel ? find(a, f->channel) : NULL;
-    json_t *object =
-        f->type == FRAME_WELCOME || f->type == FRAME_START || f->type == FRAME_FILE ? json_parse(f->data, NULL) : NULL;
+    union node_message m;
+    struct arena memory = {NULL};
+    struct error err;
+    if (node_message_read(f, &m, &memory, &err)) {
+        tell_trouble(a, err.message);
+        arena_release(&memory);
+        return;
+    }
     switch (f->type) {
     case FRAME_WELCOME:
-        take_welcome(a, object);
+        take_welcome(a, &m.welcome);
         break;
     case FRAME_START:
-        start(a, f->channel, object);
+        start(a, f->channel, &m.start);
         break;
     case FRAME_INPUT:
         if (w) node_worker_input(w, f->data, f->size);
@@ -295,7 +285,7 @@ static void take_frame(struct agent *a, const struct frame *f)
         if (w) node_worker_kill(w);
         break;
     case FRAME_FILE:
-        begin_file(a, object);
+        begin_file(a, &m.file);
         break;
     case FRAME_DATA:
         take_data(a, f);
@@ -303,7 +293,7 @@ static void take_frame(struct agent *a, const struct frame *f)
     default: // a beat
         break;
     }
-    json_decref(object);
+    arena_release(&memory);
 }
 
 // The loop -----------------------------------------------------------------------------------------------------------
@@ -360,10 +350,10 @@ static void turn(struct agent *a)
     if (frame_flush(&a->out, STDOUT_FILENO) || signalled) a->over = true;
 }
 
-static int greet(const struct agent *a)
+static int greet(void)
 {
     // A newline first: a banner may have ended without one.
-    char *line = node_identity_line(a->cache), *text = text_format("\n%s\n", line);
+    char *line = node_identity_line(), *text = text_format("\n%s\n", line);
     size_t done = 0, size = strlen(text);
     while (done < size) {
         ssize_t n = write(STDOUT_FILENO, text + done, size - done);
@@ -396,7 +386,7 @@ int node_agent(const struct node_agent_options *options)
     a.heard = a.heartbeat_at = a.polled = clock_now();
     if (make_cache(a.cache, &err)) {
         fprintf(stderr, "sweetspot-node: %s\n", err.message);
-    } else if (!greet(&a)) {
+    } else if (!greet()) {
         status = EXIT_DONE;
         a.sent = json_object();
         fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);

@@ -63,19 +63,18 @@ static char *read_small(int fd, size_t size)
     return NULL;
 }
 
-int node_file_send(struct frame_writer *w, int fd, const char *key, const char *value, const char *hash, int64_t size,
-                   struct error *err)
+int node_file_send(struct frame_writer *w, int fd, const struct node_file *file, struct error *err)
 {
-    char *bytes = size < IN_MEMORY ? read_small(fd, (size_t)size) : NULL;
+    size_t size = (size_t)file->size;
+    char *bytes = size < IN_MEMORY ? read_small(fd, size) : NULL;
     if (size < IN_MEMORY) close(fd);
-    if (size < IN_MEMORY && !bytes) return error_set(err, "'%s' changes while it is sent", value);
-    json_t *header = json_pack("{s:s, s:I}", "hash", hash, "size", (json_int_t)size);
-    json_object_set_new(header, key, json_string(value));
-    frame_put_json(w, FRAME_FILE, 0, header);
+    if (size < IN_MEMORY && !bytes)
+        return error_set(err, "'%s' changes while it is sent", file->path ? file->path : file->name);
+    node_message_put(w, FRAME_FILE, 0, file);
     if (bytes)
-        frame_put_data(w, bytes, (size_t)size);
+        frame_put_data(w, bytes, size);
     else
-        frame_put_descriptor(w, fd, (size_t)size);
+        frame_put_descriptor(w, fd, size);
     free(bytes);
     return 0;
 }

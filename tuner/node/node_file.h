@@ -8,7 +8,7 @@
 
 #include "tuner/base/error.h"
 #include "tuner/base/hash.h"
-#include "tuner/node/node_frame.h"
+#include "tuner/node/node_message.h"
 
 enum {
     NODE_FILES_REPORTED = 1 << 16, // files that an agent says it has, at most; others are sent again
@@ -22,11 +22,9 @@ char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE]);
 int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
 // The same for one that is open; its position stays.
 int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
-// Sends an open file at its beginning, of which hash and size are known, and takes the descriptor: FRAME_FILE with
-// `key`
-// ("name" or "path") and `value`, and its bytes. -1 with a message.
-int node_file_send(struct frame_writer *, int fd, const char *key, const char *value, const char *hash, int64_t size,
-                   struct error *);
+// Sends an open file at its beginning, as which it is described, and takes the descriptor: FRAME_FILE and its bytes. -1
+// with a message.
+int node_file_send(struct frame_writer *, int fd, const struct node_file *, struct error *);
 
 // One that arrives.
 struct node_arrival {

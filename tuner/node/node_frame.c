@@ -96,14 +96,6 @@ void frame_put(struct frame_writer *w, enum frame_type type, uint32_t channel, c
     w->waiting += size;
 }
 
-void frame_put_json(struct frame_writer *w, enum frame_type type, uint32_t channel, json_t *value)
-{
-    char *text = json_dumps(value, JSON_COMPACT);
-    json_decref(value);
-    frame_put(w, type, channel, text, strlen(text));
-    free(text);
-}
-
 void frame_put_first(struct frame_writer *w, enum frame_type type)
 {
     begin(w, type, 0, 0);

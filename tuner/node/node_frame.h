@@ -15,23 +15,24 @@
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
 
+// JSON: the frame holds a struct of node_message.h.
 enum frame_type {
     FRAME_BEAT = 'b', // nothing but a sign of life
     // From the driver.
-    FRAME_WELCOME = 'w',   // JSON: {"env":{..},"folder":"..","probes":[{"path":..,"hash":..}],"beat":5,"patience":600}
-    FRAME_START = 's',     // JSON: {"argv":["sweetspot-gpu","--device","0"]}: the channel's worker
+    FRAME_WELCOME = 'w',   // JSON
+    FRAME_START = 's',     // JSON: the channel's worker
     FRAME_INPUT = 'i',     // bytes for its stdin
     FRAME_END_INPUT = 'e', // its stdin is closed
     FRAME_KILL = 'k',      // the worker and its group; nothing more is sent of it
     // From the agent.
-    FRAME_READY = 'r',   // JSON: {"shared":true,"cache":"/..","have":["files/ab/..",..]}, the answer to the welcome
+    FRAME_READY = 'r',   // JSON: the answer to the welcome
     FRAME_OUTPUT = 'o',  // bytes of a worker's stdout
     FRAME_ERRORS = 'm',  // of its stderr
-    FRAME_EXIT = 'x',    // JSON: {"status":waitpid's,"killed":false}; behind all that it wrote
-    FRAME_STATE = 't',   // JSON: {"stopped":true}
-    FRAME_TROUBLE = '!', // JSON: {"reason":".."}: the node cannot go on
+    FRAME_EXIT = 'x',    // JSON; behind all that it wrote
+    FRAME_STATE = 't',   // JSON
+    FRAME_TROUBLE = '!', // JSON: the node cannot go on
     // From both: a file, whose bytes follow as FRAME_DATA.
-    FRAME_FILE = 'f', // JSON: {"name":"files/ab/..","hash":"..","size":n}, from the agent "path" in place of "name"
+    FRAME_FILE = 'f', // JSON
     FRAME_DATA = 'd',
 };
 
@@ -58,8 +59,7 @@ struct frame_writer {
 };
 
 void frame_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *data, size_t size);
-void frame_put_json(struct frame_writer *, enum frame_type, uint32_t channel, json_t *value); // takes the reference
-void frame_put_first(struct frame_writer *, enum frame_type);                                 // before all that waits
+void frame_put_first(struct frame_writer *, enum frame_type); // before all that waits
 // The bytes of a file as FRAME_DATA: copied, or read when their turn comes from a descriptor, which is taken.
 void frame_put_data(struct frame_writer *, const void *data, size_t size);
 void frame_put_descriptor(struct frame_writer *, int fd, size_t size);

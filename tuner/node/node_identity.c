@@ -6,10 +6,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "tuner/base/clock.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/text.h"
 
@@ -40,50 +38,48 @@ static int64_t node_identity_cores(void)
     return cores < 1 ? 1 : cores;
 }
 
-char *node_identity_line(const char *cache)
+#define MEMBER(member) RECORD_MEMBER(struct node_identity, member)
+static const struct record_field identity_fields[] = {{"version", MEMBER(version)},
+                                                      {"program", MEMBER(program)},
+                                                      {"host", MEMBER(host)},
+                                                      {"cores", MEMBER(cores), .fallback = -1},
+                                                      {0}};
+#undef MEMBER
+static const struct record identity_record = {"the greeting", sizeof(struct node_identity), identity_fields, NULL};
+
+char *node_identity_line(void)
 {
     char programs[HASH_TEXT_SIZE], host[256] = "";
-    struct statvfs disk = {0};
     node_identity_programs(programs);
     gethostname(host, sizeof host - 1);
-    bool known = !statvfs(cache, &disk);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:f}", "version", SWEETSPOT_VERSION, "program", programs, "host",
-                               host, "cores", (json_int_t)node_identity_cores(), "clock", clock_wall());
-    if (known) json_object_set_new(object, "free", json_integer((json_int_t)(disk.f_bavail * disk.f_frsize)));
+    json_t *object = record_write(&identity_record,
+                                  &(struct node_identity){SWEETSPOT_VERSION, programs, host, node_identity_cores()});
     char *text = json_dumps(object, JSON_COMPACT), *line = text_format(NODE_GREETING "%d %s", NODE_PROTOCOL, text);
     free(text);
     json_decref(object);
     return line;
 }
 
-json_t *node_identity_read(const char *line, const char *node, struct error *err)
+int node_identity_read(const char *line, const char *node, struct node_identity *out, struct arena *memory,
+                       struct error *err)
 {
     char *end, own[HASH_TEXT_SIZE];
-    const char *at = line + strlen(NODE_GREETING);
-    long protocol = strtol(at, &end, 10);
-    json_t *object = protocol == NODE_PROTOCOL ? json_parse(end, err) : NULL;
-    if (protocol != NODE_PROTOCOL) {
-        error_set(err, "node %s speaks version %ld of the protocol, this program speaks version %d", node, protocol,
-                  NODE_PROTOCOL);
-        return NULL;
-    }
-    if (!object) return error_prefix(err, "node %s", node), NULL;
-    node_identity_programs(own);
-    const char *version = json_get_string(object, "version", "?"), *program = json_get_string(object, "program", "?");
-    int64_t cores = json_get_integer(object, "cores", -1);
-    bool same = !strcmp(version, SWEETSPOT_VERSION) && !strcmp(program, own);
-    if (same && cores >= 1 && cores <= NODE_MOST_CORES) return object;
-    if (same) {
-        error_set(err, "node %s says that it has %" PRId64 " cores: 1 to %d are possible", node, cores,
-                  NODE_MOST_CORES);
-        json_decref(object);
-        return NULL;
-    }
-    error_set(
-        err,
-        "node %s runs sweetspot %s (program %.8s), this is sweetspot %s (program %.8s): install the same there, or "
-        "name its program",
-        node, version, program, SWEETSPOT_VERSION, own);
+    long protocol = strtol(line + strlen(NODE_GREETING), &end, 10);
+    if (protocol != NODE_PROTOCOL)
+        return error_set(err, "node %s speaks version %ld of the protocol, this program speaks version %d", node,
+                         protocol, NODE_PROTOCOL);
+    json_t *object = json_parse(end, err);
+    int failed = object ? record_read(&identity_record, object, out, memory, err) : -1;
     json_decref(object);
-    return NULL;
+    if (failed) return error_prefix(err, "node %s", node);
+    node_identity_programs(own);
+    if (strcmp(out->version, SWEETSPOT_VERSION) || strcmp(out->program, own))
+        return error_set(err,
+                         "node %s runs sweetspot %s (program %.8s), this is sweetspot %s (program %.8s): install the "
+                         "same there, or name its program",
+                         node, *out->version ? out->version : "?", *out->program ? out->program : "?",
+                         SWEETSPOT_VERSION, own);
+    if (out->cores >= 1 && out->cores <= NODE_MOST_CORES) return 0;
+    return error_set(err, "node %s says that it has %" PRId64 " cores: 1 to %d are possible", node, out->cores,
+                     NODE_MOST_CORES);
 }

@@ -24,23 +24,21 @@ static const struct {
     {"sweetspot-replay", "SWEETSPOT_REPLAY_WORKER"},
 };
 
-int node_worker_start(struct node_worker *w, uint32_t channel, const json_t *argv, const char *folder,
+int node_worker_start(struct node_worker *w, uint32_t channel, const struct node_start *order, const char *folder,
                       struct error *err)
 {
-    const char *name = json_string_value(json_array_get(argv, 0));
+    const char *name = order->argv_count ? order->argv[0] : "";
     char *path = NULL;
     *w = (struct node_worker){.channel = channel, .child = CHILD_NONE};
-    for (size_t i = 0; i < sizeof programs / sizeof *programs && name; i++)
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (!strcmp(name, programs[i].name)) path = installation_worker(programs[i].variable, name);
-    if (!path) return error_set(err, "'%s' is not one of the programs of an agent", name ? name : "");
-    char **words = memory_new(json_array_size(argv) + 1, sizeof *words);
-    for (size_t i = 0; i < json_array_size(argv); i++) {
-        const char *word = json_string_value(json_array_get(argv, i));
-        words[i] = i ? text_copy(word ? word : "") : path;
-    }
-    int failed = child_start(&w->child, words, folder, true, err);
-    for (size_t i = 0; i < json_array_size(argv); i++) free(words[i]);
+    if (!path) return error_set(err, "'%s' is not one of the programs of an agent", name);
+    const char **words = memory_new(order->argv_count + 1, sizeof *words);
+    memcpy(words, order->argv, order->argv_count * sizeof *words);
+    words[0] = path;
+    int failed = child_start(&w->child, (char *const *)words, folder, true, err);
     free(words);
+    free(path);
     return failed;
 }
 
@@ -110,7 +108,7 @@ static void carry(struct node_worker *w, int *fd, enum frame_type type, struct f
 static void tell_exit(struct node_worker *w, struct frame_writer *out, int status, bool killed)
 {
     carry(w, &w->child.errors, FRAME_ERRORS, out, NULL, NULL);
-    frame_put_json(out, FRAME_EXIT, w->channel, json_pack("{s:i, s:b}", "status", status, "killed", (int)killed));
+    node_message_put(out, FRAME_EXIT, w->channel, &(struct node_exit){status, killed});
     w->ended = true;
 }
 
@@ -142,7 +140,7 @@ void node_worker_check(struct node_worker *w, struct frame_writer *out)
     bool stopped = child_stopped(&w->child);
     if (stopped == w->stopped || w->ended || w->dying) return;
     w->stopped = stopped;
-    frame_put_json(out, FRAME_STATE, w->channel, json_pack("{s:b}", "stopped", (int)stopped));
+    node_message_put(out, FRAME_STATE, w->channel, &(struct node_state){stopped});
 }
 
 void node_worker_kill(struct node_worker *w)

@@ -5,7 +5,7 @@
 #include <poll.h>
 
 #include "tuner/base/child_process.h"
-#include "tuner/node/node_frame.h"
+#include "tuner/node/node_message.h"
 
 struct node_worker {
     uint32_t channel;
@@ -25,7 +25,8 @@ struct node_worker {
 typedef void node_line_visitor(void *user, const char *line);
 
 // Starts the program that argv[0] names ("sweetspot-gpu"): where an environment variable says, or beside the agent.
-int node_worker_start(struct node_worker *, uint32_t channel, const json_t *argv, const char *folder, struct error *);
+int node_worker_start(struct node_worker *, uint32_t channel, const struct node_start *, const char *folder,
+                      struct error *);
 void node_worker_input(struct node_worker *, const void *data, size_t size);
 void node_worker_end_input(struct node_worker *);
 // poll(2) entries, at most 3. `reads`: its output is wanted.

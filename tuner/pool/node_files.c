@@ -57,7 +57,7 @@ char *node_files_path(struct node_link *l, const char *path)
     char *name = node_file_name(path, hash);
     bool known = json_object_get(l->have, name);
     if (known) close(fd);
-    if (known || !node_file_send(&l->out, fd, "name", name, hash, size, NULL)) {
+    if (known || !node_file_send(&l->out, fd, &(struct node_file){.name = name, .hash = hash, .size = size}, NULL)) {
         there = text_format("%s/%s", l->cache, name);
         json_object_set_new(l->have, name, json_true());
     }
@@ -155,8 +155,7 @@ static void send_folder(struct node_link *l, const char *tree, const char *folde
     char *name = text_format("trees/%s%s/.sweetspot", tree, folder), hash[HASH_TEXT_SIZE];
     if (!json_object_get(l->have, name)) {
         hash_content("", 0, hash);
-        frame_put_json(&l->out, FRAME_FILE, 0,
-                       json_pack("{s:s, s:s, s:I}", "name", name, "hash", hash, "size", (json_int_t)0));
+        node_message_put(&l->out, FRAME_FILE, 0, &(struct node_file){.name = name, .hash = hash});
         json_object_set_new(l->have, name, json_true());
     }
     free(name);
@@ -168,8 +167,8 @@ static void send_source(struct node_link *l, const char *tree, const struct sour
     size_t size = strlen(file->text);                            // a source has no NUL byte
     if (*file->path == '/' && !json_object_get(l->have, name)) { // what has no path is made there
         hash_content(file->text, size, hash);
-        frame_put_json(&l->out, FRAME_FILE, 0,
-                       json_pack("{s:s, s:s, s:I}", "name", name, "hash", hash, "size", (json_int_t)size));
+        node_message_put(&l->out, FRAME_FILE, 0,
+                         &(struct node_file){.name = name, .hash = hash, .size = (int64_t)size});
         frame_put_data(&l->out, file->text, size);
         json_object_set_new(l->have, name, json_true());
     }

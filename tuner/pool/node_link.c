@@ -14,7 +14,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
-#include "tuner/node/node_identity.h"
+#include "tuner/node/node_message.h"
 
 static const double gap = 2; // s without a look after which the driver, not the node, was silent
 
@@ -107,27 +107,30 @@ static void end(struct node_link *l)
 
 // Greeting -----------------------------------------------------------------------------------------------------------
 
-static json_t *own_environment(void)
-{
-    static const char prefix[] = "SWEETSPOT_";
-    json_t *env = json_object();
-    for (char **entry = environ; *entry; entry++) {
-        const char *value = strchr(*entry, '=');
-        if (strncmp(*entry, prefix, sizeof prefix - 1) || !value || !json_takes(*entry)) continue;
-        char *name = text_format("%.*s", (int)(value - *entry), *entry);
-        json_object_set_new(env, name, json_string(value + 1));
-        free(name);
-    }
-    return env;
-}
-
+// With this process's own variables.
 static void send_welcome(struct node_link *l)
 {
-    char *folder = text_join_path(".", ".");
+    static const char prefix[] = "SWEETSPOT_";
     const struct node_link_settings *s = l->settings;
-    frame_put_json(&l->out, FRAME_WELCOME, 0,
-                   json_pack("{s:s, s:o, s:f, s:O*}", "folder", folder, "env", own_environment(), "beat", s->heartbeat,
-                             "probes", s->probes));
+    struct arena memory = {NULL};
+    char *folder = text_join_path(".", ".");
+    struct node_welcome welcome = {.folder = folder,
+                                   .heartbeat = s->heartbeat,
+                                   .timeout = NAN,
+                                   .probes = s->probes,
+                                   .probe_count = s->probe_count};
+    size_t count = 0;
+    while (environ[count]) count++;
+    struct record_named_text *env = arena_new(&memory, count * sizeof *env);
+    for (char **entry = environ; *entry; entry++) {
+        char *name = (char *)(uintptr_t)arena_copy(&memory, *entry), *value = strchr(name, '=');
+        if (strncmp(name, prefix, sizeof prefix - 1) || !value || !json_takes(name)) continue;
+        *value = 0;
+        env[welcome.env_count++] = (struct record_named_text){name, value + 1};
+    }
+    welcome.env = env;
+    node_message_put(&l->out, FRAME_WELCOME, 0, &welcome);
+    arena_release(&memory);
     free(folder);
 }
 
@@ -144,9 +147,8 @@ static void read_greeting(struct node_link *l)
             if (l->banner.heard > CHILD_OUTPUT_MOST) got = -1; // refused below
             continue;
         }
-        json_decref(l->identity);
-        l->identity = node_identity_read(line, l->name, &err);
-        if (!l->identity) {
+        arena_release(&l->memory);
+        if (node_identity_read(line, l->name, &l->identity, &l->memory, &err)) {
             node_link_stop(l, true, "%s", err.message);
         } else {
             l->state = LINK_WELCOMED;
@@ -156,21 +158,16 @@ static void read_greeting(struct node_link *l)
     if (got < 0) node_link_stop(l, true, "it sends text without end in place of the agent's greeting");
 }
 
-static void take_ready(struct node_link *l, const json_t *ready)
+static void take_ready(struct node_link *l, const struct node_ready *ready)
 {
-    size_t i;
-    json_t *name;
-    l->shared = json_get_bool(ready, "shared", false);
-    if (json_array_size(json_object_get(ready, "have")) > NODE_FILES_REPORTED) {
+    l->shared = ready->shared;
+    if (ready->have_count > NODE_FILES_REPORTED) {
         node_link_stop(l, true, "it says that it has more than %d files", NODE_FILES_REPORTED);
         return;
     }
     free(l->cache);
-    l->cache = text_copy(json_get_string(ready, "cache", ""));
-    json_array_foreach(json_object_get(ready, "have"), i, name)
-    {
-        if (json_is_string(name)) json_object_set_new(l->have, json_string_value(name), json_true());
-    }
+    l->cache = text_copy(ready->cache);
+    for (size_t i = 0; i < ready->have_count; i++) json_object_set_new(l->have, ready->have[i], json_true());
     l->state = LINK_UP;
     log_text(l, l->shared ? "it sees the driver's files" : "it does not see the driver's files, which are sent");
 }
@@ -198,22 +195,21 @@ static void end_file(struct node_link *l)
     free(here);
 }
 
-static void begin_file(struct node_link *l, const json_t *file)
+static void begin_file(struct node_link *l, const struct node_file *file)
 {
     struct error err;
-    const char *path = json_get_string(file, "path", ""), *hash = json_get_string(file, "hash", "");
-    int64_t size = json_get_integer(file, "size", -1);
-    if (size > NODE_FILE_MOST || ++l->unnamed > NODE_MOST_CORES) { // a compiler has one at a time
+    if (file->size > NODE_FILE_MOST || ++l->unnamed > NODE_MOST_CORES) { // a compiler has one at a time
         node_link_stop(l, true,
-                       size > NODE_FILE_MOST ? "it sends a file of %" PRId64 " bytes"
-                                             : "it sends files that no answer names, the last of %" PRId64 " bytes",
-                       size);
+                       file->size > NODE_FILE_MOST ? "it sends a file of %" PRId64 " bytes"
+                                                   : "it sends files that no answer names, the last of %" PRId64
+                                                     " bytes",
+                       file->size);
         return;
     }
-    char *name = node_file_name(path, hash), *here = text_format("%s/%s", l->settings->keep, name);
+    char *name = node_file_name(file->path, file->hash), *here = text_format("%s/%s", l->settings->keep, name);
     free(l->arriving);
-    l->arriving = text_copy(path);
-    if (node_arrival_begin(&l->arrival, here, hash, size, &err))
+    l->arriving = text_copy(file->path);
+    if (node_arrival_begin(&l->arrival, here, file->hash, file->size, &err))
         node_link_stop(l, true, "%s", err.message);
     else
         end_file(l);
@@ -225,16 +221,16 @@ static void take_frame(struct node_link *l, const struct frame *f)
 {
     struct error err;
     struct node_channel *c = f->channel ? find(l, f->channel) : NULL;
-    bool is_json = f->type == FRAME_READY || f->type == FRAME_EXIT || f->type == FRAME_STATE || f->type == FRAME_FILE ||
-                   f->type == FRAME_TROUBLE;
-    json_t *object = is_json ? json_parse(f->data, &err) : NULL;
-    if (is_json && !object) {
+    union node_message m;
+    struct arena memory = {NULL};
+    if (node_message_read(f, &m, &memory, &err)) {
         node_link_stop(l, true, "its agent sends an invalid message: %s", err.message);
+        arena_release(&memory);
         return;
     }
     switch (f->type) {
     case FRAME_READY:
-        if (l->state == LINK_WELCOMED) take_ready(l, object);
+        if (l->state == LINK_WELCOMED) take_ready(l, &m.ready);
         break;
     case FRAME_OUTPUT:
         if (c) byte_queue_add(&c->output, f->data, f->size);
@@ -245,14 +241,14 @@ static void take_frame(struct node_link *l, const struct frame *f)
     case FRAME_EXIT:
         if (!c) break;
         c->ended = true;
-        c->killed = json_get_bool(object, "killed", false);
-        c->status = (int)json_get_integer(object, "status", 0);
+        c->killed = m.exit.killed;
+        c->status = m.exit.status;
         break;
     case FRAME_STATE:
-        if (c) c->stopped = json_get_bool(object, "stopped", false);
+        if (c) c->stopped = m.state.stopped;
         break;
     case FRAME_FILE:
-        begin_file(l, object);
+        begin_file(l, &m.file);
         break;
     case FRAME_DATA:
         if (node_arrival_take(&l->arrival, f->data, f->size, &err))
@@ -261,12 +257,12 @@ static void take_frame(struct node_link *l, const struct frame *f)
             end_file(l);
         break;
     case FRAME_TROUBLE:
-        node_link_stop(l, true, "%.500s", json_get_string(object, "reason", "trouble"));
+        node_link_stop(l, true, "%.500s", m.trouble.reason);
         break;
     default: // a beat
         break;
     }
-    json_decref(object);
+    arena_release(&memory);
 }
 
 static size_t output_waiting(const struct node_link *l)
@@ -349,7 +345,7 @@ void node_link_release(struct node_link *l)
     free(l->arriving);
     free(l->cache);
     free(l->why);
-    json_decref(l->identity);
+    arena_release(&l->memory);
     json_decref(l->have);
     json_decref(l->trees);
     json_decref(l->brought);
@@ -362,12 +358,12 @@ struct node_channel *node_link_open(struct node_link *l, char *const argv[], str
 {
     if (l->state != LINK_UP) return error_set(err, "node %s is not there: %s", l->name, node_link_why(l)), NULL;
     struct node_channel *c = memory_new(1, sizeof *c);
-    json_t *words = json_array();
-    for (size_t i = 0; argv[i]; i++) json_array_append_new(words, json_string(argv[i]));
+    struct node_start order = {.argv = (const char *const *)argv};
+    while (argv[order.argv_count]) order.argv_count++;
     *c = (struct node_channel){.link = l, .number = ++l->next_channel};
     l->channels = memory_grow(l->channels, l->channel_count + 1, sizeof(struct node_channel *));
     l->channels[l->channel_count++] = c;
-    frame_put_json(&l->out, FRAME_START, c->number, json_pack("{s:o}", "argv", words));
+    node_message_put(&l->out, FRAME_START, c->number, &order);
     return c;
 }
 

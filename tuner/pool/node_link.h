@@ -9,7 +9,7 @@
 #include "tuner/base/child_output.h"
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
-#include "tuner/node/node_frame.h"
+#include "tuner/node/node_identity.h"
 
 enum {
     NODE_LINK_POLLED = 3,
@@ -19,8 +19,9 @@ enum {
 // What all links of a run share.
 struct node_link_settings {
     double heartbeat, timeout, greeting; // s between beats, of silence, until the agent's first word
-    json_t *probes;                      // files by which an agent proves that it sees the driver's; NULL: none
-    char *keep;                          // folder for files that nodes send
+    struct node_probe probes[2];         // files by which an agent proves that it sees the driver's
+    size_t probe_count;
+    char *keep; // folder for files that nodes send
     void (*log)(void *user, const char *text);
     void *user;
 };
@@ -45,13 +46,14 @@ struct node_link {
     struct byte_queue in;
     struct frame_writer out;
     double started, heard, heartbeat_at, served;
-    json_t *identity; // what the agent says of its node; NULL before it does
-    bool shared;      // files are used in place
-    char *cache;      // folder of the node for what is sent
-    json_t *have;     // names of files there: name -> true
-    json_t *trees;    // sources there: what was to be compiled -> folder
-    json_t *brought;  // files of the node that are here: path there -> path here
-    size_t unnamed;   // files that came and that no answer has named since
+    struct node_identity identity; // what the agent says of its node, in `memory`; no cores: nothing yet
+    struct arena memory;
+    bool shared;     // files are used in place
+    char *cache;     // folder of the node for what is sent
+    json_t *have;    // names of files there: name -> true
+    json_t *trees;   // sources there: what was to be compiled -> folder
+    json_t *brought; // files of the node that are here: path there -> path here
+    size_t unnamed;  // files that came and that no answer has named since
     struct node_arrival arrival;
     char *arriving;             // its path there
     struct child_output words;  // on stderr, of what stands before the agent

@@ -1,5 +1,4 @@
 // Several requests to compilers at once, while a run is set up: see worker_pool.h.
-#include "tuner/pool/pool_ask.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "tuner/base/interrupt.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
-#include "tuner/pool/pool_deadlines.h"
 #include "tuner/pool/pool_nodes.h"
 
 // What is to be answered.

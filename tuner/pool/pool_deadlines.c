@@ -1,5 +1,5 @@
-// See pool_deadlines.h.
-#include "tuner/pool/pool_deadlines.h"
+// See pool_slots.h.
+#include "tuner/pool/pool_slots.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,14 @@ static double seconds_of(const char *variable, double usual)
 
 // Opening ------------------------------------------------------------------------------------------------------------
 
-static json_t *probe(const char *path)
+static void add_probe(struct node_link_settings *s, const char *path)
 {
     char hash[HASH_TEXT_SIZE], *absolute = text_join_path(".", path);
     int64_t size;
-    json_t *p =
-        node_file_hash(absolute, hash, &size, NULL) ? NULL : json_pack("{s:s, s:s}", "path", absolute, "hash", hash);
-    free(absolute);
-    return p;
+    if (node_file_hash(absolute, hash, &size, NULL))
+        free(absolute);
+    else
+        s->probes[s->probe_count++] = (struct node_probe){absolute, text_copy(hash)};
 }
 
 // A file beside the compile cache that nobody else has, and the job's source: who sees both sees the driver's files.
@@ -60,10 +61,8 @@ static int make_probes(struct worker_pool *p, struct error *err)
     if (fd >= 0) close(fd);
     free(text);
     if (!good) return -1;
-    p->link_settings.probes = json_array();
-    json_array_append_new(p->link_settings.probes, probe(p->token));
-    json_t *source = s->probe_file ? probe(s->probe_file) : NULL;
-    if (source) json_array_append_new(p->link_settings.probes, source);
+    add_probe(&p->link_settings, p->token);
+    if (s->probe_file) add_probe(&p->link_settings, s->probe_file);
     return 0;
 }
 
@@ -110,7 +109,10 @@ void pool_nodes_release(struct worker_pool *p)
     }
     free(p->nodes);
     free(p->links.list);
-    json_decref(p->link_settings.probes);
+    for (size_t i = 0; i < p->link_settings.probe_count; i++) {
+        free((char *)(uintptr_t)p->link_settings.probes[i].path);
+        free((char *)(uintptr_t)p->link_settings.probes[i].hash);
+    }
     if (p->token) unlink(p->token);
     free(p->token);
     free(p->link_settings.keep);
@@ -179,7 +181,7 @@ static void start(struct worker_pool *p, struct pool_node *n)
 static void join(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
-    int64_t cores = n->spec.cores >= 0 ? n->spec.cores : json_get_integer(n->link.identity, "cores", 0);
+    int64_t cores = n->spec.cores >= 0 ? n->spec.cores : n->link.identity.cores;
     if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
     n->joined = true;
     for (size_t i = 0; i < n->spec.gpu_count; i++)
@@ -321,8 +323,7 @@ char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
 {
     char here[256] = "";
     size_t node = p->gpus[gpu].node;
-    if (node != POOL_HERE)
-        return text_copy(json_get_string(p->nodes[node]->link.identity, "host", p->nodes[node]->spec.name));
+    if (node != POOL_HERE) return text_copy(p->nodes[node]->link.identity.host);
     if (gethostname(here, sizeof here - 1)) *here = 0;
     return text_copy(*here ? here : "localhost");
 }
@@ -363,12 +364,9 @@ static void serve(struct worker_pool *p, size_t node, double now)
     if (n->link.state != LINK_UP) return;
     if (n->up <= 0) {
         n->up = now;
-        pool_say(p, "node %s joins%s%s, %lld cores%s", n->spec.name,
-                 strcmp(n->spec.name, json_get_string(n->link.identity, "host", "")) ? ": " : "",
-                 strcmp(n->spec.name, json_get_string(n->link.identity, "host", ""))
-                     ? json_get_string(n->link.identity, "host", "?")
-                     : "",
-                 (long long)json_get_integer(n->link.identity, "cores", 0),
+        bool alias = strcmp(n->spec.name, n->link.identity.host) != 0;
+        pool_say(p, "node %s joins%s%s, %" PRId64 " cores%s", n->spec.name, alias ? ": " : "",
+                 alias ? n->link.identity.host : "", n->link.identity.cores,
                  n->link.shared ? "" : "; files are sent to it");
     }
     if (!n->joined) join(p, node);
@@ -464,15 +462,12 @@ static const char *lacks_compiler(const struct worker_pool *p, size_t node)
 static bool all_lack(const struct worker_pool *p, const char *(*lack)(const struct worker_pool *, size_t),
                      const char *what, struct error *why)
 {
-    char *all = text_copy("");
+    struct text all = {0};
     size_t i = 0;
-    for (const char *one; i < p->node_count && (one = lack(p, i)); i++) {
-        char *longer = text_format("%s%s%s: %s", all, *all ? "; " : "", p->nodes[i]->spec.name, one);
-        free(all);
-        all = longer;
-    }
-    if (i == p->node_count) error_set(why, "%s: %s", what, all);
-    free(all);
+    for (const char *one; i < p->node_count && (one = lack(p, i)); i++)
+        text_add(&all, "%s%s: %s", i ? "; " : "", p->nodes[i]->spec.name, one);
+    if (i == p->node_count) error_set(why, "%s: %s", what, all.text);
+    free(all.text);
     return i == p->node_count;
 }
 

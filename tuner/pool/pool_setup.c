@@ -129,25 +129,10 @@ static json_t *greet_gpu(struct worker_pool *p, struct error *err)
     return hello;
 }
 
-static bool is_usable(const struct worker_pool *p, size_t gpu)
-{
-    return !p->gpus[gpu].aside && pool_node_is_up(p, p->gpus[gpu].node);
-}
-
 static size_t first_usable_gpu(const struct worker_pool *p)
 {
     size_t i = 0;
-    while (i < p->gpu_count && !is_usable(p, i)) i++;
-    return i;
-}
-
-static size_t first_usable_compiler(const struct worker_pool *p)
-{
-    size_t i = 0;
-    while (i < p->compiler_count &&
-           (!pool_node_is_up(p, p->compilers[i].node) ||
-            (p->compilers[i].node != POOL_HERE && p->nodes[p->compilers[i].node]->compilers == COMPILERS_REFUSED)))
-        i++;
+    while (i < p->gpu_count && !pool_gpu_usable(p, i)) i++;
     return i;
 }
 
@@ -164,7 +149,7 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
         struct error why;
         if (interrupt_count()) return error_set(err, "interrupted");
         pool_nodes_serve(p);
-        size_t gpu = first_usable_gpu(p), compiler = first_usable_compiler(p);
+        size_t gpu = first_usable_gpu(p), compiler = pool_first_compiler(p);
         bool no_compiler = !p->compiler_hello && compiler == p->compiler_count;
         if (no_compiler || gpu == p->gpu_count) {
             if (pool_nodes_give_up(p, no_compiler ? "compiler" : "GPU", &since, err)) return -1;
@@ -260,7 +245,7 @@ json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, str
 static int find_first_gpu(struct worker_pool *p, struct error *err)
 {
     double since = 0;
-    if (is_usable(p, p->first_gpu)) return 0;
+    if (pool_gpu_usable(p, p->first_gpu)) return 0;
     for (;;) {
         pool_nodes_serve(p);
         p->first_gpu = first_usable_gpu(p);

@@ -1,4 +1,4 @@
-// Private to the pool: its slots, and starting what is in them.
+// Private to the pool: its slots, starting what is in them, and time that does not count for deadlines.
 #ifndef SWEETSPOT_POOL_SLOTS_H
 #define SWEETSPOT_POOL_SLOTS_H
 
@@ -18,6 +18,7 @@ void pool_add_gpu(struct worker_pool *, size_t node, struct node_link *link, cha
 void pool_add_compiler(struct worker_pool *, size_t node, struct node_link *link, char *name);
 // Whether one compiles, or may once it has said what it is.
 bool pool_has_compiler(const struct worker_pool *);
+size_t pool_first_compiler(const struct worker_pool *); // of these; compiler_count: there is none
 // Starts one and sends hello to a GPU worker; the rest of its set-up follows from its answer. -1 with a message.
 int pool_start_compiler(struct worker_pool *, size_t compiler, struct error *);
 int pool_start_gpu(struct worker_pool *, size_t gpu, struct error *);
@@ -35,5 +36,13 @@ bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
 // A line to the log, or to the person who watches.
 void pool_log(const struct worker_pool *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pool_say(const struct worker_pool *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// What pool_ask_compilers uses of the pool's events.
+void pool_read_compilers(struct worker_pool *); // after poll
+bool pool_next_of_compiler(struct worker_pool *, size_t compiler, double now, struct pool_event *);
+// Looks for workers that are stopped (SIGSTOP), now and then.
+void pool_poll_stops(struct worker_pool *, double now);
+// The driver was suspended for so long.
+void pool_allow_for_pause(struct worker_pool *, double seconds);
 
 #endif

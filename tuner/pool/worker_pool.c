@@ -9,8 +9,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/answer_check.h"
-#include "tuner/pool/pool_ask.h"
-#include "tuner/pool/pool_deadlines.h"
 #include "tuner/pool/pool_nodes.h"
 #include "tuner/protocol/message.h"
 
@@ -353,14 +351,18 @@ bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct p
     return lose_compiler(p, i, event);
 }
 
-bool pool_has_compiler(const struct worker_pool *p)
+size_t pool_first_compiler(const struct worker_pool *p)
 {
     for (size_t i = 0; i < p->compiler_count; i++) {
         size_t node = p->compilers[i].node;
-        if (node == POOL_HERE || (pool_node_is_up(p, node) && p->nodes[node]->compilers != COMPILERS_REFUSED))
-            return true;
+        if (node == POOL_HERE || (pool_node_is_up(p, node) && p->nodes[node]->compilers != COMPILERS_REFUSED)) return i;
     }
-    return false;
+    return p->compiler_count;
+}
+
+bool pool_has_compiler(const struct worker_pool *p)
+{
+    return pool_first_compiler(p) < p->compiler_count;
 }
 
 // Whether there has been nobody to measure, or to compile, for so long that the run has to end.

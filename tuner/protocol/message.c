@@ -1,6 +1,8 @@
 // See message.h.
 #include "tuner/protocol/message.h"
 
+#include <string.h>
+
 #include "tuner/base/protocol.h"
 
 static const struct record_field head_fields[] = {
@@ -14,6 +16,11 @@ json_t *request_write(const char *op, const struct record *r, const void *reques
     json_t *object = json_pack("{s:s}", "op", op);
     record_write_into(r, request, object);
     return object;
+}
+
+json_t *answer_refuse(const char *status, const char *reason)
+{
+    return json_pack("{s:s, s:o}", "status", status, "reason", json_text(reason, strlen(reason)));
 }
 
 bool answer_is_ok(const struct answer_head *head)

@@ -5,12 +5,7 @@
 // counters those of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/recorded/export.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/trial/trial_field.h"
 
 enum { FINALS_KEPT = 10 };
@@ -28,19 +23,19 @@ static void set_problems(struct recorded *r, const struct job *job)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), work;
     r->problem_count = job->tuned_count;
-    r->problems = memory_new(r->problem_count, sizeof *r->problems);
+    r->problems = arena_new(&r->memory, r->problem_count * sizeof *r->problems);
     for (size_t p = 0; p < r->problem_count; p++) {
         const struct problem *from = &job->problems[p];
         struct recorded_problem *to = &r->problems[p];
-        *to = (struct recorded_problem){.name = text_copy(from->name),
+        *to = (struct recorded_problem){.name = arena_copy(&r->memory, from->name),
                                         .size_count = from->size_count,
                                         .weight = from->weight,
                                         .flops = NAN,
                                         .bytes = NAN};
-        to->size_names = memory_new(from->size_count, sizeof *to->size_names);
-        to->size_values = memory_new(from->size_count, sizeof *to->size_values);
+        to->size_names = arena_new(&r->memory, from->size_count * sizeof *to->size_names);
+        to->size_values = arena_new(&r->memory, from->size_count * sizeof *to->size_values);
         for (size_t i = 0; i < from->size_count; i++) {
-            to->size_names[i] = text_copy(job->size_names[i]);
+            to->size_names[i] = arena_copy(&r->memory, job->size_names[i]);
             to->size_values[i] = from->sizes[i];
         }
         if (job_problem_values(job, NULL, p, values, NULL)) continue;
@@ -53,27 +48,28 @@ static void set_problems(struct recorded *r, const struct job *job)
 static void set_space(struct recorded *r, const struct job *job)
 {
     r->parameter_count = space_parameter_count(job->space);
-    r->parameters = memory_new(r->parameter_count, sizeof *r->parameters);
+    r->parameters = arena_new(&r->memory, r->parameter_count * sizeof *r->parameters);
     for (size_t i = 0; i < r->parameter_count; i++) {
         const struct parameter *from = space_parameter(job->space, i);
         struct recorded_parameter *to = &r->parameters[i];
         bool text = from->kind == PARAMETER_STRING || from->kind == PARAMETER_REAL;
-        *to = (struct recorded_parameter){.name = text_copy(from->name), .kind = from->kind, .count = from->count};
+        *to = (struct recorded_parameter){
+            .name = arena_copy(&r->memory, from->name), .kind = from->kind, .count = from->count};
         if (text)
-            to->texts = memory_new(from->count, sizeof *to->texts);
+            to->texts = arena_new(&r->memory, from->count * sizeof *to->texts);
         else
-            to->integers = memory_new(from->count, sizeof *to->integers);
+            to->integers = arena_new(&r->memory, from->count * sizeof *to->integers);
         for (size_t v = 0; v < from->count; v++) {
             if (text)
-                to->texts[v] = text_copy(symbols_text(job->symbols, from->values[v]));
+                to->texts[v] = arena_copy(&r->memory, symbols_text(job->symbols, from->values[v]));
             else
                 to->integers[v] = from->values[v];
         }
     }
     r->constraint_count = space_constraint_count(job->space);
-    r->constraints = memory_new(r->constraint_count, sizeof *r->constraints);
+    r->constraints = arena_new(&r->memory, r->constraint_count * sizeof *r->constraints);
     for (size_t i = 0; i < r->constraint_count; i++)
-        r->constraints[i] = text_copy(space_constraint_text(job->space, i));
+        r->constraints[i] = arena_copy(&r->memory, space_constraint_text(job->space, i));
 }
 
 // The number of a metric. Trials tend to have the same counters in the same order, so the one after `last` is tried
@@ -92,10 +88,12 @@ static void add_metric(struct exporter *e, const char *key)
     const json_t *metric = NULL, *one;
     size_t i;
     json_array_foreach(e->metrics, i, one) if (!strcmp(json_get_string(one, "key", ""), key)) metric = one;
-    r->metrics = memory_grow(r->metrics, r->metric_count + 1, sizeof *r->metrics);
-    r->metrics[r->metric_count++] =
-        (struct recorded_metric){text_copy(key), text_copy(json_get_string(metric, "metric", "")),
-                                 text_copy(json_get_string(metric, "unit", ""))};
+    struct recorded_metric *metrics = arena_new(&r->memory, (r->metric_count + 1) * sizeof *metrics);
+    if (r->metric_count) memcpy(metrics, r->metrics, r->metric_count * sizeof *metrics);
+    r->metrics = metrics;
+    r->metrics[r->metric_count++] = (struct recorded_metric){
+        arena_copy(&r->memory, key), arena_copy(&r->memory, json_get_string(metric, "metric", "")),
+        arena_copy(&r->memory, json_get_string(metric, "unit", ""))};
 }
 
 // Adds the metrics that a trial is the first to have, and their cells to the trials that there are.
@@ -179,14 +177,14 @@ static int add_baselines(struct exporter *e, struct error *err)
     size_t i;
     if (!document) return -1;
     const json_t *list = json_object_get(document, "baselines");
-    r->baselines = memory_new(json_array_size(list), sizeof *r->baselines);
+    r->baselines = arena_new(&r->memory, json_array_size(list) * sizeof *r->baselines);
     json_array_foreach(list, i, baseline)
     {
         const json_t *problems = json_object_get(baseline, "problems");
         if (json_array_size(problems) != r->problem_count) continue; // unavailable
         struct recorded_baseline *to = &r->baselines[r->baseline_count++];
-        *to = (struct recorded_baseline){text_copy(json_get_string(baseline, "name", "?")),
-                                         memory_new(r->problem_count, sizeof *to->problems)};
+        *to = (struct recorded_baseline){arena_copy(&r->memory, json_get_string(baseline, "name", "?")),
+                                         arena_new(&r->memory, r->problem_count * sizeof *to->problems)};
         for (size_t p = 0; p < r->problem_count; p++) {
             trial_clear(FIELD_PROBLEM, &to->problems[p]);
             trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &to->problems[p], json_array_get(problems, p), &r->memory);
@@ -234,10 +232,8 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
                          .recorded = r,
                          .store = store,
                          .metrics = json_object_get(json_object_get(device, "counters"), "metrics")};
-    free(r->job);
-    free(r->objective);
-    r->job = text_copy(job->name);
-    r->objective = text_copy(job->objective == OBJECTIVE_WORST ? "worst" : "geomean"); // recorded spaces have no mean
+    r->job = arena_copy(&r->memory, job->name);
+    r->objective = job->objective == OBJECTIVE_WORST ? "worst" : "geomean"; // recorded spaces have no mean
     json_t *limits = json_object_get(device, "device");
     r->device = limits ? json_deep_copy(limits)
                        : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
@@ -250,7 +246,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     int64_t counts[STATUS_COUNT], room = 0;
     int failed = store_counts(store, counts, err) < 0;
     for (int i = 0; i < STATUS_COUNT && !failed; i++) room += counts[i];
-    recorded_add_trials(r, (size_t)room);
+    if (!failed) failed = recorded_add_trials(r, (size_t)room, err);
     if (!failed) failed = store_each(store, false, 0, add_trial, &e, err) < 0;
     r->trial_count = e.used;
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;

@@ -1,12 +1,7 @@
 // Recorded spaces: the struct, its values, and what is computed from them. See recorded.h.
 #include "tuner/recorded/recorded.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/recorded/observation.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
@@ -14,8 +9,8 @@
 struct recorded *recorded_new(void)
 {
     struct recorded *r = memory_new(1, sizeof *r);
-    r->job = text_copy("");
-    r->objective = text_copy("geomean");
+    r->job = "";
+    r->objective = "geomean";
     r->best = -1;
     return r;
 }
@@ -35,45 +30,13 @@ void recorded_free(struct recorded *r)
 {
     if (!r) return;
     release_index(r);
-    for (size_t i = 0; i < r->baseline_count; i++) {
-        free(r->baselines[i].name);
-        free(r->baselines[i].problems);
-    }
-    for (size_t i = 0; i < r->unknown_count; i++) free(r->unknown_columns[i]);
-    free(r->unknown_columns);
     arena_release(&r->memory);
-    free(r->figures);
-    free(r->counters);
-    for (size_t i = 0; i < r->problem_count; i++) {
-        for (size_t j = 0; j < r->problems[i].size_count; j++) free(r->problems[i].size_names[j]);
-        free(r->problems[i].size_names);
-        free(r->problems[i].size_values);
-        free(r->problems[i].name);
-    }
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        struct recorded_parameter *p = &r->parameters[i];
-        for (size_t j = 0; p->texts && j < p->count; j++) free(p->texts[j]);
-        free(p->texts);
-        free(p->integers);
-        free(p->name);
-    }
-    for (size_t i = 0; i < r->constraint_count; i++) free(r->constraints[i]);
-    for (size_t i = 0; i < r->metric_count; i++) {
-        free(r->metrics[i].key);
-        free(r->metrics[i].metric);
-        free(r->metrics[i].unit);
-    }
     json_decref(r->device);
     json_decref(r->environment);
     json_decref(r->finals);
-    free(r->job);
-    free(r->objective);
-    free(r->problems);
-    free(r->parameters);
-    free(r->constraints);
-    free(r->metrics);
-    free(r->baselines);
     free(r->trials);
+    free(r->figures);
+    free(r->counters);
     free(r->configs);
     free(r);
 }
@@ -107,7 +70,8 @@ static bool as_integer(const json_t *value, int64_t *integer)
     return true;
 }
 
-int recorded_set_values(struct recorded_parameter *p, const json_t *values, int kind, struct error *err)
+int recorded_set_values(struct recorded *r, struct recorded_parameter *p, const json_t *values, int kind,
+                        struct error *err)
 {
     size_t count = json_array_size(values);
     if (count == 0) return error_set(err, "parameter '%s' has no values", p->name);
@@ -125,11 +89,15 @@ int recorded_set_values(struct recorded_parameter *p, const json_t *values, int 
     p->count = count;
     if (kind == PARAMETER_INT || kind == PARAMETER_UNROLL) {
         if (!integers) return error_set(err, "parameter '%s' has a value that is not an integer", p->name);
-        p->integers = memory_new(count, sizeof *p->integers);
+        p->integers = arena_new(&r->memory, count * sizeof *p->integers);
         for (size_t i = 0; i < count; i++) as_integer(json_array_get(values, i), &p->integers[i]);
     } else {
-        p->texts = memory_new(count, sizeof *p->texts);
-        for (size_t i = 0; i < count; i++) p->texts[i] = value_text(json_array_get(values, i));
+        p->texts = arena_new(&r->memory, count * sizeof *p->texts);
+        for (size_t i = 0; i < count; i++) {
+            char *text = value_text(json_array_get(values, i));
+            p->texts[i] = arena_copy(&r->memory, text);
+            free(text);
+        }
     }
     return 0;
 }
@@ -155,13 +123,14 @@ int recorded_value_index(const struct recorded_parameter *p, const json_t *value
     return found;
 }
 
-void recorded_add_trials(struct recorded *r, size_t count)
+int recorded_add_trials(struct recorded *r, size_t count, struct error *err)
 {
+    if (!(r->trials = memory_try(count, sizeof *r->trials, err)) ||
+        !(r->figures = memory_try(count, r->problem_count * sizeof *r->figures, err)) ||
+        !(r->counters = memory_try(count, r->metric_count * sizeof *r->counters, err)) ||
+        !(r->configs = memory_try(count, r->parameter_count * sizeof *r->configs, err)))
+        return -1;
     r->trial_count = count;
-    r->trials = memory_new(count, sizeof *r->trials);
-    r->figures = memory_new(count * r->problem_count, sizeof *r->figures);
-    r->counters = memory_new(count * r->metric_count, sizeof *r->counters);
-    r->configs = memory_new(count * r->parameter_count, sizeof *r->configs);
     for (size_t i = 0; i < count; i++) {
         struct trial *t = &r->trials[i];
         trial_clear(FIELD_TRIAL, t);
@@ -175,6 +144,7 @@ void recorded_add_trials(struct recorded *r, size_t count)
         }
     }
     for (size_t i = 0; i < count * r->metric_count; i++) r->counters[i] = NAN;
+    return 0;
 }
 
 struct trial_problem *recorded_figures(struct recorded *r, size_t trial, size_t problem)
@@ -185,8 +155,8 @@ struct trial_problem *recorded_figures(struct recorded *r, size_t trial, size_t 
 void recorded_one_problem(struct recorded *r)
 {
     r->problem_count = 1;
-    r->problems = memory_new(1, sizeof *r->problems);
-    r->problems[0] = (struct recorded_problem){.name = text_copy(""), .weight = 1, .flops = NAN, .bytes = NAN};
+    r->problems = arena_new(&r->memory, sizeof *r->problems);
+    r->problems[0] = (struct recorded_problem){.name = "", .weight = 1, .flops = NAN, .bytes = NAN};
 }
 
 bool recorded_is_time(double time)

@@ -42,55 +42,52 @@
 #ifndef SWEETSPOT_RECORDED_H
 #define SWEETSPOT_RECORDED_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "search/space/space.h"
 #include "search/strategies/strategy.h"
 #include "tuner/base/arena.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/trial/trial.h"
 
 struct recorded_problem {
-    char *name; // may be ""
+    const char *name; // may be ""
     size_t size_count;
-    char **size_names;
+    const char **size_names;
     int64_t *size_values;
     double weight;       // 1 unless given
     double flops, bytes; // NaN where unknown
 };
 
 struct recorded_parameter {
-    char *name;
+    const char *name;
     enum parameter_kind kind;
     size_t count;
-    int64_t *integers; // PARAMETER_INT, PARAMETER_UNROLL: count values; else NULL
-    char **texts;      // PARAMETER_STRING, PARAMETER_REAL: count texts; else NULL
+    int64_t *integers;  // PARAMETER_INT, PARAMETER_UNROLL: count values; else NULL
+    const char **texts; // PARAMETER_STRING, PARAMETER_REAL: count texts; else NULL
 };
 
 struct recorded_metric {
-    char *key, *metric, *unit;
+    const char *key, *metric, *unit;
 };
 
 struct recorded_baseline {
-    char *name;
+    const char *name;
     struct trial_problem *problems; // problem_count of them; of their fields, those of a time are used
 };
 
 // Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:
-// start from recorded_new, allocate with malloc, set the counts; make trials with recorded_add_trials, and keep their
-// texts and samples in `memory`. A recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
+// start from recorded_new, make everything in `memory`, set the counts; make trials with recorded_add_trials. A
+// recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
 struct recorded {
-    char *job;                             // "" where unknown
-    char *objective;                       // "geomean" or "worst"
+    const char *job;                       // "" where unknown
+    const char *objective;                 // "geomean" or "worst"
     json_t *device, *environment, *finals; // NULL where absent
     size_t problem_count;                  // at least 1
     struct recorded_problem *problems;
     size_t parameter_count;
     struct recorded_parameter *parameters;
     size_t constraint_count;
-    char **constraints;
+    const char **constraints;
     size_t metric_count;
     struct recorded_metric *metrics;
     size_t baseline_count;
@@ -103,7 +100,7 @@ struct recorded {
     struct arena memory;
     size_t impossible;    // trials without a time that could be, although they are said to be valid
     size_t unknown_count; // unknown columns of the file
-    char **unknown_columns;
+    const char **unknown_columns;
 
     // Made by recorded_index (recorded_read calls it).
     struct symbols *symbols;
@@ -115,8 +112,9 @@ struct recorded {
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *);
 
-// Room for `count` trials, all unknown, once problem_count, metric_count and parameter_count are set.
-void recorded_add_trials(struct recorded *, size_t count);
+// Room for `count` trials, all unknown, once problem_count, metric_count and parameter_count are set. -1 with a message
+// where there is no memory for them.
+int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
 // Reads a file. NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);

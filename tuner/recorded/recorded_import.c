@@ -1,22 +1,11 @@
 // Recorded spaces of other tuners: Kernel Tuner's cache files and the T4 results format of the FAIR benchmark hub
 // (schema: github.com/odgaard/TuningSchema). See recorded.h.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
 static const double millisecond = 1e-3;
-
-static void add_parameter(struct recorded *r, const char *name)
-{
-    r->parameters = memory_grow(r->parameters, r->parameter_count + 1, sizeof *r->parameters);
-    r->parameters[r->parameter_count++] = (struct recorded_parameter){.name = text_copy(name)};
-}
 
 static int set_value(struct recorded *r, size_t trial, size_t parameter, const json_t *value, struct error *err)
 {
@@ -82,17 +71,17 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
         return error_set(err, "the Kernel Tuner cache lacks tune_params or tune_params_keys");
     if (strcmp(objective, "time") != 0)
         return error_set(err, "the objective is '%s'; only spaces that were tuned for time can be read", objective);
-    free(r->job);
-    r->job = text_copy(json_get_string(document, "kernel_name", ""));
+    r->job = arena_copy(&r->memory, json_get_string(document, "kernel_name", ""));
     set_device(r, json_get_string(document, "device_name", ""));
     recorded_one_problem(r);
+    r->parameters = arena_new(&r->memory, json_array_size(keys) * sizeof *r->parameters);
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *name = json_string_value(json_array_get(keys, i));
         if (!name) return error_set(err, "tune_params_keys has an element that is not a string");
-        add_parameter(r, name);
-        if (recorded_set_values(&r->parameters[i], json_object_get(values, name), -1, err) < 0) return -1;
+        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
+        if (recorded_set_values(r, &r->parameters[i], json_object_get(values, name), -1, err) < 0) return -1;
     }
-    recorded_add_trials(r, json_object_size(cache));
+    if (recorded_add_trials(r, json_object_size(cache), err)) return -1;
     size_t trial = 0;
     json_object_foreach(cache, key, entry)
     {
@@ -179,15 +168,16 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
     if (!json_is_object(first)) return error_set(err, "the T4 file has no configurations");
     set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
     recorded_one_problem(r);
+    r->parameters = arena_new(&r->memory, json_object_size(first) * sizeof *r->parameters);
     json_object_foreach(first, name, value)
     {
-        add_parameter(r, name);
+        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
         json_t *values = collect_values(results, name);
-        int result = recorded_set_values(&r->parameters[r->parameter_count - 1], values, -1, err);
+        int result = recorded_set_values(r, &r->parameters[r->parameter_count - 1], values, -1, err);
         json_decref(values);
         if (result < 0) return -1;
     }
-    recorded_add_trials(r, json_array_size(results));
+    if (recorded_add_trials(r, json_array_size(results), err)) return -1;
     for (size_t trial = 0; trial < r->trial_count; trial++) {
         const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
         for (size_t i = 0; i < r->parameter_count; i++)

@@ -1,14 +1,8 @@
 // Our own format of recorded spaces, in and out; recorded.h describes it.
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/gzip.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
@@ -25,22 +19,22 @@ static int read_problems(struct recorded *r, const json_t *list, struct error *e
         return 0;
     }
     r->problem_count = json_array_size(list);
-    r->problems = memory_new(r->problem_count, sizeof *r->problems);
+    r->problems = arena_new(&r->memory, r->problem_count * sizeof *r->problems);
     for (size_t i = 0; i < r->problem_count; i++) {
         const json_t *one = json_array_get(list, i), *work = json_object_get(one, "work");
         json_t *sizes = json_object_get(one, "sizes"), *value;
         struct recorded_problem *p = &r->problems[i];
         const char *name;
-        p->name = text_copy(json_get_string(one, "name", ""));
+        p->name = arena_copy(&r->memory, json_get_string(one, "name", ""));
         p->weight = json_get_number(one, "weight", 1);
         p->flops = json_get_number(work, "flops", NAN);
         p->bytes = json_get_number(work, "bytes", NAN);
         if (!(p->weight > 0)) return error_set(err, "problem '%s' has a weight that is not positive", p->name);
-        p->size_names = memory_new(json_object_size(sizes), sizeof *p->size_names);
-        p->size_values = memory_new(json_object_size(sizes), sizeof *p->size_values);
+        p->size_names = arena_new(&r->memory, json_object_size(sizes) * sizeof *p->size_names);
+        p->size_values = arena_new(&r->memory, json_object_size(sizes) * sizeof *p->size_values);
         json_object_foreach(sizes, name, value)
         {
-            p->size_names[p->size_count] = text_copy(name);
+            p->size_names[p->size_count] = arena_copy(&r->memory, name);
             p->size_values[p->size_count++] = json_integer_value(value);
         }
     }
@@ -51,7 +45,7 @@ static int read_parameters(struct recorded *r, const json_t *list, struct error 
 {
     size_t count = json_array_size(list);
     if (count == 0) return error_set(err, "there are no parameters");
-    r->parameters = memory_new(count, sizeof *r->parameters);
+    r->parameters = arena_new(&r->memory, count * sizeof *r->parameters);
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_array_get(list, i);
         const char *name = json_get_string(one, "name", NULL), *kind = json_get_string(one, "kind", "int");
@@ -59,8 +53,8 @@ static int read_parameters(struct recorded *r, const json_t *list, struct error 
         int k = 0;
         while (k < 4 && strcmp(kind, kind_names[k]) != 0) k++;
         if (k == 4) return error_set(err, "parameter '%s' has the unknown kind '%s'", name, kind);
-        r->parameters[r->parameter_count++].name = text_copy(name);
-        if (recorded_set_values(&r->parameters[i], json_object_get(one, "values"), k, err) < 0) return -1;
+        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
+        if (recorded_set_values(r, &r->parameters[i], json_object_get(one, "values"), k, err) < 0) return -1;
     }
     return 0;
 }
@@ -68,13 +62,14 @@ static int read_parameters(struct recorded *r, const json_t *list, struct error 
 static void read_metrics(struct recorded *r, const json_t *list)
 {
     size_t count = json_array_size(list);
-    r->metrics = memory_new(count, sizeof *r->metrics);
+    r->metrics = arena_new(&r->memory, count * sizeof *r->metrics);
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_array_get(list, i);
         const char *key = json_get_string(one, "key", NULL);
         if (!key) continue;
         r->metrics[r->metric_count++] = (struct recorded_metric){
-            text_copy(key), text_copy(json_get_string(one, "metric", "")), text_copy(json_get_string(one, "unit", ""))};
+            arena_copy(&r->memory, key), arena_copy(&r->memory, json_get_string(one, "metric", "")),
+            arena_copy(&r->memory, json_get_string(one, "unit", ""))};
     }
 }
 
@@ -91,12 +86,12 @@ static void read_fields(enum field_level level, void *record, const json_t *obje
 static void read_baselines(struct recorded *r, const json_t *list)
 {
     r->baseline_count = json_array_size(list);
-    r->baselines = memory_new(r->baseline_count, sizeof *r->baselines);
+    r->baselines = arena_new(&r->memory, r->baseline_count * sizeof *r->baselines);
     for (size_t i = 0; i < r->baseline_count; i++) {
         const json_t *one = json_array_get(list, i), *problems = json_object_get(one, "problems");
         struct recorded_baseline *b = &r->baselines[i];
-        b->name = text_copy(json_get_string(one, "name", ""));
-        b->problems = memory_new(r->problem_count, sizeof *b->problems);
+        b->name = arena_copy(&r->memory, json_get_string(one, "name", ""));
+        b->problems = arena_new(&r->memory, r->problem_count * sizeof *b->problems);
         for (size_t p = 0; p < r->problem_count; p++) {
             trial_clear(FIELD_PROBLEM, &b->problems[p]);
             read_fields(FIELD_PROBLEM, &b->problems[p], json_array_get(problems, p), &r->memory);
@@ -207,16 +202,11 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
     return 0;
 }
 
-static void note_unknown(struct recorded *r, const char *name)
-{
-    r->unknown_columns = memory_grow(r->unknown_columns, r->unknown_count + 1, sizeof *r->unknown_columns);
-    r->unknown_columns[r->unknown_count++] = text_copy(name);
-}
-
 static int read_trials(struct recorded *r, const json_t *names, const json_t *rows, struct error *err)
 {
     size_t count = json_array_size(names);
     struct column *columns = memory_new(count, sizeof *columns);
+    r->unknown_columns = arena_new(&r->memory, count * sizeof *r->unknown_columns);
     size_t parameters = 0;
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -227,7 +217,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         }
         columns[i] = column_named(r, name);
         parameters += columns[i].kind == COLUMN_PARAMETER;
-        if (columns[i].kind == COLUMN_UNKNOWN) note_unknown(r, name);
+        if (columns[i].kind == COLUMN_UNKNOWN) r->unknown_columns[r->unknown_count++] = arena_copy(&r->memory, name);
         for (size_t j = 0; j < i; j++)
             if (columns[i].kind != COLUMN_UNKNOWN && columns[i].kind == columns[j].kind &&
                 columns[i].index == columns[j].index && columns[i].field == columns[j].field)
@@ -238,7 +228,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         while (i < count && !(columns[i].kind == COLUMN_PARAMETER && columns[i].index == p)) i++;
         if (i == count) result = error_set(err, "parameter '%s' has no column", r->parameters[p].name);
     }
-    if (result == 0) recorded_add_trials(r, json_array_size(rows));
+    if (result == 0) result = recorded_add_trials(r, json_array_size(rows), err);
     for (size_t i = 0; i < r->trial_count && result == 0; i++)
         result = read_trial(r, i, json_array_get(rows, i), columns, count, err);
     free(columns);
@@ -251,20 +241,18 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     if (version != FORMAT_VERSION)
         return error_set(err, "the file has version %lld of the format, but this program reads version %d",
                          (long long)version, FORMAT_VERSION);
-    free(r->job);
-    free(r->objective);
-    r->job = text_copy(json_get_string(document, "job", ""));
-    r->objective = text_copy(json_get_string(document, "objective", "geomean"));
+    r->job = arena_copy(&r->memory, json_get_string(document, "job", ""));
+    r->objective = arena_copy(&r->memory, json_get_string(document, "objective", "geomean"));
     r->device = json_incref(json_object_get(document, "device"));
     r->environment = json_incref(json_object_get(document, "environment"));
     r->finals = json_incref(json_object_get(document, "finals"));
     if (read_problems(r, json_object_get(document, "problems"), err) < 0) return -1;
     if (read_parameters(r, json_object_get(document, "parameters"), err) < 0) return -1;
     const json_t *constraints = json_object_get(document, "constraints");
-    r->constraints = memory_new(json_array_size(constraints), sizeof *r->constraints);
+    r->constraints = arena_new(&r->memory, json_array_size(constraints) * sizeof *r->constraints);
     for (size_t i = 0; i < json_array_size(constraints); i++) {
         const char *text = json_string_value(json_array_get(constraints, i));
-        if (text) r->constraints[r->constraint_count++] = text_copy(text);
+        if (text) r->constraints[r->constraint_count++] = arena_copy(&r->memory, text);
     }
     read_metrics(r, json_object_get(document, "metrics"));
     if (check_columns(r, err)) return -1;

@@ -13,7 +13,7 @@ int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct
 int recorded_from_t4(struct recorded *, const json_t *document, struct error *);
 
 // Takes the values of a parameter from a JSON array. kind < 0: the narrowest kind (integers, else reals, else strings).
-int recorded_set_values(struct recorded_parameter *, const json_t *values, int kind, struct error *);
+int recorded_set_values(struct recorded *, struct recorded_parameter *, const json_t *values, int kind, struct error *);
 // The index of a JSON value among the parameter's, or -1.
 int recorded_value_index(const struct recorded_parameter *, const json_t *value);
 

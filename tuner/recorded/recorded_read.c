@@ -1,12 +1,10 @@
 // Reading a recorded space: reads the file and recognises its format. See recorded.h.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which are not JSON. Outside strings they become null in place ("null" and blanks).
+// Python writes NaN and Infinity, which are not JSON. Outside strings they become 0 and blanks, in place.
 static void blank_python_numbers(char *text)
 {
     bool in_string = false;
@@ -47,7 +45,10 @@ struct recorded *recorded_read(const char *path, struct error *err)
     free(text);
     if (!document) {
         bool cut = (size_t)where.position + 2 >= size || json_error_code(&where) == json_error_premature_end_of_input;
-        error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is truncated: " : "", where.text);
+        if (json_error_code(&where) == json_error_out_of_memory)
+            error_set(err, "%s: out of host memory", path);
+        else
+            error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is truncated: " : "", where.text);
         return NULL;
     }
     struct recorded *r = recorded_new();

@@ -1,12 +1,7 @@
 // See transfer.h.
 #include "tuner/recorded/transfer.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/recorded/observation.h"
 
 static double number_of(const char *text, size_t length)

@@ -1,13 +1,8 @@
-// A job's entry of the report: its environments in turn, each a RESULT made of the parts in the other files.
+// A job's entry of the report. Each of its environments becomes a RESULT, made of the parts in the other files.
 #include "tuner/report/report.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/report/report_parts.h"
 
 static const double an_hour = 3600;

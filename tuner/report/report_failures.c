@@ -1,9 +1,5 @@
 // Failures by status and reason, and the values that share them.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 enum { KINDS_MOST = 40, TRIALS_NAMED = 5, SHARES_MOST = 5 };

@@ -1,11 +1,7 @@
 // The newest final: the winner, by how much it won, the baselines, and the times of the others.
 //
 // The verdict is about the faster library, by the interval of the paired ratio (its time over the winner's).
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 #include "tuner/trial/trial_field.h"
 

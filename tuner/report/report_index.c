@@ -1,12 +1,7 @@
 // The index of a report as a table or as CSV: the contents of the page's first table.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/rows.h"
 #include "tuner/base/stats.h"
-#include "tuner/base/text.h"
 #include "tuner/final/finals.h"
 #include "tuner/report/report.h"
 

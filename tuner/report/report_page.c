@@ -2,14 +2,11 @@
 #include "tuner/report/report_page.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 enum { PARTS = 2 };
 

@@ -3,13 +3,8 @@
 //
 // A figure of a problem or a stage is a column for each of them where there are several ("icache_misses of M=8192").
 #include <assert.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 #include "tuner/trial/metrics.h"
 #include "tuner/trial/trial_field.h"

@@ -1,8 +1,5 @@
 // How the best improved over time and evaluations, and how the times of all candidates are distributed.
-#include <math.h>
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 enum { BINS = 60, DISTRIBUTION_MOST = 200 };

@@ -3,10 +3,7 @@
 //
 // Operations are those of the pipe of the job's arithmetic. Bytes are those that device memory moved
 // where they were counted, else the job's: then all candidates have the same intensity.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 #include "tuner/setup/work_bounds.h"
 

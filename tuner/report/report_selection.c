@@ -1,9 +1,6 @@
 // Which trials are shown one by one. The choice depends only on the trials: the same store gives the same page.
-#include <math.h>
-#include <stdlib.h>
-
 #include "search/space/random.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 enum { LINES_MOST = 2000, LINES_BEST = 500, SAMPLE_SEED = 1 };

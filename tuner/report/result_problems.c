@@ -1,11 +1,6 @@
 // The problems of an environment: as its trials name them, with the job's weights and work where the job still has
 // them.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 json_t *result_document(const struct result *r, const char *kind, double *when)

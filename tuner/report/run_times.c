@@ -1,10 +1,7 @@
 // See run_times.h.
 #include "tuner/report/run_times.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 
 struct moments { // newest first
     size_t count;

@@ -2,14 +2,8 @@
 #include "tuner/report/trial_table.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // the most different reasons; the most characters of one
 

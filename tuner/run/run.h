@@ -2,8 +2,8 @@
 // workers of the pool (worker_pool.h). task.h has the life of a task. Everything that has a struct of its own takes
 // only that: the search, the comparison of GPUs, watching, the final, the display.
 //
-// Invariants: a result is told to the strategy only after its trial is committed; a dead or late worker fails only the
-// request at the head of its queue.
+// Invariants: a result is reported to the strategy only after its trial is committed; a dead or late worker fails only
+// the request at the head of its queue.
 #ifndef SWEETSPOT_RUN_H
 #define SWEETSPOT_RUN_H
 
@@ -98,8 +98,9 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 // Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none
-void run_tell_known(struct run *, struct task *);
-// Tells the store's trials that were not told: at the start of a live run, and where lockstep ran out of time.
+void run_replay_known(struct run *, struct task *);
+// Reports the store's trials that were not reported yet: at the start of a live run, and where lockstep ran out of
+// time.
 void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file beside it.

@@ -1,4 +1,4 @@
-// The results of a run: trials that have ended are committed to the store together, and then told to the strategy.
+// The results of a run: trials that have ended are committed to the store together, and then reported to the strategy.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static void take_stored(struct run *r, const struct trial *trial)
     if (search_read(&r->search, trial, &x, config, times)) take_result(r, &x, true);
 }
 
-void run_tell_known(struct run *r, struct task *t)
+void run_replay_known(struct run *r, struct task *t)
 {
     struct trial trial;
     struct error err;
@@ -182,7 +182,7 @@ void run_tell_known(struct run *r, struct task *t)
 static int visit(void *user, const struct trial *trial)
 {
     struct run *r = user;
-    if (!search_has_told(&r->search, trial->id)) take_stored(r, trial);
+    if (!search_has_reported(&r->search, trial->id)) take_stored(r, trial);
     return 0;
 }
 

@@ -34,6 +34,13 @@ static const struct record_field hello_fields[] = {{"counters", RECORD_RECORD(st
                                                    {0}};
 static const struct record hello_record = {"the device", sizeof(struct hello), hello_fields, NULL};
 
+static struct hello read_hello(struct run *r)
+{
+    struct hello hello;
+    record_read(&hello_record, r->pool.hello, &hello, &r->memory, NULL);
+    return hello;
+}
+
 static void on_worker_text(void *user, const char *text)
 {
     display_log(&((struct run *)user)->display, "%s", text);
@@ -82,31 +89,15 @@ out:
     return status;
 }
 
-static const struct record_field counters_fields[] = {
-    {"counters", RECORD_VALUES(struct job, metrics, metric_count), .flags = RECORD_NULL}, {0}};
-static const struct record counters_record = {"a job", sizeof(struct job), counters_fields, NULL};
-
-// What GPU workers are set up with.
-static json_t *describe_job(struct run *r)
-{
-    static const struct job none = {0};
-    json_t *request = job_setup_for_gpu(&r->setup);
-    record_write_into(&counters_record, r->options->counters ? r->job : &none, request);
-    return request;
-}
-
 static void report_counters(struct run *r)
 {
-    struct hello hello;
-    struct arena memory = {NULL};
+    const struct hello hello = read_hello(r);
     if (!r->options->counters) return;
-    record_read(&hello_record, r->pool.hello, &hello, &memory, NULL);
     if (!hello.counters || !hello.counters->available)
         display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
                         hello.counters && *hello.counters->reason ? hello.counters->reason : "unknown reason");
     for (size_t i = 0; i < r->job_answer.missing_count; i++)
         display_log(&r->display, "counter not available here: %s", r->job_answer.missing[i]);
-    arena_release(&memory);
 }
 
 static void report_least(struct run *r)
@@ -226,17 +217,6 @@ static int resume_counts(struct run *r)
     return n < 0 ? -1 : 0;
 }
 
-static int check_recording(const struct run *r, struct error *err)
-{
-    struct hello hello;
-    struct arena memory = {NULL};
-    record_read(&hello_record, r->pool.hello, &hello, &memory, NULL);
-    int failed = recording_check(r->job, hello.recorded, err);
-    arena_release(&memory);
-    if (failed) error_prefix(err, "%s", r->options->device + strlen("replay:"));
-    return failed ? EXIT_USAGE : 0;
-}
-
 // Workers, device, space, and the policy for so many workers.
 static int meet(struct run *r, struct error *err)
 {
@@ -255,7 +235,10 @@ static int meet(struct run *r, struct error *err)
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, seed, err);
-    if (!status && r->pool.replay) status = check_recording(r, err);
+    if (!status && r->pool.replay && recording_check(r->job, read_hello(r).recorded, err)) {
+        error_prefix(err, "%s", o->device + strlen("replay:"));
+        status = EXIT_USAGE;
+    }
     if (status) return status;
     policy_init(&r->policy, &(struct policy_settings){.lockstep = r->pool.lockstep,
                                                       .compilers = r->pool.compiler_count,
@@ -270,7 +253,7 @@ static int meet(struct run *r, struct error *err)
 static int set_up_workers(struct run *r, struct error *err)
 {
     json_t *answer = NULL;
-    int status = pool_set_up(&r->pool, describe_job(r), &answer, err);
+    int status = pool_set_up(&r->pool, job_setup_for_gpu(&r->setup, r->options->counters, NULL), &answer, err);
     if (answer) record_read(&job_answer_record, answer, &r->job_answer, &r->memory, NULL); // the pool has checked it
     if (status && answer) error_prefix(err, "%s", r->job->path);
     json_decref(answer);
@@ -295,8 +278,6 @@ static void collect_starts(struct run *r)
 // What works on parts of the run, once the GPU workers know the job.
 static void hand_out(struct run *r)
 {
-    struct hello hello;
-    record_read(&hello_record, r->pool.hello, &hello, &r->memory, NULL);
     r->checks = (struct gpu_checks){.job = r->job,
                                     .pool = &r->pool,
                                     .policy = &r->policy,
@@ -312,7 +293,7 @@ static void hand_out(struct run *r)
                                          .setup = &r->setup,
                                          .policy = &r->policy,
                                          .store = r->store,
-                                         .recording = hello.recording,
+                                         .recording = read_hello(r).recording,
                                          .display = &r->display,
                                          .failure = &r->failure};
 }

@@ -97,7 +97,7 @@ static void mark_reported(struct reported_trials *reported, int64_t trial)
     *slot = trial;
 }
 
-bool search_has_told(const struct search *s, int64_t trial)
+bool search_has_reported(const struct search *s, int64_t trial)
 {
     return s->reported.room && *reported_slot(&s->reported, trial);
 }

@@ -1,4 +1,4 @@
-// The search of a run: the strategy, what it begins with, what it has been told, and the best that it has found. It
+// The search of a run: the strategy, what it begins with, the results reported to it, and the best so far. It
 // knows no workers.
 #ifndef SWEETSPOT_SEARCH_H
 #define SWEETSPOT_SEARCH_H
@@ -24,7 +24,7 @@ struct prior_list {
     struct prior *list[PRIOR_MOST];
 };
 
-// Which of the store's trials the strategy has been told, by their numbers.
+// The numbers of the store's trials that the strategy has heard of.
 struct reported_trials {
     int64_t *ids; // a hash table; 0: free
     size_t count, room;
@@ -40,7 +40,7 @@ struct search {
     struct prior_list priors;
     struct reported_trials reported;
     struct incumbent incumbent;
-    int64_t counts[STATUS_COUNT]; // of the trials that the strategy has been told
+    int64_t counts[STATUS_COUNT]; // of the trials that were reported, by status
 };
 
 // A trial's result. Borrowed.
@@ -65,7 +65,7 @@ bool search_propose(struct search *, uint16_t *config);
 void search_rank(struct search *); // the trials that wait for a GPU
 // Tells strategy and policy. True where it is the best so far; *problem is then the first on which it is.
 bool search_take(struct search *, const struct search_result *, size_t *problem);
-bool search_has_told(const struct search *, int64_t trial);
+bool search_has_reported(const struct search *, int64_t trial);
 // Reads a trial of the store. False where the job file lacks its values, or its configuration is not valid. *config and
 // *times have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
 bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);

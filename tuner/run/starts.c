@@ -1,6 +1,6 @@
 // Where a search may begin: the job's present kernel and its fallback, and winners of earlier jobs, for another device,
 // problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the
-// strategy is told of them as of results it did not ask for.
+// strategy gets their results without having asked for them.
 #include <stdlib.h>
 #include <string.h>
 

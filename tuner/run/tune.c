@@ -33,7 +33,7 @@ static void propose(struct run *r)
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (!search_propose(&r->search, config)) return;
     policy_clock(&r->policy, clock_now());
-    // The strategy may propose a start that is already under way: its result is told anyway.
+    // The strategy may propose a start that is in flight already: its result is reported anyway.
     if (!task_in_flight(&r->policy, r->job->space, config)) run_add_proposal(r, config);
 }
 
@@ -66,7 +66,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
         run_compile(r, t, action->worker);
         break;
     case POLICY_RECALL:
-        run_tell_known(r, t);
+        run_replay_known(r, t);
         break;
     case POLICY_RANK:
         search_rank(&r->search);
@@ -139,8 +139,8 @@ static void tell_workers(struct run *r)
         final_move(&r->final);
 }
 
-// What workers have said, as much as a turn takes. What they have finished is committed together, and then told; one by
-// one in lockstep, where the sequence must not depend on the time.
+// What workers have said, as much as a turn takes. What they have finished is committed together, and then reported;
+// one by one in lockstep, where the sequence must not depend on the time.
 static void take_events(struct run *r, struct turns *turns)
 {
     struct pool_event event;

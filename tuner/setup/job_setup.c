@@ -202,9 +202,13 @@ void job_setup_release(struct job_setup *s)
     *s = (struct job_setup){0};
 }
 
-json_t *job_setup_for_gpu(const struct job_setup *s)
+json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *more)
 {
-    json_t *request = json_deep_copy(s->request);
+    json_t *request = json_deep_copy(s->request), *names = counters ? json_array() : json_null();
+    if (more) json_array_append_new(names, json_string(more));
+    for (size_t i = 0; counters && i < s->job->metric_count; i++)
+        json_array_append_new(names, json_string(s->job->metrics[i]));
+    json_object_set_new(request, "counters", names);
     if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
     if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
     json_object_set_new(json_object_get(request, "reference"), "cache",

@@ -25,13 +25,9 @@ struct single_run {
 
 static json_t *describe_job(const struct single_run *single, const struct single_run_options *o)
 {
-    json_t *request = job_setup_for_gpu(&single->setup);
+    json_t *request = job_setup_for_gpu(&single->setup, o->metrics != NULL, o->metrics);
     if (o->rest > 0 && !single->job->measure.rest_given)
         json_object_set_new(json_object_get(request, "measure"), "rest", json_real(o->rest));
-    json_t *names = o->metrics ? json_pack("[s]", o->metrics) : json_null();
-    for (size_t i = 0; o->metrics && i < single->job->metric_count; i++)
-        json_array_append_new(names, json_string(single->job->metrics[i]));
-    json_object_set_new(request, "counters", names);
     if (!o->baselines) json_object_set_new(request, "baselines", json_array());
     return request;
 }
@@ -107,7 +103,7 @@ const char *single_run_source_hash(const struct single_run *single)
 }
 json_t *single_run_set_up(const struct single_run *single)
 {
-    return job_setup_for_gpu(&single->setup);
+    return job_setup_for_gpu(&single->setup, false, NULL);
 }
 struct sanitizer *single_run_sanitizer(const struct single_run *single, struct error *why)
 {

@@ -9,12 +9,8 @@
 // found anything. 1 means that the optimum is found at once, 0 is random search, below 0 is worse than random search.
 #include "tuner/simulate/bench.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/stats.h"
 #include "tuner/simulate/bench_processes.h"
 

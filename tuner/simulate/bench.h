@@ -4,13 +4,8 @@
 #ifndef SWEETSPOT_BENCH_H
 #define SWEETSPOT_BENCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "search/strategies/strategy.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/simulate/bench_processes.h"

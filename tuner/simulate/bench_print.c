@@ -1,10 +1,7 @@
 // The bench's results as a table, CSV or JSON.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/table.h"
 #include "tuner/simulate/bench.h"
 

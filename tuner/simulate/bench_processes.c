@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tuner/base/base.h"
 
 // The data that the processes share.
 struct board {

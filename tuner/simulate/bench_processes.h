@@ -3,11 +3,7 @@
 #ifndef SWEETSPOT_BENCH_PROCESSES_H
 #define SWEETSPOT_BENCH_PROCESSES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 enum { BENCH_MAX_PROCESSES = 512 };
 

@@ -5,15 +5,11 @@
 //
 // SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long; SWEETSPOT_REPLAY_LOG=FILE gets the configuration of
 // every trial that was requested.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/protocol/count_message.h"
 #include "tuner/protocol/final_message.h"
@@ -27,11 +23,6 @@ static int64_t trial_of(const struct recorded *r, const char *text)
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (space_parse(r->space, text, config, NULL)) return -1;
     return recorded_find(r, config);
-}
-
-static json_t *refuse(const char *status, const char *reason)
-{
-    return record_write(&answer_head_record, &(struct answer_head){.status = status, .reason = reason});
 }
 
 static const char *const ok = "ok";
@@ -77,10 +68,10 @@ static json_t *compile(const struct recorded *r, const void *asked, struct arena
     const struct compile_unit whole = {.entries = request->entries, .entry_count = request->entry_count};
     size_t count = request->entry_count;
     int64_t n = trial_of(r, request->config);
-    if (n < 0) return refuse("pruned", "not in the recorded space");
+    if (n < 0) return answer_refuse("pruned", "not in the recorded space");
     const struct trial *t = &r->trials[n];
     if (t->status == STATUS_COMPILE_ERROR || t->status == STATUS_COMPILE_TIMEOUT || t->status == STATUS_PRUNED)
-        return refuse(status_name(t->status), t->reason);
+        return answer_refuse(status_name(t->status), t->reason);
     for (size_t u = 0; u < request->unit_count; u++) count += request->units[u].entry_count;
     struct entry_answer *entries = arena_new(memory, count * sizeof *entries);
     struct compile_answer answer = {.head.status = ok,
@@ -141,7 +132,7 @@ static json_t *job(const struct recorded *r, const void *asked, struct arena *me
 static json_t *trial(const struct recorded *r, const void *asked, struct arena *memory)
 {
     int64_t n = trial_of(r, ((const struct trial_request *)asked)->candidate.config);
-    if (n < 0) return refuse("pruned", "not in the recorded space");
+    if (n < 0) return answer_refuse("pruned", "not in the recorded space");
     const struct trial *t = &r->trials[n];
     return record_write(&trial_answer_record,
                         &(struct trial_answer){.head = {.status = status_name(t->status), .reason = t->reason},
@@ -206,7 +197,7 @@ static json_t * final(const struct recorded *r, const void *asked, struct arena 
 static json_t *ceilings(const struct recorded *r)
 {
     json_t *known = json_object_get(r->device, "ceilings");
-    if (!known) return refuse(PROTOCOL_ERROR, "none were recorded");
+    if (!known) return answer_refuse(PROTOCOL_ERROR, "none were recorded");
     json_t *answer = json_deep_copy(known);
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     return answer;
@@ -241,7 +232,7 @@ static json_t *serve(const struct recorded *r, const json_t *message, const char
         answer = served[i].serve(r, request, &memory);
     }
     arena_release(&memory);
-    return answer ? answer : refuse(PROTOCOL_ERROR, err.message);
+    return answer ? answer : answer_refuse(PROTOCOL_ERROR, err.message);
 }
 
 int main(int argc, char **argv)
@@ -265,7 +256,7 @@ int main(int argc, char **argv)
         json_t *request = json_parse(line, &err);
         const char *op = json_get_string(request, "op", "");
         if (delay && !strcmp(op, "trial")) usleep((useconds_t)(1e6 * strtod(delay, NULL)));
-        json_t *answer = request ? serve(r, request, op, log) : refuse(PROTOCOL_ERROR, err.message);
+        json_t *answer = request ? serve(r, request, op, log) : answer_refuse(PROTOCOL_ERROR, err.message);
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
         json_decref(answer);

@@ -2,13 +2,9 @@
 #include "tuner/simulate/simulate.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/stats.h"
-#include "tuner/base/text.h"
 #include "tuner/policy/simulation.h"
 
 enum { MOST_TIMES_THE_BUDGET = 4 };

@@ -1,8 +1,6 @@
 // The figures of a simulation as a table, CSV or JSON.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/table.h"
 #include "tuner/simulate/simulate.h"

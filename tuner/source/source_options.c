@@ -23,11 +23,6 @@ static const struct {
     {"--use-pch", OPTION_REFUSED, false}, {"-use-pch", OPTION_REFUSED, false},
 };
 
-static void append(char ***list, size_t *count, char *text)
-{
-    memory_add(*list, *count) = text;
-}
-
 bool source_options_toolkit(const char *folder)
 {
     static const char *const places[] = {"cuda_runtime_api.h", "../cuda_runtime_api.h"}; // the latter of include/cccl
@@ -44,7 +39,7 @@ bool source_options_toolkit(const char *folder)
 static bool add_folder(struct source_options *o, const char *folder)
 {
     if (source_options_toolkit(folder)) return false;
-    append(&o->folder, &o->folder_count, text_join_path(".", folder));
+    memory_add(o->folder, o->folder_count) = text_join_path(".", folder);
     return true;
 }
 
@@ -71,21 +66,21 @@ int source_options_read(struct source_options *o, const struct source_request *r
             return error_set(err, "option '%s' reads headers that are not part of the source's hash", option);
         if (which >= 0 && !value && i + 1 < request->option_count) value = request->option[++i];
         if (which < 0 || !value) {
-            append(&o->rest, &o->rest_count, text_copy(option));
+            memory_add(o->rest, o->rest_count) = text_copy(option);
             continue;
         }
         if (known[which].kind == OPTION_FOLDER && add_folder(o, value)) continue;
-        if (known[which].kind == OPTION_MACRO) append(&o->macro, &o->macro_count, text_copy(value));
-        if (known[which].kind == OPTION_BEFORE) {
+        if (known[which].kind == OPTION_MACRO) memory_add(o->macro, o->macro_count) = text_copy(value);
+        if (known[which].kind == OPTION_BEFORE)
             memory_add(o->before, o->before_count) = (struct source_before){text_copy(value), o->rest_count};
-        }
-        append(&o->rest, &o->rest_count,
-               text_format("%s%s%s", known[which].name, known[which].joined ? "" : "=", value));
+        memory_add(o->rest, o->rest_count) =
+            text_format("%s%s%s", known[which].name, known[which].joined ? "" : "=", value);
     }
     for (size_t i = 0; i < request->include_count; i++)
         if (!add_folder(o, request->include[i]))
-            append(&o->rest, &o->rest_count, text_format("-I%s", request->include[i]));
-    for (size_t i = 0; i < request->macro_count; i++) append(&o->macro, &o->macro_count, text_copy(request->macro[i]));
+            memory_add(o->rest, o->rest_count) = text_format("-I%s", request->include[i]);
+    for (size_t i = 0; i < request->macro_count; i++)
+        memory_add(o->macro, o->macro_count) = text_copy(request->macro[i]);
     return 0;
 }
 
@@ -113,7 +108,7 @@ void source_options_found(struct source_options *o, size_t which, const char *pa
 
 void source_options_add(struct source_options *o, char *option)
 {
-    append(&o->rest, &o->rest_count, option);
+    memory_add(o->rest, o->rest_count) = option;
 }
 
 void source_options_release(struct source_options *o)

@@ -3,9 +3,7 @@
 #ifndef SWEETSPOT_BINARY_H
 #define SWEETSPOT_BINARY_H
 
-#include <stddef.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 #define BINARY_BLOB "cubin"
 #define BINARY_DOCUMENT "binary"

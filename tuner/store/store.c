@@ -8,14 +8,10 @@
 #include "tuner/store/store.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
 enum { ENVIRONMENT_COLUMNS = 8 };

@@ -18,11 +18,7 @@
 #ifndef SWEETSPOT_STORE_H
 #define SWEETSPOT_STORE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/trial/environment.h"
 #include "tuner/trial/trial.h"

@@ -1,13 +1,7 @@
 // The table of a trial's fields as SQL: columns, statements, binding and reading. Columns are named by the fields,
 // in the table's order; a column that the file lacks is read as NULL.
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 static const char *const tables[FIELD_LEVELS] = {"trials", "trial_problems", "trial_stages"};

@@ -92,6 +92,9 @@ int store_check_presence(struct store *, struct error *err);
 // Locks <store>.lock again where somebody removed it; -1 where another tuner was faster (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
 void store_unlock(struct store *);
+// What SQLite's "busy" means: another program has locked the store, or its file system has no locks, which SQLite does
+// not tell apart. Asks for a lock of <store>.lock, since only SQLite may open the store's own file. Returns -1.
+int store_busy(struct store *, struct error *err);
 
 // The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
 

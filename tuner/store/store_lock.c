@@ -6,17 +6,12 @@
 // The store's own file is not locked by us: closing another descriptor of it would drop the locks that SQLite holds.
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { ATTEMPTS = 10 };
@@ -83,6 +78,18 @@ static bool same_file(int fd, const char *path)
     return !fstat(fd, &ours) && !stat(path, &named) && ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
+// What a file system that has no locks answers: NFS without a lock daemon, Lustre without the mount option flock.
+static bool lacks_locks(int error)
+{
+    return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
+}
+
+static int store_without_locks(const struct store *store, struct error *err)
+{
+    return error_set(err, "the file system of the store '%s' has no locks: give --store FILE on a local disk",
+                     store->path);
+}
+
 // 1: the file was removed between opening and locking.
 static int lock_open_file(struct store *store, int fd, struct error *err)
 {
@@ -94,6 +101,7 @@ static int lock_open_file(struct store *store, int fd, struct error *err)
             } // for people who look; the lock itself needs no content
             return 0;
         }
+        if (lacks_locks(errno)) return store_without_locks(store, err);
         if (errno != EACCES && errno != EAGAIN)
             return error_set(err, "cannot lock '%s': %s", store->lock_path, strerror(errno));
         if (fcntl(fd, F_GETLK, &whole) || whole.l_type == F_UNLCK) continue;
@@ -118,6 +126,17 @@ static int lock_file(struct store *store, struct error *err)
         if (status < 0) return -1;
     }
     return error_set(err, "cannot lock '%s': it is removed again and again", path);
+}
+
+int store_busy(struct store *store, struct error *err)
+{
+    struct flock any = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int fd = store->lock >= 0 ? store->lock : open(lock_path(store), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    bool lacks = fd >= 0 && fcntl(fd, F_GETLK, &any) && lacks_locks(errno);
+    if (fd >= 0 && fd != store->lock) close(fd);
+    if (lacks) return store_without_locks(store, err);
+    return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
+                     STORE_BUSY_MS / 1000);
 }
 
 int store_lock(struct store *store, struct error *err)

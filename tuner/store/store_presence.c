@@ -1,10 +1,8 @@
 // Is what was committed in the file that has the store's name? A file that is deleted or replaced while it is open goes
 // on taking commits, under no name, and is gone with the process. Three calls of stat after each commit, 5 us.
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { NAMES_MOST = 1000 }; // of rescued copies

@@ -18,13 +18,10 @@
 // before the first WAL exists: store_inspect only needs the main file.
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { HEADER_SIZE = 100 };
@@ -92,8 +89,8 @@ static int write_schema(const char *path, struct error *err)
     return result;
 }
 
-// Folders without hard links have renameat2.
-// Gives a file its final name. 1 when there is a file of that name already, -1 with a message.
+// Gives a file its final name: by a hard link, or by renameat2 on file systems that have none. 1 when there is a file
+// of that name already, -1 with a message.
 static int store_publish(const char *temporary, const char *path, struct error *err)
 {
     if (!link(temporary, path)) return 0;

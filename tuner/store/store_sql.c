@@ -38,8 +38,7 @@ int store_failed(struct store *store, struct error *err)
     case SQLITE_READONLY:
         return error_set(err, "cannot write the store '%s': it is read-only", store->path);
     case SQLITE_BUSY:
-        return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
-                         STORE_BUSY_MS / 1000);
+        return store_busy(store, err);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return error_set(

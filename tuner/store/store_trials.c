@@ -3,13 +3,9 @@
 //
 // Invariant: a trial's rows in the four tables are written in one transaction, so a trial is there with its problems
 // and stages or not at all. Only its counters, the mark `counted` and verdicts come later.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/store/store_internal.h"
 
 static const int64_t most_id = (int64_t)1 << 53; // whole in whatever reads JSON

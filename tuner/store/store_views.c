@@ -10,15 +10,15 @@
 // The text of a view is read by two programs: by SQLite, and by DuckDB, which attaches a store and runs its views
 // itself. So it is SQL that both know, with equal results: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no function
 // that only one of them has, and texts out of JSON by way of TEXT_OF.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 #define NEWEST_ENVIRONMENT "(SELECT n.id FROM environments n ORDER BY n.used DESC LIMIT 1)"
 #define IS_CURRENT(environment) "CAST(" environment " = " NEWEST_ENVIRONMENT " AS BIGINT) AS is_current"
+#define IS_CURRENT_E IS_CURRENT("e.id")
+#define IS_CURRENT_T IS_CURRENT("t.environment")
+#define IS_CURRENT_D IS_CURRENT("d.environment")
 #define OF_TRIAL(figure) "(SELECT " figure " FROM trial_stages s WHERE s.trial = t.id)"
 #define JUDGED(column) \
     "coalesce((SELECT v." column " FROM verdicts v WHERE v.trial = t.id ORDER BY v.id DESC LIMIT 1), t." column ")"
@@ -103,43 +103,33 @@ static const struct view_column final_columns[] = {
     "instr(replace(replace(CAST(json_extract(d.json, '$." list \
     "') AS TEXT), '[', ','), ']', ','), ',' || " ENTRY_TRIAL " || ',') > 0"
 
+#define ENTRY_NAME TEXT_OF("e.value", "name")
+#define ENTRY_CHOSEN ENTRY_IN("kernels")
+#define ENTRY_TIED ENTRY_IN("ties")
+
 // A configuration is "A=1,B=2", and a text value may hold commas. So a value ends where the next parameter begins: the
 // environment's settings have a line 'parameters.<place> "<name>"' for each, in the order of the configuration.
 #define PARAMETER_MARK(place) "'\nparameters.' || " place " || ' \"'"
 #define PARAMETER_REST(settings, place) \
     "substr(" settings ", instr(" settings ", " PARAMETER_MARK(place) ") + length(" PARAMETER_MARK(place) "))"
-#define PARAMETER_NAMES                                                                                                \
-    "WITH RECURSIVE lines(environment, place, rest) AS ("                                                              \
-    "SELECT e.id, 0, " PARAMETER_REST(                                                                                 \
-        "e.settings",                                                                                                  \
-        "0") " FROM environments e"                                                                                    \
-             " WHERE instr(e.settings, " PARAMETER_MARK(                                                               \
-                 "0") ") > 0"                                                                                          \
-                      " UNION ALL SELECT e.id, l.place + 1, " PARAMETER_REST(                                          \
-                          "e.settings",                                                                                \
-                          "(l.place + 1)") " FROM lines l"                                                             \
-                                           " JOIN environments e ON e.id = l.environment WHERE "                       \
-                                           "instr(e.settings, " PARAMETER_MARK(                                        \
-                                               "(l.place + 1)") ") > 0),"                                              \
-                                                                " names AS (SELECT environment, place, substr(rest, "  \
-                                                                "1, instr(rest, '\"') - 1) AS name FROM lines),"       \
-                                                                " marks AS (SELECT environment, place, name, CASE "    \
-                                                                "WHEN place = 0 THEN '' ELSE ',' END || name || '=' "  \
-                                                                "AS mark"                                              \
-                                                                " FROM names),"                                        \
-                                                                " pairs AS (SELECT environment, place, name, mark, "   \
-                                                                "length(mark) AS size,"                                \
-                                                                " lead(mark) OVER (PARTITION BY environment ORDER BY " \
-                                                                "place) AS next FROM marks),"                          \
-                                                                " found AS (SELECT t.id AS trial, p.place, p.name, "   \
-                                                                "CASE WHEN p.next IS NULL"                             \
-                                                                " THEN substr(t.config, instr(t.config, p.mark) + "    \
-                                                                "p.size) ELSE substr(t.config, instr(t.config, "       \
-                                                                "p.mark) + p.size,"                                    \
-                                                                " instr(t.config, p.next) - instr(t.config, p.mark) "  \
-                                                                "- p.size) END AS value"                               \
-                                                                " FROM trials t JOIN pairs p ON p.environment = "      \
-                                                                "t.environment WHERE instr(t.config, p.mark) > 0) "
+#define FIRST_MARK PARAMETER_MARK("0")
+#define FIRST_REST PARAMETER_REST("e.settings", "0")
+#define NEXT_MARK PARAMETER_MARK("(l.place + 1)")
+#define NEXT_REST PARAMETER_REST("e.settings", "(l.place + 1)")
+static const char parameter_names[] =
+    "WITH RECURSIVE lines(environment, place, rest) AS ("
+    "SELECT e.id, 0, " FIRST_REST " FROM environments e WHERE instr(e.settings, " FIRST_MARK ") > 0"
+    " UNION ALL SELECT e.id, l.place + 1, " NEXT_REST " FROM lines l"
+    " JOIN environments e ON e.id = l.environment WHERE instr(e.settings, " NEXT_MARK ") > 0),"
+    " names AS (SELECT environment, place, substr(rest, 1, instr(rest, '\"') - 1) AS name FROM lines),"
+    " marks AS (SELECT environment, place, name, CASE WHEN place = 0 THEN '' ELSE ',' END || name || '=' AS mark"
+    " FROM names),"
+    " pairs AS (SELECT environment, place, name, mark, length(mark) AS size,"
+    " lead(mark) OVER (PARTITION BY environment ORDER BY place) AS next FROM marks),"
+    " found AS (SELECT t.id AS trial, p.place, p.name, CASE WHEN p.next IS NULL"
+    " THEN substr(t.config, instr(t.config, p.mark) + p.size) ELSE substr(t.config, instr(t.config, p.mark) + p.size,"
+    " instr(t.config, p.next) - instr(t.config, p.mark) - p.size) END AS value"
+    " FROM trials t JOIN pairs p ON p.environment = t.environment WHERE instr(t.config, p.mark) > 0) ";
 
 // The newest of its kind and environment.
 #define NEWEST_DOCUMENT                                                                               \
@@ -148,15 +138,14 @@ static const struct view_column final_columns[] = {
 
 static const struct store_view views[] = {
     {.name = "v1_environments",
-     .head = "e.id AS environment, " IS_CURRENT(
-         "e.id") ", e.job AS job, e.device AS device, e.arch AS arch,"
-                 " e.driver AS driver, e.compiler AS compiler, e.source_hash AS source_hash, e.key AS key,"
-                 " e.settings AS settings, e.used AS used",
+     .head = "e.id AS environment, " IS_CURRENT_E ", e.job AS job, e.device AS device, e.arch AS arch,"
+             " e.driver AS driver, e.compiler AS compiler, e.source_hash AS source_hash, e.key AS key,"
+             " e.settings AS settings, e.used AS used",
      .level = FIELD_LEVELS,
      .tail = "environments e"},
     {.name = "v1_trials",
-     .head = "t.id AS trial, t.environment AS environment, " IS_CURRENT(
-         "t.environment") ", CAST(NULL AS TEXT) AS guide, CAST(NULL AS DOUBLE) AS guide_seconds", // no longer measured
+     .head = "t.id AS trial, t.environment AS environment, " IS_CURRENT_T
+             ", CAST(NULL AS TEXT) AS guide, CAST(NULL AS DOUBLE) AS guide_seconds", // no longer measured
      .level = FIELD_TRIAL,
      .tail = "trials t"},
     {.name = "v1_problems",
@@ -168,7 +157,7 @@ static const struct store_view views[] = {
      .level = FIELD_STAGE,
      .tail = "trial_stages t"},
     {.name = "v1_parameters",
-     .with = PARAMETER_NAMES,
+     .with = parameter_names,
      .head = "f.trial AS trial, CAST(f.place AS BIGINT) AS place, CAST(f.name AS TEXT) AS name,"
              " CAST(f.value AS TEXT) AS value",
      .level = FIELD_LEVELS,
@@ -178,25 +167,21 @@ static const struct store_view views[] = {
      .level = FIELD_LEVELS,
      .tail = "trial_counters c"},
     {.name = "v1_baselines",
-     .head = "d.environment AS environment, " IS_CURRENT("d.environment") ", d.written AS written,"
-                                                                          " CAST(p.key AS BIGINT) AS problem",
+     .head = "d.environment AS environment, " IS_CURRENT_D ", d.written AS written,"
+             " CAST(p.key AS BIGINT) AS problem",
      .level = FIELD_LEVELS,
      .columns = baseline_columns,
      .measured = true,
      .tail = "documents d, json_each(d.json, '$.baselines') b LEFT JOIN json_each(b.value, '$.problems') p ON 1 = 1"
              " WHERE d.kind = 'baselines' AND " NEWEST_DOCUMENT},
     {.name = "v1_finals",
-     .head = "d.id AS final, d.environment AS environment, " IS_CURRENT(
-         "d.environment") ", d.written AS written,"
-                          " CAST(d.kind = 'final' AS BIGINT) AS decided, CAST(e.key AS BIGINT) AS entry,"
-                          " CAST(" ENTRY_TRIAL " AS BIGINT) AS trial, CAST(coalesce(CAST(" ENTRY_TRIAL
-                          " AS TEXT), " TEXT_OF(
-                              "e.value",
-                              "name") ") AS TEXT) AS name, CAST(coalesce(" ENTRY_TRIAL
-                                      " = CAST(json_extract(d.json, '$.winner') AS BIGINT), 1 = 0) OR "
-                                      "coalesce(" ENTRY_IN("kernels") ", 1 = 0) AS BIGINT) AS winner, "
-                                                                      "CAST(coalesce(" ENTRY_IN(
-                                                                          "ties") ", 1 = 0) AS BIGINT) AS tied",
+     .head = "d.id AS final, d.environment AS environment, " IS_CURRENT_D ", d.written AS written,"
+             " CAST(d.kind = 'final' AS BIGINT) AS decided, CAST(e.key AS BIGINT) AS entry,"
+             " CAST(" ENTRY_TRIAL " AS BIGINT) AS trial, CAST(coalesce(CAST(" ENTRY_TRIAL " AS TEXT), " ENTRY_NAME
+             ") AS TEXT) AS name, CAST(coalesce(" ENTRY_TRIAL
+             " = CAST(json_extract(d.json, '$.winner') AS BIGINT), 1 = 0) OR "
+             "coalesce(" ENTRY_CHOSEN ", 1 = 0) AS BIGINT) AS winner, "
+             "CAST(coalesce(" ENTRY_TIED ", 1 = 0) AS BIGINT) AS tied",
      .level = FIELD_LEVELS,
      .columns = final_columns,
      .tail = "documents d, json_each(d.json, '$.entries') e WHERE d.kind IN ('final', 'open_final')"},
@@ -210,7 +195,7 @@ static const struct store_view views[] = {
      .tail = "documents d, json_each(d.json, '$.entries') e, json_each(e.value, '$.problems') p,"
              " json_each(p.value, '$.times') r WHERE d.kind IN ('final', 'open_final')"},
     {.name = "v1_runs",
-     .head = "d.id AS run, d.environment AS environment, " IS_CURRENT("d.environment"),
+     .head = "d.id AS run, d.environment AS environment, " IS_CURRENT_D,
      .level = FIELD_LEVELS,
      .columns = run_columns,
      .tail = "documents d WHERE d.kind = 'run'"},

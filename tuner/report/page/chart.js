@@ -180,7 +180,7 @@ const watcher = new IntersectionObserver(
 );
 const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.target.figure.instance?.resize()));
 
-// A figure under `parent`. What it is made of:
+// A figure under `parent`. Its specification:
 //   title     what is shown                    label     the same for those who do not see it, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         width     least width in pixels: scrolled on narrow windows
@@ -221,7 +221,7 @@ function figure(parent, spec) {
                 first = !self.instance;
             if (first) self.instance = echarts.init(canvas, null, {renderer: 'canvas'});
             else self.instance.resize();
-            // Painting is not spread over frames: what is left of it would fail when a chart is taken away.
+            // Painting is not spread over frames, because the rest of it would fail when a chart is removed.
             const whole = {
                 animation: false,
                 progressive: 0,

@@ -55,31 +55,12 @@ function showCounters(parent, result, job, key) {
     );
     const renew = () => chart.renew();
     const x = choice('Across', `${key}/x`, options, first, renew);
-    const y = choice(
-        'Up',
-        `${key}/y`,
-        options,
-        usable.some(([i]) => i === timeColumn) ? timeColumn : usable[0][0],
-        renew
-    );
-    const colour = choice(
-        'Colour',
-        `${key}/colour`,
-        [['', 'none'], ...parameters.map((each, i) => [i, each.name])],
-        strongest < 0 ? '' : strongest,
-        renew
-    );
-    const scale = choice(
-        'Scale',
-        `${key}/scale`,
-        [
-            ['', 'automatic'],
-            ['log', 'logarithmic'],
-        ],
-        '',
-        renew
-    );
-    // Rows that have both figures; how many of them a logarithmic scale leaves out; what is shown in which unit.
+    const upwards = usable.some(([i]) => i === timeColumn) ? timeColumn : usable[0][0];
+    const y = choice('Up', `${key}/y`, options, upwards, renew);
+    const names = [['', 'none'], ...parameters.map((each, i) => [i, each.name])];
+    const colour = choice('Colour', `${key}/colour`, names, strongest < 0 ? '' : strongest, renew);
+    const scale = choice('Scale', `${key}/scale`, {'': 'automatic', log: 'logarithmic'}, '', renew);
+    // The rows that have both figures, the number of them that a logarithmic scale leaves out, and the units.
     const look = () => {
         const [a, b] = [Number(x.value()), Number(y.value())];
         const both = points.rows.map((row, i) => ({row, i})).filter(({row}) => known(row[a]) && known(row[b]));

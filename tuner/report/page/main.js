@@ -42,7 +42,7 @@ function show() {
     }
 }
 
-// Light and dark: what the system prefers, until the button is pressed.
+// Light and dark: the system's preference, until the button is pressed.
 function initTheme() {
     const button = document.getElementById('theme'),
         system = matchMedia('(prefers-color-scheme: dark)');
@@ -88,7 +88,7 @@ function initPrint() {
     });
 }
 
-// While a job runs, the page is loaded anew. The browser keeps the place, and `memory` the choices.
+// While a job runs, the page is reloaded. The browser keeps the scroll position, and `memory` the choices.
 function initRenewal() {
     if (report.jobs.some(job => job.running)) setInterval(() => location.reload(), RENEW_MILLISECONDS);
 }

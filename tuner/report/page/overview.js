@@ -48,7 +48,7 @@ function ratioBar(ratio, low, high) {
     return svg;
 }
 
-// Sorting compares numbers as numbers and puts what is unknown last.
+// Sorting compares numbers as numbers and puts unknown values last.
 const COLUMNS = [
     {name: 'Job', key: entry => entry.job.name.toLowerCase()},
     {name: 'Against the library', key: entry => entry.result?.ratio?.value, down: true},

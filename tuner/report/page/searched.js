@@ -1,4 +1,4 @@
-// What the search did: progress, and the times of its candidates.
+// The search: its progress, and the times of its candidates.
 
 // The label of a library's line: libraries whose times are within `near` share one, at the slowest one's line.
 const libraryLabel = (baselines, near, between, words) => each => {
@@ -20,26 +20,10 @@ function showProgress(parent, result, job) {
     const hours = rows.at(-1)[0] >= 7200,
         minutes = rows.at(-1)[0] >= 300;
     const [unit, size] = hours ? ['hours', 3600] : minutes ? ['minutes', 60] : ['seconds', 1];
-    const by = choice(
-        'Against',
-        'progress',
-        [
-            ['time', 'time of search'],
-            ['evaluations', 'evaluations'],
-        ],
-        'time',
-        () => chart.renew()
-    );
-    const scale = choice(
-        'Scale',
-        'progress-scale',
-        [
-            ['linear', 'linear'],
-            ['log', 'logarithmic'],
-        ],
-        'linear',
-        () => chart.renew()
-    );
+    const renew = () => chart.renew();
+    const measures = {time: 'time of search', evaluations: 'evaluations'};
+    const by = choice('Against', 'progress', measures, 'time', renew);
+    const scale = choice('Scale', 'progress-scale', {linear: 'linear', log: 'logarithmic'}, 'linear', renew);
     const chart = figure(parent, {
         id: 'progress',
         title: 'Best time so far',

@@ -34,33 +34,22 @@ function plain(value, digits = 4) {
     return rounded.toLocaleString('en-US', {maximumSignificantDigits: digits, useGrouping: size >= 1e4});
 }
 
-const PREFIXES = [
-    [1e15, 'P'],
-    [1e12, 'T'],
-    [1e9, 'G'],
-    [1e6, 'M'],
-    [1e4, 'k'],
-];
+const PREFIXES = {P: 1e15, T: 1e12, G: 1e9, M: 1e6, k: 1e4}; // from this size on
 
 // 12,345,678 as "12.35 M", for ticks and counters.
 function compact(value, digits = 4) {
     if (!known(value)) return UNKNOWN;
-    for (const [size, letter] of PREFIXES)
+    for (const [letter, size] of Object.entries(PREFIXES))
         if (Math.abs(value) >= size) return `${plain(value / (letter === 'k' ? 1e3 : size), digits)} ${letter}`;
     return plain(value, digits);
 }
 
-const TIME_UNITS = [
-    [1, 's'],
-    [1e-3, 'ms'],
-    [1e-6, 'µs'],
-    [1e-9, 'ns'],
-];
+const TIME_UNITS = Object.entries({s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9});
 
 // The unit in which these times (in seconds) are shown: {unit, factor}, value * factor is in the unit.
 function timeUnit(values) {
     const smallest = least(knownOf(values).filter(value => value > 0));
-    const [size, unit] = TIME_UNITS.find(([each]) => smallest >= each) ?? TIME_UNITS[smallest === Infinity ? 0 : 3];
+    const [unit, size] = TIME_UNITS.find(([, each]) => smallest >= each) ?? TIME_UNITS[smallest === Infinity ? 0 : 3];
     return {unit, factor: Math.round(1 / size)};
 }
 
@@ -73,7 +62,7 @@ function time(seconds, digits = 4) {
 
 const timeInterval = value => (value ? `${time(value.value)} (${time(value.low)} to ${time(value.high)})` : UNKNOWN);
 
-// "3 h 12 min", for what a person waits for.
+// "3 h 12 min", for times that a person waits.
 function duration(seconds) {
     if (!known(seconds)) return UNKNOWN;
     if (seconds < 60) return `${plain(seconds, 2)} s`;
@@ -169,7 +158,7 @@ function pairs(entries, attributes) {
     );
 }
 
-// What is remembered of a reader's choices while the page renews itself. Without storage they last until then.
+// A reader's choices, kept while the page renews itself. Without storage they last until then.
 const memory = (() => {
     const key = `sweetspot report ${location.pathname}`;
     let values = {};
@@ -194,11 +183,12 @@ const memory = (() => {
 // A control with its label.
 const labelled = (label, control) => el('label.choice', el('span', label), control);
 
-// A select with its label. `options`: [value, text]; the choice is remembered under `key`, and one that is no longer
-// there is forgotten. change(value) is called when another is chosen.
+// A select with its label. `options`: [value, text], or an object of texts by value. The choice is remembered under
+// `key`, unless it is no longer there. change(value) is called when another is chosen.
 function choice(label, key, options, otherwise, change) {
+    const all = Array.isArray(options) ? options : Object.entries(options);
     const remembered = String(memory.get(key, otherwise));
-    const chosen = options.some(([value]) => String(value) === remembered) ? remembered : String(otherwise);
+    const chosen = all.some(([value]) => String(value) === remembered) ? remembered : String(otherwise);
     const select = el(
         'select',
         {
@@ -208,7 +198,7 @@ function choice(label, key, options, otherwise, change) {
                 change(select.value);
             },
         },
-        options.map(([value, text]) => el('option', {value, selected: String(value) === chosen}, text))
+        all.map(([value, text]) => el('option', {value, selected: String(value) === chosen}, text))
     );
     return {node: labelled(label, select), value: () => select.value, select};
 }

@@ -1,4 +1,4 @@
-// What the program calls things: verdicts of finals, statuses of trials.
+// The program's words: verdicts of finals, statuses of trials.
 
 // Word, meaning, and the word in a summary where it is another one.
 const VERDICTS = {

@@ -1,0 +1,181 @@
+// A run that is interrupted, and a run after another: nothing is lost, and nothing is measured twice.
+#include "tests/testing.h"
+#include "tests/tuned_job.h"
+
+#include <time.h>
+
+TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
+{
+    char *folder = job_folder("second", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "export FAKE_DELAY=500000\n"
+                "job=%s/job.cfg store=%s/job.db\n" SCRIPTED "$BIN/sweetspot tune $job --store $store -q & first=$!\n"
+                "sleep 1.5\n" SCRIPTED "$BIN/sweetspot tune $job --store $store -q; status=$?\n"
+                "kill -INT $first; wait $first; echo \"first $first second $status\"",
+                folder, folder);
+    int first = 0, second = 0;
+    const char *line = strstr(r.out, "first ");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "first %d second %d", &first, &second), 2);
+    assert_int_equal(second, EXIT_ENVIRONMENT);
+    char *pid = text_format("%d", first);
+    e2e_expect(r.err, pid);
+    free(pid);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+TEST(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume)
+{
+    char *folder = job_folder("interrupt", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "export FAKE_DELAY=300000 FAKE_LOG=%s/measured\n" SCRIPTED
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
+                                          "sleep 1; kill -INT $first; wait $first; echo status $?",
+                                          folder, folder, folder);
+    e2e_expect(r.out, "status 130");
+    char *again = text_format("To resume: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder);
+    e2e_expect(r.err, again);
+    free(again);
+    e2e_done(&r);
+    int64_t stored = stored_count(folder, STATUS_OK);
+    assert_true(stored >= 1 && stored < 8);
+    assert_int_equal(lines_measured(folder), stored); // whatever was begun was committed
+    e2e_remove(folder);
+}
+
+TEST(a_second_ctrl_c_stops_at_once)
+{
+    char *folder = job_folder("interrupt2", "1, 2, 3", "\"good\"");
+    time_t start = time(NULL);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "sed -i 's/timeout = \"2s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" SCRIPTED
+        "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
+        "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
+        folder, folder, folder);
+    assert_true(time(NULL) - start < 10);
+    e2e_expect(r.out, "status 130");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+TEST(each_signal_that_interrupts_has_its_exit_status)
+{
+    static const struct {
+        const char *name, *under;
+        int status;
+    } cases[] = {{"INT", "", 130}, {"TERM", "", 143}, {"HUP", "", 129}, {"HUP", "nohup ", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = job_folder("signals", "1, 2", "\"good\"");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "folder=%s; export FAKE_DELAY=700000\n" SCRIPTED
+                    "%s$BIN/sweetspot tune $folder/job.cfg --store $folder/job.db -q & first=$!\n"
+                    "until test -s $folder/job.log; do sleep 0.1; done; kill -%s $first; wait $first; exit $?",
+                    folder, cases[i].under, cases[i].name);
+        if (r.status != cases[i].status)
+            fail_msg("%s: status %d, expected %d: %s", cases[i].name, r.status, cases[i].status, r.err);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+TEST(a_second_run_measures_nothing_twice)
+{
+    char *folder = job_folder("twice", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\", \"wrong\"");
+    for (int i = 0; i < 3; i++) tune(folder, "", i ? "" : "-n 5");
+    assert_int_equal(lines_measured(folder), 16);
+    e2e_remove(folder);
+}
+
+TEST(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones)
+{
+    char *folder = job_folder("changed", "1, 2, 3, 4", "\"good\"");
+    const size_t expected[] = {4, 8, 8};
+    static const char *const sources[] = {"// one\n", "// two\n", "// one\n"};
+    for (int i = 0; i < 3; i++) {
+        e2e_write(folder, "x.cu", sources[i]);
+        tune(folder, "", "");
+        assert_int_equal(lines_measured(folder), expected[i]);
+    }
+    e2e_remove(folder);
+}
+
+TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
+{
+    char *folder = job_folder("starts", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12", "\"good\"");
+    tune(folder, "", "--no-final");
+    free(newly_measured(folder));
+    e2e_write(folder, "x.cu", "// changed\n");
+    tune(folder, "", "--no-final -n 3 -j 1"); // two compilers may be done in either order
+    char *text = newly_measured(folder);
+    // The best of before, although the strategy would begin with X=1.
+    if (strncmp(text, "X=7,MODE=good\n", 14) != 0 || strstr(text, "X=1,")) fail_msg("%s", text);
+    free(text);
+    // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' %s/job.cfg; grep NEW %s/job.cfg",
+        folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    tune(folder, "", "--no-final -n 3 -j 1");
+    text = newly_measured(folder);
+    if (strncmp(text, "X=7,NEW=5\n", 10)) fail_msg("%s", text);
+    free(text);
+    e2e_remove(folder);
+}
+
+TEST(winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned)
+{
+    char *xs = numbers(25), *folder = job_folder("many_starts", xs, "\"good\"");
+    tune(folder, "", "--no-final");
+    e2e_write(folder, "x.cu", "// changed\n");
+    tune(folder, "", "--no-final -n 3");
+    char *log = folder_file(folder, "job.log");
+    e2e_expect(log, "the search begins with 20 winners of earlier jobs");
+    e2e_expect(log, "5 more winners were found and left out");
+    free(log);
+    free(xs);
+    e2e_remove(folder);
+}
+
+TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
+{
+    enum { LEFT = 600 };
+    char *xs = numbers(LEFT + 1), *folder = job_folder("uncounted", xs, "\"good\""),
+         *path = text_format("%s/job.db", folder);
+    struct store *store;
+    struct environment e;
+    struct error err;
+    tune(folder, "", "--no-final -n 1");
+    assert_int_equal(store_open(&store, path, true, &err), 0);
+    assert_int_equal(store_last_environment(store, &e, &err), 0);
+    assert_int_equal(store_use_environment(store, &e, &err), 0);
+    for (int i = 1; i <= LEFT; i++) {
+        char *config = text_format("X=%d,MODE=good", i);
+        struct trial_problem problem = {.name = "N=1024", .tuned = true, .time = 1e-3 * i};
+        struct trial t = {.config = config,
+                          .status = STATUS_OK,
+                          .reason = "",
+                          .device_id = "",
+                          .objective = 1e-3 * i,
+                          .problem_count = 1,
+                          .problems = &problem};
+        assert_int_equal(store_add(store, &t, &err), 0);
+        free(config);
+    }
+    store_close(store);
+    tune(folder, "", "--no-final -n 1");
+    int64_t id;
+    store = opened_store("%s/job.db", folder);
+    assert_int_equal(store_uncounted(store, &id, 1, &err), 0);
+    store_close(store);
+    free(xs);
+    free(path);
+    e2e_remove(folder);
+}
+
+TEST_MAIN(NULL, NULL)

@@ -1,0 +1,112 @@
+// For tests: a job of two parameters, X and MODE, tuned by the driver on scripted workers (fake_worker.c). A
+// candidate's MODE says what its worker does; the best X is 7.
+#ifndef SWEETSPOT_TESTS_TUNED_JOB_H
+#define SWEETSPOT_TESTS_TUNED_JOB_H
+
+#include "tests/scripted.h"
+
+#include "tests/opened_store.h"
+#include "tuner/base/protocol.h"
+
+#define SWEETSPOT SCRIPTED "$BIN/sweetspot "
+
+// Makes the folder and writes job.cfg: "5, 7" and "\"good\", \"wrong\"".
+static inline char *job_folder(const char *name, const char *xs, const char *modes)
+{
+    char *folder = e2e_folder(name);
+    char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
+    SCRIPTED_JOB(folder, .parameters = parameters, .block = "512",
+                 .more = "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                         "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
+    free(parameters);
+    return folder;
+}
+
+// "0, 1, 2" .. malloc'ed.
+static inline char *numbers(int count)
+{
+    char *list = text_copy("0");
+    for (int i = 1; i < count; i++) {
+        char *longer = text_format("%s, %d", list, i);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+// Tunes into job.db and fails unless the exit status is this. `before`: variables of the shell. The caller calls
+// e2e_done.
+static inline struct outcome_of_command tune_to(int status, const char *folder, const char *before, const char *options)
+{
+    struct outcome_of_command r =
+        e2e_run(folder, "export FAKE_LOG='%s/measured'; %s " SWEETSPOT "tune %s/job.cfg --store %s/job.db -q %s",
+                folder, before, folder, folder, options);
+    if (r.status != status) fail_msg("status %d, expected %d: %s", r.status, status, r.err);
+    return r;
+}
+
+static inline void tune(const char *folder, const char *before, const char *options)
+{
+    struct outcome_of_command r = tune_to(0, folder, before, options);
+    e2e_done(&r);
+}
+
+// The file of the folder, which must be there. malloc'ed.
+static inline char *folder_file(const char *folder, const char *name)
+{
+    char *path = text_format("%s/%s", folder, name), *text = text_read_file(path, NULL);
+    if (!text) fail_msg("there is no '%s'", path);
+    free(path);
+    return text;
+}
+
+// What was measured, a line each, since the last call. malloc'ed.
+static inline char *newly_measured(const char *folder)
+{
+    char *text = folder_file(folder, "measured"), *path = text_format("%s/measured", folder);
+    unlink(path);
+    free(path);
+    return text;
+}
+
+// Lines of a text that begin so.
+static inline size_t count_lines(const char *text, const char *beginning)
+{
+    size_t n = 0, length = strlen(beginning);
+    for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+        n += !strncmp(p, beginning, length);
+    return n;
+}
+
+static inline size_t lines_measured(const char *folder)
+{
+    char *text = folder_file(folder, "measured");
+    size_t n = count_lines(text, "");
+    free(text);
+    return n;
+}
+
+static inline int64_t stored_count(const char *folder, enum trial_status status)
+{
+    struct store *store = opened_store("%s/job.db", folder);
+    int64_t counts[STATUS_COUNT];
+    struct error err;
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    store_close(store);
+    return counts[status];
+}
+
+// Fails unless the trial has this status and the part in its reason.
+static inline void expect_stored(const char *folder, const char *config, enum trial_status status, const char *reason)
+{
+    struct store *store = opened_store("%s/job.db", folder);
+    struct error err;
+    struct trial t;
+    if (store_find(store, config, &t, &err)) fail_msg("%s is not in the store", config);
+    if (t.status != status || !strstr(t.reason, reason))
+        fail_msg("%s is %s (%s), expected %s (%s)", config, status_name(t.status), t.reason, status_name(status),
+                 reason);
+    store_close(store);
+}
+
+#endif

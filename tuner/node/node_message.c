@@ -1,0 +1,80 @@
+// See node_message.h.
+#include "tuner/node/node_message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_SECONDS = 1000000 };
+
+#define MEMBER(type, member) RECORD_MEMBER(struct type, member)
+static const struct record_field probe_fields[] = {
+    {"path", MEMBER(node_probe, path)}, {"hash", MEMBER(node_probe, hash)}, {0}};
+static const struct record probe = {"a probe file", sizeof(struct node_probe), probe_fields, NULL};
+
+static const struct record_field welcome_fields[] = {
+    {"folder", MEMBER(node_welcome, folder)},
+    {"env", RECORD_PAIRS(struct node_welcome, env, env_count)},
+    {"beat", MEMBER(node_welcome, heartbeat), .low = 1e-3, .high = LONGEST_SECONDS},
+    {"patience", MEMBER(node_welcome, timeout), .low = 1e-3, .high = LONGEST_SECONDS},
+    {"probes", RECORD_RECORDS(struct node_welcome, probes, probe_count, probe)},
+    {0}};
+static const struct record_field start_fields[] = {
+    {"argv", RECORD_VALUES(struct node_start, argv, argv_count), .flags = RECORD_REQUIRED}, {0}};
+static const struct record_field ready_fields[] = {
+    {"shared", MEMBER(node_ready, shared), .flags = RECORD_ALWAYS},
+    {"cache", MEMBER(node_ready, cache), .flags = RECORD_REQUIRED},
+    {"have", RECORD_VALUES(struct node_ready, have, have_count), .flags = RECORD_ALWAYS},
+    {0}};
+static const struct record_field exit_fields[] = {
+    {"status", MEMBER(node_exit, status), .high = 65535, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"killed", MEMBER(node_exit, killed), .flags = RECORD_ALWAYS},
+    {0}};
+static const struct record_field state_fields[] = {{"stopped", MEMBER(node_state, stopped), .flags = RECORD_ALWAYS},
+                                                   {0}};
+static const struct record_field trouble_fields[] = {{"reason", MEMBER(node_trouble, reason)}, {0}};
+static const struct record_field file_fields[] = {
+    {"name", MEMBER(node_file, name)},
+    {"path", MEMBER(node_file, path)},
+    {"hash", MEMBER(node_file, hash)},
+    {"size", MEMBER(node_file, size), .low = -1, .high = 1e15, .fallback = -1},
+    {0}};
+#undef MEMBER
+
+static const struct {
+    enum frame_type type;
+    struct record record;
+} messages[] = {
+    {FRAME_WELCOME, {"the welcome", sizeof(struct node_welcome), welcome_fields, NULL}},
+    {FRAME_START, {"a start", sizeof(struct node_start), start_fields, NULL}},
+    {FRAME_READY, {"the answer to the welcome", sizeof(struct node_ready), ready_fields, NULL}},
+    {FRAME_EXIT, {"the end of a worker", sizeof(struct node_exit), exit_fields, NULL}},
+    {FRAME_STATE, {"the state of a worker", sizeof(struct node_state), state_fields, NULL}},
+    {FRAME_TROUBLE, {"a trouble", sizeof(struct node_trouble), trouble_fields, NULL}},
+    {FRAME_FILE, {"a file", sizeof(struct node_file), file_fields, NULL}},
+};
+
+static const struct record *record_of(enum frame_type type)
+{
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        if (messages[i].type == type) return &messages[i].record;
+    return NULL;
+}
+
+void node_message_put(struct frame_writer *w, enum frame_type type, uint32_t channel, const void *message)
+{
+    json_t *object = record_write(record_of(type), message);
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    frame_put(w, type, channel, text, strlen(text));
+    free(text);
+}
+
+int node_message_read(const struct frame *f, union node_message *out, struct arena *memory, struct error *err)
+{
+    const struct record *record = record_of(f->type);
+    if (!record) return 0;
+    json_t *object = json_parse(f->data, err);
+    int failed = object ? record_read(record, object, out, memory, err) : -1;
+    json_decref(object);
+    return failed;
+}

@@ -1,0 +1,52 @@
+// The messages between driver and agent (node_frame.h), each a struct. One table for each writes, reads and checks it.
+#ifndef SWEETSPOT_NODE_MESSAGE_H
+#define SWEETSPOT_NODE_MESSAGE_H
+
+#include "tuner/base/record.h"
+#include "tuner/node/node_frame.h"
+
+struct node_probe {
+    const char *path, *hash;
+};
+
+union node_message {
+    struct node_welcome {
+        const char *folder; // of the driver
+        const struct record_named_text *env;
+        const struct node_probe *probes; // files by which the agent proves that it sees the driver's
+        size_t env_count, probe_count;
+        double heartbeat, timeout; // s between heartbeats; of silence after which the driver is gone. NaN: the agent's
+    } welcome;
+    struct node_start {
+        const char *const *argv;
+        size_t argv_count;
+    } start;
+    struct node_ready {
+        bool shared;             // the driver's files are seen there
+        const char *cache;       // its folder
+        const char *const *have; // names of files in it
+        size_t have_count;
+    } ready;
+    struct node_exit {
+        int status; // of waitpid
+        bool killed;
+    } exit;
+    struct node_state {
+        bool stopped;
+    } state;
+    struct node_trouble {
+        const char *reason;
+    } trouble;
+    struct node_file {
+        const char *name, *path; // one of them: below the node's cache, or anywhere on the node
+        const char *hash;
+        int64_t size; // -1: unknown
+    } file;
+};
+
+// Puts the message of this type, which is one of the structs above.
+void node_message_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *message);
+// Reads what a frame holds; nothing for a type that has no message. -1 with a message where it is not one.
+int node_message_read(const struct frame *, union node_message *, struct arena *, struct error *);
+
+#endif
