@@ -152,18 +152,18 @@ static json_t *present; // the job's present kernel
 
 static json_t *problems_of(const json_t *request);
 
-// The job's baselines that are programs. They take as long as X=2, unless their function is called crash: then its name
-// is returned, and the worker has crashed.
+// The job's own baselines but for `current`. They take as long as X=2, unless their function is called crash: then its
+// name is returned, and the worker has crashed.
 static const char *add_programs(const json_t *request, json_t *to)
 {
     size_t i;
     json_t *each;
     json_array_foreach(json_object_get(request, "baselines"), i, each)
     {
-        if (!json_object_get(each, "timeout")) continue;
+        const char *name = json_get_string(each, "name", ""), *why = json_get_string(each, "reason", NULL);
+        if (!strcmp(json_get_string(each, "kind", ""), "operation") || !strcmp(name, "current")) continue;
         const json_t *problem = json_array_get(json_object_get(each, "problems"), 0),
                      *call = json_array_get(json_object_get(problem, "stages"), 0);
-        const char *name = json_get_string(each, "name", ""), *why = json_get_string(each, "reason", NULL);
         if (!why && !strcmp(json_get_string(call, "function", ""), "crash")) return name;
         json_t *timed = json_deep_copy(each);
         json_object_set_new(timed, "config", json_string("X=2,MODE=good"));
@@ -225,7 +225,7 @@ static json_t *job(const json_t *request)
                                "name", "cublas", "problems", "problem", 0, "time", 1.1e-3, "low", 1.0e-3, "high",
                                1.2e-3, "metrics", metrics, "missing", missing);
     const json_t *kernel = json_array_get(json_object_get(request, "baselines"), 0);
-    if (json_is_object(kernel) && !json_object_get(kernel, "timeout")) {
+    if (!strcmp(json_get_string(kernel, "name", ""), "current")) {
         json_decref(present);
         present = json_deep_copy(kernel);
         json_object_set(present, "config", json_object_get(kernel, "detail")); // by which times are known

@@ -46,7 +46,8 @@ struct compiler {
 struct comparison {
     const struct arguments *arguments;
     struct job *job;
-    char *new_source, folder[PATH_MAX];
+    const char *new_source;
+    char folder[PATH_MAX];
     struct compiler old, new;
     size_t identical, refused, same_figures, different;
 };
@@ -181,8 +182,8 @@ static void compare_answers(struct comparison *c, const json_t *old, const json_
 
 static json_t *request(struct comparison *c, const uint16_t *config, const char *arch, const char *source)
 {
-    char *own = c->job->source;
-    c->job->source = (char *)(uintptr_t)source;
+    const char *own = c->job->source;
+    c->job->source = source;
     json_t *request = request_compile(c->job, config, arch, NULL, c->folder),
            *defines = json_object_get(request, "defines");
     c->job->source = own;
@@ -256,9 +257,10 @@ static void compare_recorded(struct comparison *c)
 static void write_space(const struct comparison *c, const char *path)
 {
     struct error err;
-    char hash[2][HASH_TEXT_SIZE], *own = c->job->source, *space = gzip_read_file(path, NULL, &err);
+    const char *own = c->job->source;
+    char hash[2][HASH_TEXT_SIZE], *space = gzip_read_file(path, NULL, &err);
     if (!space) give_up(err.message);
-    c->job->source = (char *)(uintptr_t)c->arguments->old;
+    c->job->source = c->arguments->old;
     int failed = request_source_hash(c->job, hash[0], &err);
     c->job->source = own;
     if (failed || request_source_hash(c->job, hash[1], &err)) give_up(err.message);

@@ -1,4 +1,4 @@
-// A job's present kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
+// A job's current kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
 // whether the search finds it or not. And baselines that are programs.
 #include "tests/scripted.h"
 #include "tests/testing.h"
@@ -17,7 +17,11 @@ static char *write_job(const char *current)
                      "{ name = \"X\"; values = [1, 2, 3, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\", "
                      "\"wrong\"]; }");
     e2e_write(folder, "old.cu", "\n");
+    e2e_write(folder, "old.ptx", ".version 8.0\n.visible .entry k_old(\n)\n{\n}\n.entry k_other() { ret; }\n");
     e2e_write(folder, "broken.cu", "\n");
+    char *copy = text_format("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
+    assert_int_equal(system(copy), 0);
+    free(copy);
     free(more);
     return folder;
 }
@@ -50,6 +54,19 @@ TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
          "= "
          "\"f32\"; shape = [ \"N\" ]; direction = \"out\"; } ); };",
          "job.cfg:6: 'current' declares the output 'z', which the job does not have\n"},
+        {"current = { binary = \"old.ptx\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };", NULL},
+        {"current = { binary = \"old.ptx\"; entry = \"k_odl\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: unknown kernel 'k_odl'; did you mean 'k_old'? (known: k_old, k_other)\n"},
+        {"current = { binary = \"small\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: unknown kernel 'k_old' (known: k)\n"},
+        {"current = { binary = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "old.cu' has no kernel: it must be a cubin or PTX\n"},
+        {"current = { binary = \"old.ptx\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: 'current' lacks 'entry', the kernel's name\n"},
+        {"current = { binary = \"old.ptx\"; template = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ "
+         "64 "
+         "]; }; };",
+         "job.cfg:6: unknown setting 'template' in 'current'"},
         {"current = { entry = \"k\"; defines = { A = 3; }; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: setting 'defines' in 'current' was removed: write a '#define' into the source"},
     };
@@ -132,6 +149,27 @@ TEST(another_kernel_is_compiled_from_its_own_file)
     e2e_remove(folder);
 }
 
+// Both are measured without a compiler: the log names their files.
+TEST(a_binary_is_sent_as_it_is)
+{
+    char *folder = write_job(
+        "current = { binary = \"old.ptx\"; entry = \"k_old\"; launch = { grid = [ \"N / 2\" ]; block = [ 64 ]; }; };\n"
+        "baselines = ( { name = \"program\"; binary = \"old.ptx\"; entry = \"k_other\"; launch = { grid = [ 1 ]; block "
+        "= "
+        "[ "
+        "64 ]; }; } );");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && " WORKERS
+        " FAKE_LOG_FILES=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && grep -c old.ptx log",
+        folder);
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, " times current (95% interval ");
+    e2e_expect(r.out, " times program (95% interval ");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 TEST(one_that_is_wrong_is_named_and_left_out)
 {
     char *folder = write_job("current = { X = 2; MODE = \"wrong\"; };");
@@ -163,6 +201,9 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
         const char *baselines, *message; // NULL: it is sound
     } cases[] = {
         {PROGRAM("mine", "f"), NULL},
+        {"{ name = \"k\"; entry = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }", NULL},
+        {"{ name = \"k\"; template = \"old.cu\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }",
+         "job.cfg:6: a baseline lacks 'entry', the kernel's name\n"},
         {PROGRAM("mine", "f") ", " PROGRAM("mine", "g"), "job.cfg:6: there is another baseline 'mine'\n"},
         {PROGRAM("my baseline", "f"), "job.cfg:6: a baseline's name begins with a letter"},
         {"{ name = \"a\"; library = \"old.cu\"; }", "job.cfg:6: a baseline lacks 'function'\n"},

@@ -14,7 +14,7 @@ static json_t *facts_of(const char *path, struct job **job)
         .source_hash = "aa", .compiler = "nvrtc 13.0", .device = "NVIDIA H200", .arch = "sm_90a", .driver = "1"};
     if (job_load(path, job, &mistakes)) fail_msg("%s", path);
     if (job_build_space(*job, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    json_t *request = request_job(*job, 0, NULL, NULL, 1, &err), *facts;
+    json_t *request = request_job(*job, 0, NULL, 1, &err), *facts;
     if (!request) fail_msg("%s", err.message);
     facts = run_environment_facts(*job, request, &known, false);
     json_decref(request);

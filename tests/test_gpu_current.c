@@ -86,6 +86,48 @@ TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
     }
 }
 
+// Twice x, as PTX; the driver compiles it.
+static const char ptx[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".visible .entry k_old(.param .u32 n, .param .u64 x, .param .u64 y)\n{\n"
+    "    .reg .pred %p;\n    .reg .f32 %f;\n    .reg .b32 %r<5>;\n    .reg .b64 %d<4>;\n"
+    "    mov.u32 %r1, %ctaid.x;\n    mov.u32 %r2, %ntid.x;\n    mov.u32 %r3, %tid.x;\n"
+    "    mad.lo.s32 %r1, %r1, %r2, %r3;\n    ld.param.u32 %r4, [n];\n    setp.ge.s32 %p, %r1, %r4;\n    @%p ret;\n"
+    "    ld.param.u64 %d1, [x];\n    ld.param.u64 %d2, [y];\n    mul.wide.s32 %d3, %r1, 4;\n"
+    "    add.s64 %d1, %d1, %d3;\n    add.s64 %d2, %d2, %d3;\n    ld.f32 %f, [%d1];\n    add.f32 %f, %f, %f;\n"
+    "    st.f32 [%d2], %f;\n    ret;\n}\n";
+
+#define LAUNCH "launch = { grid = [ \"ceil_div(N, 128)\" ]; block = [ 128 ]; };"
+
+// The cubin is what the compiler made of the job's own kernel.
+TEST(binaries_and_other_kernels_are_verified_and_timed)
+{
+    NEEDS_GPU();
+    char *folder =
+        write_job("current = { binary = \"old.ptx\"; entry = \"k_old\"; " LAUNCH " };\n"
+                  "baselines = ( { name = \"cubin\"; binary = \"old.cubin\"; entry = \"twice\"; " LAUNCH " },\n"
+                  "{ name = \"source\"; template = \"old.cu\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ "
+                  "1024 ]; }; },\n"
+                  "{ name = \"damaged\"; binary = \"damaged.ptx\"; entry = \"k_old\"; " LAUNCH " } );",
+                  "y[i] = 2 * x[i];");
+    e2e_write(folder, "old.ptx", ptx);
+    e2e_write(folder, "damaged.ptx", ".version 7.8\n.target sm_80\n.entry k_old() { nonsense; }\n");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && grep -v '^current\\|^baselines\\|^{' job.cfg >first.cfg && $BIN/sweetspot check first.cfg --compile "
+        "1 "
+        "--cache first && cp $(find first -name '*.cubin' | head -n 1) old.cubin && $BIN/sweetspot check job.cfg && "
+        "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1",
+        folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    static const char *const expected[] = {" times current (95% interval ", " times cubin (95% interval ",
+                                           " times source (95% interval ",
+                                           "baseline damaged: not available: cannot compile the PTX"};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) e2e_expect(r.out, expected[i]);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 // Half the registers: the same results, and another kernel, whose registers are in the store.
 TEST(an_option_is_tuned_like_any_parameter)
 {

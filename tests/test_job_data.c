@@ -64,7 +64,7 @@ static struct job *sound_job(const char *arguments)
 // The request's part of problem 0; NULL with a message. A new reference.
 static json_t *problem_of(const struct job *job, struct error *err)
 {
-    json_t *request = request_job(job, 0, NULL, NULL, 1, err);
+    json_t *request = request_job(job, 0, NULL, 1, err);
     json_t *problem = json_incref(json_array_get(json_object_get(request, "problems"), 0));
     json_decref(request);
     return problem;
@@ -300,7 +300,7 @@ static void members_that_cannot_be_are_refused_by_name(void **state)
 static char *hash_of_reference(const struct job *job)
 {
     struct error err;
-    json_t *request = request_job(job, 0, NULL, NULL, 1, &err);
+    json_t *request = request_job(job, 0, NULL, 1, &err);
     if (!request) fail_msg("%s", err.message);
     char *hash = text_copy(json_get_string(json_object_get(request, "reference"), "hash", ""));
     json_decref(request);
@@ -315,9 +315,9 @@ static void a_reference_library_counts_by_what_it_holds(void **state)
     char *copy = text_format("%s/lib.so", folder), *command = text_format("cp %s/reference_library.so %s", bin, copy),
          *longer = text_format("echo >>%s", copy);
     assert_int_equal(system(command), 0);
-    job->reference.kind = REFERENCE_LIBRARY;
-    job->reference.library = copy;
-    job->reference.function = text_copy("scale_reference");
+    job->reference.kind = IMPLEMENTATION_LIBRARY;
+    job->reference.path = copy;
+    job->reference.functions[FUNCTION_RESULT] = "scale_reference";
     char *first = hash_of_reference(job), *same = hash_of_reference(job);
     assert_int_equal(strlen(first), 32);
     assert_string_equal(first, same);
@@ -330,6 +330,7 @@ static void a_reference_library_counts_by_what_it_holds(void **state)
     free(command);
     free(longer);
     free(bin);
+    free(copy);
     job_free(job);
 }
 

@@ -425,7 +425,7 @@ static void expressions_are_described_with_every_function_operator_and_name(void
 static int setup(void **state)
 {
     (void)state;
-    static const char *const files[] = {"axpy.cu", "simple.cu", "expected.npy", "libmine.so"};
+    static const char *const files[] = {"axpy.cu", "axpy.cubin", "simple.cu", "expected.npy", "libmine.so"};
     folder = e2e_folder("settings");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) e2e_write(folder, files[i], "\n");
     page = text_read_file(PAGE, NULL);

@@ -142,7 +142,8 @@ static void functions_that_crash_end_or_hang_are_named_and_the_worker_lives(void
 }
 
 static const char program[] =
-    "{\"name\":\"mine\",\"detail\":\"f\",\"timeout\":%s,\"problems\":[{\"problem\":0,\"stages\":[{\"library\":"
+    "{\"kind\":\"library\",\"name\":\"mine\",\"detail\":\"f\",\"timeout\":%s,\"problems\":[{\"problem\":0,\"stages\":[{"
+    "\"library\":"
     "\"%s/reference_library.so\",\"function\":\"%s\",%s\"args\":[{\"scalar\":\"i32\",\"value\":16},{\"scalar\":\"f32\","
     "\"value\":2},{\"buffer\":\"x\"},{\"buffer\":\"y\"}],\"sizes\":[16]}]}]}";
 

@@ -13,7 +13,8 @@ static void set_up(struct workload *w, struct device_problem *p, const char *fol
     memset(w, 0, sizeof *w);
     memset(p, 0, sizeof *p);
     w->operation = operation_find("iamax", NULL);
-    w->request = json_pack("{s:{s:s}}", "reference", "cache", folder);
+    record_clear(&implementation_request_record, &w->reference);
+    w->reference.cache = folder;
     static const char *const names[] = {"x", "value", "index"};
     static const enum element types[] = {ELEMENT_F32, ELEMENT_F32, ELEMENT_I64};
     for (int i = 0; i < 3; i++) {
@@ -73,7 +74,6 @@ TEST(kept_values_come_back_for_the_same_data_and_no_other)
     assert_true(reference_cache_read(path, &w, &p, back));
     assert_int_equal(truncate(path, 20), 0); // cut off
     assert_false(reference_cache_read(path, &w, &p, back));
-    json_decref(w.request);
     e2e_remove(folder);
 }
 
@@ -85,10 +85,8 @@ TEST(what_has_no_checksum_is_not_kept)
     set_up(&w, &p, "somewhere");
     p.buffers.list[1].direction = DIRECTION_INOUT; // its old contents may matter
     assert_false(reference_cache_path(&w, &p, path));
-    json_decref(w.request);
     set_up(&w, &p, "");
     assert_false(reference_cache_path(&w, &p, path));
-    json_decref(w.request);
 }
 
 static void count(void *user, int64_t begin, int64_t end)

@@ -58,15 +58,15 @@ static void scan(struct source_scan *to, const struct job *job, const char *path
 void check_open(struct check *c, const struct job *job, const struct device_limits *limits, const char *arch)
 {
     *c = (struct check){.job = job, .limits = limits, .arch = arch};
-    const struct reference *r = &job->reference;
-    bool own = r->kind == REFERENCE_KERNEL && r->source && (!job->source || strcmp(r->source, job->source) != 0);
+    const struct implementation *r = &job->reference;
+    bool own = r->kind == IMPLEMENTATION_KERNEL && (!job->source || strcmp(r->path, job->source) != 0);
     if (job->source) scan(&c->template, job, job->source, NULL);
     for (size_t s = 0; s < job->stage_count; s++) {
         source_scan_text(&c->template, job->stages[s].entry);
         for (size_t i = 0; i < job->stages[s].define_count; i++)
             source_scan_text(&c->template, job->stages[s].defines[i].value);
     }
-    if (own) scan(&c->reference, job, r->source, r->stage.entry);
+    if (own) scan(&c->reference, job, r->path, r->stage.entry);
     source_scan_finish(&c->template);
     source_scan_finish(&c->reference);
 }

@@ -67,11 +67,10 @@ static void check_constant(struct check *c, struct location at, const struct buf
 void check_constants(struct check *c, const uint16_t *config, const struct signatures *all)
 {
     const struct job *job = c->job;
-    const struct stage *stages = config ? job->stages : &job->reference.stage;
-    const char *source = config ? job->source : job->reference.source;
+    const struct stage own = job_stage_of(job, &job->reference), *stages = config ? job->stages : &own;
+    const char *source = config ? job->source : job->reference.path;
     size_t count = config ? job->stage_count : 1, total = 0;
     size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
-    if (!config && !job->reference.stage.argument_count) stages = job->stages;
     for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
     if (total > CONSTANT_MEMORY)
         check_add(&c->mistakes, job_location(job, config ? "kernel.template" : "reference.template"),

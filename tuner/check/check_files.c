@@ -4,6 +4,7 @@
 
 #include "kernels/npy.h"
 #include "tuner/base/base.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/shared_library.h"
 #include "tuner/check/check.h"
@@ -64,39 +65,71 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
     }
 }
 
-// The functions of one library that the job names. A source is built later, and the compiler names missing functions.
-static void check_functions(struct check *c, const char *library, struct location at, size_t count,
-                            const char *const *functions, const struct location *locations)
+// The functions of a library that the job names. What is a source is built later (the compiler says what it lacks).
+static void check_library(struct check *c, const struct implementation *m)
 {
     struct shared_library l;
-    if (shared_library_is_source(library)) return;
-    const char *wrong = shared_library_read(&l, library);
-    if (wrong) check_add(&c->mistakes, at, "'%s' %s", library, wrong);
-    for (size_t i = 0; i < count && !wrong; i++) {
-        char *lack = functions[i] ? shared_library_lacks(&l, library, functions[i]) : NULL;
-        if (lack) check_add(&c->mistakes, locations[i], "%s", lack);
+    if (implementation_is_built(m)) return;
+    const char *wrong = shared_library_read(&l, m->path);
+    if (wrong) check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' %s", m->path, wrong);
+    for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS && !wrong; i++) {
+        char *lack = m->functions[i] ? shared_library_lacks(&l, m->path, m->functions[i]) : NULL;
+        if (lack)
+            check_add(&c->mistakes, job_location(c->job, "%s.%s", m->setting, implementation_functions[i]), "%s", lack);
         free(lack);
     }
     shared_library_release(&l);
 }
 
-static void check_libraries(struct check *c)
+// Adds a name of `length` characters to a list that ends with NULL.
+static void add_name(char ***names, size_t *count, const char *name, size_t length)
 {
-    const struct job *job = c->job;
-    const struct reference *r = &job->reference;
-    const char *const functions[] = {r->function, r->generate, r->verify};
-    const struct location locations[] = {job_location(job, "reference.function"),
-                                         job_location(job, "reference.generate"),
-                                         job_location(job, "reference.verify")};
-    if (r->kind == REFERENCE_LIBRARY)
-        check_functions(c, r->library, job_location(job, "reference.library"), 3, functions, locations);
-    for (size_t i = 0; i < job->baseline_count; i++) {
-        const struct job_baseline *b = &job->baselines[i];
-        const struct location own[] = {job_location(job, "baselines[%zu].function", i),
-                                       job_location(job, "baselines[%zu].init", i)};
-        check_functions(c, b->library, job_location(job, "baselines[%zu].library", i), 2,
-                        (const char *const[]){b->function, b->init}, own);
+    *names = memory_grow(*names, *count + 2, sizeof **names);
+    (*names)[(*count)++] = text_format("%.*s", (int)length, name);
+    (*names)[*count] = NULL;
+}
+
+// The kernels of a cubin, each of which has a section ".text.NAME", or of PTX, where ".entry" comes before the name.
+static char **kernels_of(const char *image, size_t size)
+{
+    static const char section_prefix[] = ".text.", directive[] = ".entry";
+    char **names = memory_new(1, sizeof *names);
+    struct elf_file e;
+    Elf64_Shdr section;
+    size_t count = 0;
+    bool binary = !elf_open(&e, image, size);
+    for (size_t i = 0; binary && elf_section(&e, i, &section); i++) {
+        const char *name = elf_text(&e, &e.names, section.sh_name);
+        if (name && !strncmp(name, section_prefix, strlen(section_prefix)))
+            add_name(&names, &count, name + strlen(section_prefix), strlen(name) - strlen(section_prefix));
     }
+    for (const char *at = image; !binary && (at = strstr(at, directive));) {
+        at += strlen(directive);
+        at += strspn(at, " \t\n");
+        size_t length = strcspn(at, " \t\n(");
+        if (length) add_name(&names, &count, at, length);
+    }
+    return names;
+}
+
+// A cubin or PTX must have the kernel, under the name that compiled code has for it.
+static void check_binary(struct check *c, const struct implementation *m)
+{
+    size_t size = 0;
+    char *image = text_read_file(m->path, &size), **names = image ? kernels_of(image, size) : NULL;
+    bool found = false;
+    for (size_t i = 0; names && names[i]; i++) found |= !strcmp(names[i], m->stage.entry);
+    if (names && !*names) {
+        check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting),
+                  "'%s' has no kernel: it must be a cubin or PTX", m->path);
+    } else if (names && !found) {
+        char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names);
+        check_add(&c->mistakes, job_location(c->job, "%s.entry", m->setting), "%s", text);
+        free(text);
+    }
+    for (size_t i = 0; names && names[i]; i++) free(names[i]);
+    free(names);
+    free(image);
 }
 
 // The command is not run. Its first word, where it is a plain one, must be a program.
@@ -129,25 +162,33 @@ static void check_constant_fills(struct check *c)
     }
 }
 
-void check_files(struct check *c)
+// .npy files with the values of the outputs.
+static void check_expected(struct check *c, const struct implementation *m)
 {
     const struct job *job = c->job;
-    const struct reference *r = &job->reference;
-    check_constant_fills(c);
-    for (size_t s = 0; s < job->stage_count; s++) check_fills(c, s, &job->stages[s]);
-    for (size_t i = 0; i < r->file_count; i++)
-        for (size_t b = 0; b < job->buffer_count; b++)
-            if (!strcmp(job->buffers[b].name, r->files[i].buffer))
-                check_values(c, job_location(job, "reference.files.%s", r->files[i].buffer), r->files[i].path,
-                             &job->buffers[b]);
-    for (size_t b = 0; b < job->buffer_count && r->kind == REFERENCE_NPY; b++) {
+    for (size_t b = 0; b < job->buffer_count; b++) {
         const struct buffer *buffer = &job->buffers[b];
         bool output = buffer->direction == DIRECTION_OUT || buffer->direction == DIRECTION_INOUT, given = false;
-        for (size_t i = 0; i < r->file_count; i++) given |= !strcmp(buffer->name, r->files[i].buffer);
+        for (size_t i = 0; i < m->binding_count; i++) {
+            if (strcmp(buffer->name, m->bindings[i].role) != 0) continue;
+            given = true;
+            check_values(c, job_location(job, "%s.files.%s", m->setting, buffer->name), m->bindings[i].name, buffer);
+        }
         if (output && !given)
-            check_add(&c->mistakes, job_location(job, "reference.files"),
+            check_add(&c->mistakes, job_location(job, "%s.files", m->setting),
                       "no file has the expected values of buffer '%s'", buffer->name);
     }
-    if (r->kind == REFERENCE_COMMAND) check_command(c);
-    check_libraries(c);
+}
+
+void check_files(struct check *c)
+{
+    const struct implementation *m;
+    check_constant_fills(c);
+    for (size_t s = 0; s < c->job->stage_count; s++) check_fills(c, s, &c->job->stages[s]);
+    for (size_t i = 0; (m = job_implementation(c->job, i)); i++) {
+        if (m->kind == IMPLEMENTATION_FILES) check_expected(c, m);
+        if (m->kind == IMPLEMENTATION_LIBRARY) check_library(c, m);
+        if (m->kind == IMPLEMENTATION_COMMAND) check_command(c);
+        if (m->kind == IMPLEMENTATION_BINARY) check_binary(c, m);
+    }
 }

@@ -11,36 +11,22 @@ static bool reads(const struct expr *e, int slot)
     return false;
 }
 
-static bool map_reads(const struct tensor_map *m, int slot)
-{
-    bool found = reads(m->swizzle, slot) || reads(m->promotion, slot);
-    for (size_t i = 0; i < m->rank; i++)
-        found |= reads(m->view[i], slot) || reads(m->stride[i], slot) || reads(m->box[i], slot);
-    return found;
-}
+struct slot_search {
+    int slot;
+    bool found;
+};
 
-static bool stage_reads(const struct stage *s, int slot)
+static void look(void *user, struct expr *e)
 {
-    bool found = reads(s->when, slot) || reads(s->shared, slot) || reads(s->overlap, slot);
-    for (int i = 0; i < 3; i++)
-        found |= reads(s->grid[i], slot) || reads(s->block[i], slot) || reads(s->cluster[i], slot);
-    for (size_t i = 0; i < s->argument_count; i++) {
-        const struct argument *a = &s->arguments[i];
-        found |= reads(a->value, slot) || (a->map && map_reads(a->map, slot));
-        for (size_t k = 0; k < a->member_count; k++) found |= reads(a->members[k].value, slot);
-    }
-    for (size_t i = 0; i < s->role_count; i++) found |= reads(s->roles[i].value, slot);
-    for (size_t i = 0; i < s->repeat.loop_count; i++) {
-        const struct stage_loop *l = &s->repeat.loops[i];
-        found |= reads(l->from, slot) || reads(l->holds, slot) || reads(l->next, slot);
-    }
-    return found;
+    struct slot_search *s = user;
+    s->found |= reads(e, s->slot);
 }
 
 bool check_launch_reads(const struct job *job, int slot)
 {
-    for (size_t s = 0; s < job->stage_count; s++)
-        if (stage_reads(&job->stages[s], slot)) return true;
+    struct slot_search search = {slot, false};
+    for (size_t s = 0; s < job->stage_count; s++) stage_each_expression(&job->stages[s], look, &search);
+    if (search.found) return true;
     for (size_t d = 0; d < job->derived_count; d++) // a derived name cannot read itself, nor a later one
         if (reads(job->derived[d].value, slot) && check_launch_reads(job, job->derived[d].slot)) return true;
     return false;

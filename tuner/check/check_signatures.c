@@ -24,7 +24,9 @@ static int ask_unit(struct check *c, struct worker *w, const uint16_t *config, j
 
 static int ask(struct check *c, struct worker *w, const uint16_t *config, const char *folder, struct error *err)
 {
-    json_t *request = request_compile(c->job, config, c->arch, NULL, folder), *unit;
+    json_t *request = config ? request_compile(c->job, config, c->arch, NULL, folder)
+                             : request_implementation(c->job, &c->job->reference, c->arch, folder),
+           *unit;
     int failed = 0;
     size_t i;
     if (!json_object_get(request, "units")) return ask_unit(c, w, config, request, 0, folder, err);
@@ -77,7 +79,7 @@ int check_signatures(struct check *c, char *const *compiler, struct error *err)
     if (work_folder_make("check", folder, err)) return -1;
     if (!(failed = worker_start(&w, "compiler", compiler, err)) && c->job->source)
         failed = ask_candidates(c, &w, folder, err);
-    if (!failed && c->job->reference.kind == REFERENCE_KERNEL) failed = ask(c, &w, NULL, folder, err);
+    if (!failed && c->job->reference.kind == IMPLEMENTATION_KERNEL) failed = ask(c, &w, NULL, folder, err);
     worker_release(&w);
     work_folder_remove(folder);
     return failed;

@@ -38,25 +38,21 @@ static const struct option_spec specs[] = {
 enum { MAX_WORKERS = 64 };
 
 struct sample {
-    bool reference, present; // the job's reference kernel, its present kernel: no candidate
-    size_t number;           // among the samples
+    const struct implementation *own; // no candidate, but the reference or a baseline; NULL: a configuration
+    size_t number;                    // among the samples
     uint16_t config[SPACE_MAX_PARAMETERS];
 };
 
 // Whether it failed. `brief`: says nothing of what compiles.
 static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, bool brief)
 {
-    char *text = s->reference ? text_copy("the reference")
-                 : s->present ? text_copy("the current kernel")
-                              : space_text(job->space, s->config);
+    char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     size_t i;
     json_t *entry;
     if (strcmp(status, "ok")) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
-        char *first = compile_first_error(reason, s->reference                        ? job->reference.source
-                                                  : s->present && job->current.source ? job->current.source
-                                                                                      : job->source);
+        char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->source);
         printf("%s  %s\n%s", status, text, first);
         if (hint) printf("    hint: %s\n", hint);
         free(first);
@@ -92,15 +88,17 @@ static json_t *lost(const struct worker *w, bool late, const struct error *why)
                      "reason", text.message);
 }
 
-// Compiles the reference and the present kernel, if the job has them, and the samples, one worker per core. A NULL
+// Compiles the kernels of the reference and of baselines, and the samples, one worker per core. A NULL
 // cache: none. Returns how many fail, or -1.
 static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
                                const char *cache, struct error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
-    uint64_t reference = job->reference.kind == REFERENCE_KERNEL, own = reference + job->current.own.given, sent = 0,
-             done = 0;
+    const struct implementation *kernels[2 + JOB_MAX_BASELINES], *m;
+    uint64_t own = 0, sent = 0, done = 0;
+    for (size_t i = 0; (m = job_implementation(job, i)); i++)
+        if (m->kind == IMPLEMENTATION_KERNEL || m->kind == IMPLEMENTATION_CONFIGURATION) kernels[own++] = m;
     uint64_t samples = own + chosen->count;
     struct worker pool[MAX_WORKERS];
     struct sample current[MAX_WORKERS];
@@ -120,14 +118,12 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
         int n = 0;
         for (size_t i = 0; i < workers && i < samples; i++) {
             if (!busy[i] && sent < samples) {
-                current[i].reference = sent < reference;
-                current[i].present = !current[i].reference && sent < own;
+                current[i].own = sent < own ? kernels[sent] : NULL;
                 current[i].number = sent - own;
                 if (sent >= own) space_get(job->space, chosen->index[current[i].number], current[i].config);
-                json_t *request = current[i].present
-                                      ? request_compile_current(job, arch, cache ? cache : "")
-                                      : request_compile(job, current[i].reference ? NULL : current[i].config, arch,
-                                                        NULL, cache ? cache : "");
+                const char *folder = cache ? cache : "";
+                json_t *request = current[i].own ? request_implementation(job, current[i].own, arch, folder)
+                                                 : request_compile(job, current[i].config, arch, NULL, folder);
                 if (!cache) json_object_del(request, "cache");
                 worker_send(&pool[i], request);
                 limit[i] = clock_now() + job->compile_timeout + COMPILE_GRACE;
@@ -150,7 +146,7 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
             }
             if (got > 0) {
                 failed += print_compiled(job, &current[i], answer, brief);
-                if (!current[i].reference && !current[i].present)
+                if (!current[i].own)
                     check_samples_compiled(chosen, current[i].number, json_get_string(answer, "cubin", NULL));
                 json_decref(answer);
                 busy[i] = false;
@@ -179,7 +175,7 @@ static int check_problems(const struct job *job, const struct device_limits *lim
         printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name,
                p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
     }
-    json_t *request = request_job(job, limits->memory_bytes, NULL, NULL, 1, err);
+    json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
     if (!request) return -1;
     json_decref(request);
     uint16_t config[SPACE_MAX_PARAMETERS];
@@ -228,7 +224,7 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
         if (wanted && !status) status = EXIT_ENVIRONMENT;
     } else if (!status && !wanted) {
         printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
-               c->job->reference.kind == REFERENCE_KERNEL ? " and the reference" : "");
+               c->job->reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
     }
     check_samples_release(&samples);
     free(folder);
@@ -258,8 +254,7 @@ static int run(void)
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
     }
-    const struct operation *op =
-        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const struct operation *op = job_operation(job);
     if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     fflush(stdout);

@@ -191,7 +191,7 @@ static void add_fallback(struct session *session, json_t *sections)
     const struct job *job = session->job;
     struct error err = {""};
     struct trial trial;
-    if (!job->fallback.given) return;
+    if (!job->fallback.kind) return;
     char *config = space_text(job->space, job->fallback.config), *prefix = header_prefix(job->name);
     int missing = store_find(session->store, config, &trial, &err);
     json_t *section =

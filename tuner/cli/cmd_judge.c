@@ -44,8 +44,7 @@ static int replace_template(struct job *job, const char *path)
         fprintf(stderr, "sweetspot: cannot read '%s': %s\n", path, strerror(errno));
         return EXIT_USAGE;
     }
-    free(job->source);
-    job->source = text_copy(absolute);
+    job->source = arena_copy(&job->memory, absolute);
     free(absolute);
     return 0;
 }
@@ -65,11 +64,8 @@ static int replace_entry(struct job *job, const char *entry)
         }
         kernel = s;
     }
-    for (size_t i = 0; i < job->stage_count; i++) {
-        if (job->stages[i].operation) continue;
-        free(job->stages[i].entry);
-        job->stages[i].entry = text_copy(entry);
-    }
+    for (size_t i = 0; i < job->stage_count; i++)
+        if (!job->stages[i].operation) job->stages[i].entry = entry;
     return 0;
 }
 
@@ -87,7 +83,7 @@ static char *join_settings(const struct option_list *set)
 
 static int check_job(const struct judge_options *o, const struct job *job)
 {
-    if (!job->verify.enabled || job->reference.kind == REFERENCE_NONE) {
+    if (!job->verify.enabled || job->reference.kind == IMPLEMENTATION_NONE) {
         fprintf(stderr, "sweetspot: %s: judging a kernel needs a reference: add one to the job file\n", o->job);
         return EXIT_USAGE;
     }

@@ -158,7 +158,7 @@ static void print_table(const struct comparison *c)
         printf("%s trial %" PRId64 "  %s\n", i ? "       " : "tie with", final->ties[i], known ? trial.config : "");
     }
     if (job_compute_class(job)) {
-        const struct operation *op = operation_find(job->reference.operation, NULL);
+        const struct operation *op = job_operation(job);
         printf("compute class: %s%s\n", job_compute_class(job),
                strcmp(job_compute_class(job), op->classes[0]) ? "; do not compare with results of other classes" : "");
     }

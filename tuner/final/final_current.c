@@ -10,13 +10,15 @@ static bool is_current(const struct final_run *f, const struct final_candidate *
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     return !strcmp(c->binary, PROTOCOL_NVRTC) && !space_parse(f->with.job->space, c->candidate.config, config, NULL) &&
-           !memcmp(config, f->with.job->current.own.config, space_parameter_count(f->with.job->space) * sizeof *config);
+           !memcmp(config, job_current(f->with.job)->config,
+                   space_parameter_count(f->with.job->space) * sizeof *config);
 }
 
 bool final_has_current(struct final_run *f, const struct final_request *request)
 {
     size_t sure = request->candidate_count;
-    if (!f->with.job->current.own.given || f->with.job->current.source) return false;
+    const struct implementation *current = job_current(f->with.job);
+    if (!current || current->kind != IMPLEMENTATION_CONFIGURATION) return false;
     if (f->process || f->with.pool->replay) return f->current != 0; // as in the first process
     if (request->places >= 0 && (size_t)request->places < sure) sure = (size_t)request->places;
     for (size_t i = 0; i < sure; i++)

@@ -7,22 +7,6 @@
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/verify.h"
 
-static int enqueue(void *self, int64_t shift, struct error *err)
-{
-    struct baseline_part *part = self;
-    struct operation_problem p = part->problem->operation;
-    const struct operation_role *role = part->workload->operation->roles;
-    for (int i = 0; role[i].name; i++)
-        if (p.operand[i].device) p.operand[i].device += (uint64_t)shift;
-    return part->about->run(&part->workload->operations, &p, part->state, err);
-}
-
-struct work baseline_work(struct baseline *b, size_t problem)
-{
-    if (b->kernel) return pipeline_work(&b->pipeline, problem);
-    return (struct work){.enqueue = enqueue, .self = &b->parts[problem]};
-}
-
 bool baseline_same_result(const struct baseline *b)
 {
     return b->kernel || (b->about && b->about->same_result);
@@ -33,31 +17,11 @@ const char *baseline_detail(const struct baseline *b)
     return b->kernel ? b->request.detail : b->detail;
 }
 
-bool baseline_does(const struct baseline *b, size_t problem)
+static int open_one(struct baseline *b, struct workload *w, struct error *err)
 {
-    return b->kernel ? pipeline_does(&b->pipeline, problem) : b->parts && b->parts[problem].ready;
-}
-
-static int prepare(struct baseline *b, struct workload *w, struct error *err)
-{
-    b->parts = memory_try(w->problem_count, sizeof *b->parts, err);
-    if (!b->parts) return -1;
+    if (b->kernel) return pipeline_open(&b->pipeline, w, b->kernel, err);
     if (!b->about) return error_set(err, "the job's reference has no baseline '%s'", b->name);
-    for (size_t k = 0; k < w->problem_count; k++) {
-        struct baseline_part *part = &b->parts[k];
-        *part = (struct baseline_part){w, b->about, &w->problems[k], NULL, false};
-        if (!w->problems[k].tune) continue;
-        if (b->about->prepare) {
-            int failed = b->about->prepare(&w->operations, &w->problems[k].operation, &part->state, b->detail, err);
-            if (failed) return failed;
-        }
-        part->ready = true;
-        struct work work = baseline_work(b, k);
-        int failed = work.enqueue(work.self, 0, err);
-        if (!failed) failed = cuda_sync(w->cuda, err);
-        if (failed) return failed;
-    }
-    return 0;
+    return pipeline_open_operation(&b->pipeline, w, b->about, b->detail, err);
 }
 
 // A program may take so long and no longer, with `begin`.
@@ -85,20 +49,16 @@ int baselines_open(struct baselines *all, struct workload *w, const json_t *list
     {
         struct baseline *b = &all->list[all->count++];
         struct error why = {""};
-        record_clear(&baseline_request_record, &b->request);
-        if (json_is_string(each)) // a library's
-            b->request.candidate.name = arena_copy(&all->memory, json_string_value(each));
-        else if (record_read(&baseline_request_record, each, &b->request, &all->memory, err))
-            return -1;
+        if (record_read(&implementation_request_record, each, &b->request, &all->memory, err)) return -1;
         b->name = b->request.candidate.name;
         if (!*b->name) return error_set(err, "entry %zu of 'baselines' has no name", i);
-        b->kernel = json_is_object(each) ? &b->request.candidate : NULL;
-        b->program = b->kernel && !*b->kernel->cubin;
+        b->kernel = b->request.kind == IMPLEMENTATION_OPERATION ? NULL : &b->request.candidate;
+        b->program = b->request.kind == IMPLEMENTATION_LIBRARY;
         b->about = w->operation && !b->kernel ? operation_baseline(w->operation, b->name) : NULL;
         bool known = *b->request.reason;
         if (known) error_set(&why, "%s", b->request.reason);
         limit(b, true);
-        int failed = known ? -1 : b->kernel ? pipeline_open(&b->pipeline, w, b->kernel, &why) : prepare(b, w, &why);
+        int failed = known ? -1 : open_one(b, w, &why);
         limit(b, false);
         if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
@@ -112,14 +72,7 @@ int baselines_open(struct baselines *all, struct workload *w, const json_t *list
 
 void baselines_release(struct baselines *all)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        struct baseline *b = &all->list[i];
-        for (size_t k = 0; b->parts && k < all->workload->problem_count; k++)
-            if (b->parts[k].state && b->about->release)
-                b->about->release(&all->workload->operations, b->parts[k].state);
-        free(b->parts);
-        if (b->kernel) pipeline_release(&b->pipeline);
-    }
+    for (size_t i = 0; i < all->count; i++) pipeline_release(&all->list[i].pipeline);
     free(all->list);
     arena_release(&all->memory);
     memset(all, 0, sizeof *all);
@@ -132,7 +85,7 @@ struct baseline *baselines_find(struct baselines *all, const char *name)
     return NULL;
 }
 
-// A trial of the present kernel, or of a program. Its times are the problems' of the answer, where it passes.
+// A trial of the current kernel, or of a program. Its times are the problems' of the answer, where it passes.
 static int try_kernel(struct baselines *all, struct baseline *b, struct baseline_answer *to, struct error *err)
 {
     struct workload *w = all->workload;
@@ -165,7 +118,7 @@ static int try_kernel(struct baselines *all, struct baseline *b, struct baseline
 static int measure(struct baselines *all, struct baseline *b, size_t k, struct problem_answer *to, struct error *err)
 {
     struct workload *w = all->workload;
-    struct work work = baseline_work(b, k);
+    struct work work = pipeline_work(&b->pipeline, k);
     struct measurement times;
     struct measure_subject subject = verify_subject(w, k, &work, false);
     struct error reason;

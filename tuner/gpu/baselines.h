@@ -1,5 +1,5 @@
 // What candidates are compared with: entries of the final, and the figures that progress is shown against. The
-// libraries' own versions of an operation, made ready for each tuned problem; and the job's present kernel and programs
+// libraries' own versions of an operation, made ready for each tuned problem; and the job's current kernel and programs
 // of the user's, which go through all the checks of a trial.
 #ifndef SWEETSPOT_GPU_BASELINES_H
 #define SWEETSPOT_GPU_BASELINES_H
@@ -8,25 +8,16 @@
 #include "tuner/gpu/pipeline.h"
 #include "tuner/protocol/job_message.h"
 
-struct baseline_part {
-    struct workload *workload;
-    const struct operation_baseline *about;
-    struct device_problem *problem;
-    void *state; // the baseline's own
-    bool ready;
-};
-
 struct baseline {
-    struct baseline_request request;
+    struct implementation_request request;
     const char *name;                       // of the request
     const struct operation_baseline *about; // NULL: unknown, or a kernel
-    const struct candidate *kernel;         // of the request: the present kernel, or a program; or NULL
+    const struct candidate *kernel;         // of the request: the current kernel, or a program; or NULL
     bool program;                           // a function of the user's
     bool deterministic;                     // of the job, while baseline_allow_differences() holds
-    struct pipeline pipeline;               // of the kernel
-    char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
-    char detail[OPERATION_DETAIL_MAX];      // of a library
-    struct baseline_part *parts;            // by problem
+    struct pipeline pipeline;
+    char reason[ERROR_MESSAGE_MAX];    // why it is not available; "" if it is
+    char detail[OPERATION_DETAIL_MAX]; // of a library
 };
 
 struct baselines {
@@ -45,11 +36,8 @@ struct baseline *baselines_find(struct baselines *, const char *name);
 // Whether it does the same as a candidate, and so can be right or wrong.
 bool baseline_same_result(const struct baseline *);
 const char *baseline_detail(const struct baseline *); // which one it is
-bool baseline_does(const struct baseline *, size_t problem);
 // Programs may differ from run to run, as libraries may: calls with `begin` and without it enclose their runs.
 void baseline_allow_differences(struct baseline *, struct workload *, bool begin);
-// Only of a problem that it does.
-struct work baseline_work(struct baseline *, size_t problem);
 // Measures every baseline on the tuned problems: as many answers as there are baselines, which live as long as these.
 // NULL after a failure.
 struct baseline_answer *baselines_measure(struct baselines *, struct error *err);

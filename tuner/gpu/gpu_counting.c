@@ -134,16 +134,10 @@ json_t *gpu_counting_describe(const struct gpu_counting *c)
 
 // One candidate on one problem: what counters_measure calls a candidate.
 struct unit {
-    size_t trial, problem;      // index in the request, in the workload
-    struct pipeline_part *part; // NULL: a library's
-    struct work baseline;       // then this
-    double *values;             // its rows; NULL until counted
+    size_t trial, problem; // index in the request, in the workload
+    struct pipeline_part *part;
+    double *values; // its rows; NULL until counted
 };
-
-static size_t stage_count(const struct unit *u)
-{
-    return u->part ? u->part->stage_count : 1;
-}
 
 struct count_batch {
     struct gpu_counting *c;
@@ -171,8 +165,7 @@ static int launch(void *user, size_t candidate, size_t stage)
 {
     struct count_batch *b = user;
     struct unit *u = &b->units[b->first + candidate];
-    int failed = u->part ? pipeline_enqueue_stage(u->part, (unsigned)stage, 0, &b->why)
-                         : u->baseline.enqueue(u->baseline.self, 0, &b->why);
+    int failed = pipeline_enqueue_stage(u->part, (unsigned)stage, 0, &b->why);
     if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
     return note(b, b->first + candidate, failed);
 }
@@ -183,7 +176,7 @@ static int reset(void *user, size_t candidate)
     struct unit *u = &b->units[b->first + candidate];
     const unsigned first = 0;
     int failed = buffers_restore(&b->w->problems[u->problem].buffers, &first, 1, buffers_pattern(), &b->why);
-    if (!failed && u->part) failed = pipeline_prepare(u->part, 0, &b->why);
+    if (!failed) failed = pipeline_prepare(u->part, 0, &b->why);
     if (!failed && b->w->measure_settings.cold) failed = support_flush(b->w->support, &b->why);
     if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
     return note(b, b->first + candidate, failed);
@@ -203,20 +196,13 @@ static int load(struct count_batch *b, const struct count_request *request, stru
         struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
         if (name && (!baseline || *baseline->reason))
             error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
-        for (size_t k = 0; baseline && !*b->reasons[i].message && k < w->problem_count; k++) {
-            if (!w->problems[k].tune || !baseline_does(baseline, k)) continue;
-            struct pipeline_part *part = baseline->kernel ? &baseline->pipeline.parts[k] : NULL;
-            struct work work = {0};
-            if (!part) work = baseline_work(baseline, k);
-            b->units[b->unit_count++] = (struct unit){i, k, part, work, NULL};
-            rows += part ? part->stage_count : 1;
-        }
-        if (name) continue;
-        int failed = pipeline_open(&b->pipelines[i], w, &request->trials[i].candidate, &b->reasons[i]);
+        struct pipeline *pipeline = baseline ? &baseline->pipeline : &b->pipelines[i];
+        int failed = name ? *b->reasons[i].message != 0
+                          : pipeline_open(pipeline, w, &request->trials[i].candidate, &b->reasons[i]);
         if (failed == CUDA_CRASHED) return *err = b->reasons[i], failed;
         for (size_t k = 0; k < w->problem_count && !failed; k++) {
-            struct pipeline_part *part = &b->pipelines[i].parts[k];
-            if (!w->problems[k].tune || !part->count) continue;
+            if (!w->problems[k].tune || !pipeline_does(pipeline, k)) continue;
+            struct pipeline_part *part = &pipeline->parts[k];
             b->units[b->unit_count++] = (struct unit){.trial = i, .problem = k, .part = part};
             rows += part->stage_count;
         }
@@ -233,7 +219,7 @@ static int count_units(struct count_batch *b, size_t from, size_t n, double *val
     size_t *stages = memory_try(n, sizeof *stages, err);
     *good = false;
     if (!stages) return -1;
-    for (size_t i = 0; i < n; i++) stages[i] = stage_count(&b->units[from + i]);
+    for (size_t i = 0; i < n; i++) stages[i] = b->units[from + i].part->stage_count;
     b->first = from;
     b->failed = 0;
     struct error why = {""};
@@ -262,7 +248,7 @@ static int count_all(struct count_batch *b, struct error *err)
         struct unit *u = &b->units[i];
         if (!*b->reasons[u->trial].message && (failed = count_units(b, i, 1, values, &good, err))) return failed;
         if (!good) b->reasons[u->trial] = b->why;
-        values += stage_count(u) * counters_count(b->c->counters);
+        values += u->part->stage_count * counters_count(b->c->counters);
     }
     return 0;
 }
@@ -270,15 +256,15 @@ static int count_all(struct count_batch *b, struct error *err)
 static void answer_trial(const struct count_batch *b, size_t trial, struct counted_trial *to, struct arena *memory)
 {
     size_t columns = counters_count(b->c->counters), rows = 0;
-    for (size_t i = 0; i < b->unit_count; i++) rows += stage_count(&b->units[i]);
+    for (size_t i = 0; i < b->unit_count; i++) rows += b->units[i].part->stage_count;
     struct stage_counters *list = arena_new(memory, rows * sizeof *list);
     to->counters = list;
     for (size_t i = 0; i < b->unit_count; i++) {
         const struct unit *u = &b->units[i];
         if (u->trial != trial || !u->values) continue;
-        double *values = arena_new(memory, stage_count(u) * columns * sizeof *values);
-        memcpy(values, u->values, stage_count(u) * columns * sizeof *values);
-        for (size_t s = 0; s < stage_count(u); s++)
+        double *values = arena_new(memory, u->part->stage_count * columns * sizeof *values);
+        memcpy(values, u->values, u->part->stage_count * columns * sizeof *values);
+        for (size_t s = 0; s < u->part->stage_count; s++)
             list[to->counter_count++] = (struct stage_counters){(int)u->problem, (int)s, values + s * columns, columns};
     }
 }

@@ -20,7 +20,7 @@ _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
 
 struct timed_entry {
     int64_t trial;                  // -1: a baseline
-    const struct candidate *kernel; // or the present kernel, or a program; NULL: a library's
+    const struct candidate *kernel; // or the current kernel, or a program; NULL: a library's
     const char *binary;             // whose build it is; borrowed from the request
     struct pipeline pipeline;       // of the kernel, opened when it is its turn
     struct baseline *baseline;      // NULL: a candidate
@@ -57,13 +57,13 @@ static uint64_t draw(uint64_t *state)
 
 static struct work entry_work(struct timed_entry *e, size_t problem)
 {
-    return e->kernel ? pipeline_work(&e->pipeline, problem) : baseline_work(e->baseline, problem);
+    return pipeline_work(e->kernel ? &e->pipeline : &e->baseline->pipeline, problem);
 }
 
 static bool takes_part(const struct timed_entry *e, size_t problem)
 {
     return e->enters && e->status == STATUS_OK &&
-           (e->kernel ? pipeline_does(&e->pipeline, problem) : baseline_does(e->baseline, problem));
+           pipeline_does(e->kernel ? &e->pipeline : &e->baseline->pipeline, problem);
 }
 
 static void disqualify(struct timed_entry *e, enum trial_status status, const char *reason)

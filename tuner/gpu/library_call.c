@@ -108,14 +108,15 @@ static int explain(const struct program_end *end, const struct library_answer *a
                      WEXITSTATUS(end->status), *said ? ": " : "", said);
 }
 
-int library_call_run(struct library_call *c, const json_t *reference, enum library_kind kind, const char *function,
-                     const json_t *values, uint64_t seed, struct library_answer *answer, struct error *err)
+int library_call_run(struct library_call *c, const struct implementation_request *reference, enum library_kind kind,
+                     const char *function, const json_t *values, uint64_t seed, struct library_answer *answer,
+                     struct error *err)
 {
-    const char *path = json_get_string(reference, "path", "");
-    double timeout = json_get_number(reference, "timeout", 600);
+    const char *path = reference->path;
+    double timeout = reference->timeout;
     char *program = own_program(err), option[] = "--call";
     if (!program) return -1;
-    json_t *request = describe(c, json_get_string(reference, "built", path), kind, function, values, seed);
+    json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, values, seed);
     char *text = json_dumps(request, JSON_COMPACT), *argv[] = {program, option, text, NULL};
     struct program_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;

@@ -51,7 +51,14 @@ static int load_units(struct pipeline *p, const char *path, struct error *err)
     char *image = text_read_file(path, &bytes);
     if (!image) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
     hash_content(image, bytes, p->image_hash);
-    int failed = open_units(p, image, bytes, err);
+    int failed = 0;
+    if (strlen(image) == bytes && strstr(image, ".entry")) { // PTX
+        char *cubin;
+        failed = cuda_link(p->cuda, image, &cubin, &bytes, err);
+        free(image);
+        image = cubin;
+    }
+    if (!failed) failed = open_units(p, image, bytes, err);
     free(image);
     return failed;
 }
@@ -162,7 +169,7 @@ static int ready_programs(struct pipeline *p, struct error *err)
     return failed;
 }
 
-int pipeline_open(struct pipeline *p, const struct workload *w, const struct candidate *candidate, struct error *err)
+static int open_parts(struct pipeline *p, const struct workload *w, struct error *err)
 {
     memset(p, 0, sizeof *p);
     p->cuda = w->cuda;
@@ -171,10 +178,35 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const struct can
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
         p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .pipeline = p, .operations = &w->operations};
-    int failed = is_program(candidate) ? 0 : load_units(p, candidate->cubin, err);
+    return 0;
+}
+
+int pipeline_open(struct pipeline *p, const struct workload *w, const struct candidate *candidate, struct error *err)
+{
+    int failed = open_parts(p, w, err);
+    if (!failed && !is_program(candidate)) failed = load_units(p, candidate->cubin, err);
     if (!failed) failed = read_problems(p, w, candidate, err);
     if (!failed) failed = open_places(p, w, err);
     return failed ? failed : ready_programs(p, err);
+}
+
+int pipeline_open_operation(struct pipeline *p, struct workload *w, const struct operation_baseline *library,
+                            char *detail, struct error *err)
+{
+    int failed = open_parts(p, w, err);
+    for (size_t k = 0; k < w->problem_count && !failed; k++) {
+        struct pipeline_part *part = &p->parts[k];
+        if (!w->problems[k].tune) continue;
+        if ((failed = make_room(part, 1, err))) break;
+        struct pipeline_launch *s = part->launch;
+        s->library = library;
+        s->operation = w->problems[k].operation;
+        part->count = part->stage_count = 1;
+        if (library->prepare) failed = library->prepare(&w->operations, &s->operation, &s->state, detail, err);
+        if (!failed) failed = pipeline_enqueue(part, 0, err);
+        if (!failed) failed = cuda_sync(w->cuda, err);
+    }
+    return failed;
 }
 
 void pipeline_release(struct pipeline *p)

@@ -70,6 +70,10 @@ struct pipeline {
 // Makes a candidate ready to launch, which must live as long where it is a program. CUDA_REFUSED: this candidate cannot
 // be launched. The caller releases, also after a failure.
 int pipeline_open(struct pipeline *, const struct workload *, const struct candidate *, struct error *err);
+// Makes a library's version of the workload's operation ready for the tuned problems, and runs it once. `detail`
+// (OPERATION_DETAIL_MAX) says which one it is. Likewise.
+int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *, char *detail,
+                            struct error *err);
 void pipeline_release(struct pipeline *);
 
 // The variables of all units: module_state_restore, module_state_inspect; and whether any uses the device's heap or

@@ -15,32 +15,36 @@ enum { ALIGNMENT = 1024 };
 
 static const double worth_keeping = 0.2; // s
 
-static const json_t *asked(const struct workload *w)
-{
-    return json_object_get(w->request, "reference");
-}
-
 bool reference_is_slow(const struct workload *w)
 {
-    if (!strcmp(json_get_string(asked(w), "kind", "none"), "command")) return true;
-    return w->operation && (!w->operation->reference || !strcmp(json_get_string(asked(w), "by", "cublas"), "cpu"));
+    if (w->reference.kind == IMPLEMENTATION_COMMAND) return true;
+    return w->operation && (!w->operation->reference || !strcmp(w->reference.by, "cpu"));
 }
 
 bool reference_is_fixed(const struct workload *w)
 {
-    return !strcmp(json_get_string(asked(w), "kind", "none"), "npy");
+    return w->reference.kind == IMPLEMENTATION_FILES;
+}
+
+// The value that belongs to a name; `fallback` where the list has none.
+static const char *pair_value(const struct record_named_text *list, size_t count, const char *name,
+                              const char *fallback)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].name, name)) return list[i].value;
+    return fallback;
 }
 
 int reference_bind(struct workload *w, struct device_problem *p, struct error *err)
 {
-    const json_t *names = json_object_get(asked(w), "buffers");
+    const struct implementation_request *r = &w->reference;
     const struct operation_role *role = w->operation->roles;
     for (int i = 0; role[i].name; i++) {
         if (role[i].kind == ROLE_SIZE || role[i].kind == ROLE_SCALAR) {
             p->operation.value[i] = json_get_number(p->roles, role[i].name, role[i].fallback);
             continue;
         }
-        const char *name = json_get_string(names, role[i].name, role[i].name);
+        const char *name = pair_value(r->buffers, r->buffer_count, role[i].name, role[i].name);
         int found = buffers_find(&p->buffers, name);
         if (found < 0) return error_set(err, "%s needs a buffer for its role %s", w->operation->name, role[i].name);
         const struct device_buffer *b = &p->buffers.list[found];
@@ -66,8 +70,8 @@ static bool has_role(const struct workload *w, const struct device_problem *p, c
 int reference_prepare(struct workload *w, struct device_problem *p, struct error *err)
 {
     size_t total = 0;
-    const char *kind = json_get_string(asked(w), "kind", "none");
-    bool none = !strcmp(kind, "none") || (!strcmp(kind, "library") && !json_object_get(asked(w), "function"));
+    bool none = w->reference.kind == IMPLEMENTATION_NONE ||
+                (w->reference.kind == IMPLEMENTATION_LIBRARY && !*w->reference.function);
     for (int pass = 0; pass < 2; pass++) {
         uint64_t at = p->filled->results;
         for (size_t i = 0; i < p->buffers.count; i++) {
@@ -162,8 +166,9 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     return failed;
 }
 
-static int by_operation(struct workload *w, struct device_problem *p, struct error *err)
+static int by_operation(struct workload *w, size_t number, struct error *err)
 {
+    struct device_problem *p = &w->problems[number];
     struct operation_expected expected[OPERATION_ROLES_MAX] = {0};
     const struct operation_role *role = w->operation->roles;
     for (int i = 0; role[i].name; i++) {
@@ -218,11 +223,8 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
 {
     struct device_problem *p = &w->problems[number];
     struct pipeline pipeline = {0};
-    struct candidate kernel;
-    struct arena memory = {NULL};
     const unsigned first = 0;
-    int failed = record_read(&candidate_record, asked(w), &kernel, &memory, err);
-    if (!failed) failed = pipeline_open(&pipeline, w, &kernel, err);
+    int failed = pipeline_open(&pipeline, w, &w->reference.candidate, err);
     if (!failed && !pipeline.parts[number].count)
         failed = error_set(err, "the reference has no stages for problem %s", p->name);
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, BUFFERS_GUARD, err);
@@ -238,7 +240,6 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
     if (!failed) failed = ended;
     if (failed) error_prefix(err, "the reference kernel");
-    arena_release(&memory);
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
     return failed;
 }
@@ -246,13 +247,10 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
 static int by_files(struct workload *w, size_t number, struct error *err)
 {
     struct device_problem *p = &w->problems[number];
-    // One set of files for all problems, or a list with a set for each.
-    const json_t *files = json_object_get(asked(w), "files");
-    if (json_is_array(files)) files = json_array_get(files, number);
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (!buffer_is_output(b)) continue;
-        const char *path = json_get_string(files, b->name, NULL);
+        const char *path = pair_value(w->reference.files, w->reference.file_count, b->name, NULL);
         if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
         struct npy npy = {0};
         size_t n = host_elements(b);
@@ -311,24 +309,30 @@ static int hide(struct workload *w, struct device_problem *p, struct error *err)
     return failed;
 }
 
+static int by_library(struct workload *w, size_t number, struct error *err)
+{
+    return reference_library_compute(w, &w->problems[number], err);
+}
+
+static int by_command(struct workload *w, size_t number, struct error *err)
+{
+    return reference_command_compute(w, &w->problems[number], err);
+}
+
 int reference_compute(struct workload *w, size_t number, struct error *err)
 {
+    static int (*const compute[])(struct workload *, size_t, struct error *) = {
+        [IMPLEMENTATION_OPERATION] = by_operation, [IMPLEMENTATION_KERNEL] = by_kernel,
+        [IMPLEMENTATION_LIBRARY] = by_library,     [IMPLEMENTATION_COMMAND] = by_command,
+        [IMPLEMENTATION_FILES] = by_files,
+    };
+    const enum implementation_kind kind = w->reference.kind;
     struct device_problem *p = &w->problems[number];
-    const char *kind = json_get_string(asked(w), "kind", "none");
-    int failed;
-    if (!strcmp(kind, "operation")) {
-        failed = by_operation(w, p, err);
-        if (!failed) failed = set_parts(w, p, err);
-    } else if (!strcmp(kind, "none")) {
-        failed = set_parts(w, p, err);
-    } else {
-        failed = !strcmp(kind, "kernel")    ? by_kernel(w, number, err)
-                 : !strcmp(kind, "library") ? reference_library_compute(w, p, err)
-                 : !strcmp(kind, "command") ? reference_command_compute(w, p, err)
-                 : !strcmp(kind, "npy")     ? by_files(w, number, err)
-                                            : error_set(err, "unknown reference '%s'", kind);
-        if (!failed) failed = set_parts(w, p, err);
-        if (!failed) failed = plain_bounds(w, p, err);
-    }
+    int failed = 0;
+    if (kind != IMPLEMENTATION_NONE && !compute[kind])
+        return error_set(err, "a reference cannot be a %s", implementation_words[kind]);
+    if (kind != IMPLEMENTATION_NONE) failed = compute[kind](w, number, err);
+    if (!failed) failed = set_parts(w, p, err);
+    if (!failed && kind != IMPLEMENTATION_NONE && kind != IMPLEMENTATION_OPERATION) failed = plain_bounds(w, p, err);
     return failed ? failed : hide(w, p, err);
 }

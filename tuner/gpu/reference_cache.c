@@ -31,7 +31,7 @@ static size_t elements(const struct device_problem *p, int role)
 
 bool reference_cache_path(const struct workload *w, const struct device_problem *p, char path[REFERENCE_CACHE_PATH_MAX])
 {
-    const char *folder = json_get_string(json_object_get(w->request, "reference"), "cache", "");
+    const char *folder = w->reference.cache;
     const struct operation_role *role = w->operation->roles;
     struct stat program;
     char digest[HASH_TEXT_SIZE];

@@ -133,7 +133,7 @@ static int signal_of(int status)
 // *said, which the caller frees: what it printed.
 static int run(const struct command_run *c, char **said, struct error *err)
 {
-    double timeout = json_get_number(json_object_get(c->w->request, "reference"), "timeout", 600);
+    double timeout = c->w->reference.timeout;
     char shell[] = "/bin/sh", option[] = "-c", *line = memory_try(strlen(c->text) + 8, 1, err);
     struct program_end end = {0};
     if (!line) return -1;
@@ -256,7 +256,7 @@ static int compute(struct command_run *c, const char *description, struct error 
 // The file that keeps the values: by the command and the files that it names, and by all that it is told.
 static int cache_path(struct command_run *c, const char *description, char path[PATH_MAX], struct error *err)
 {
-    const char *cache = json_get_string(json_object_get(c->w->request, "reference"), "cache", "");
+    const char *cache = c->w->reference.cache;
     char digest[HASH_TEXT_SIZE];
     int failed = 0;
     command_files_hash(c->text, c->folder, digest);
@@ -279,15 +279,14 @@ static int cache_path(struct command_run *c, const char *description, char path[
 
 int reference_command_compute(struct workload *w, struct device_problem *p, struct error *err)
 {
-    const json_t *asked = json_object_get(w->request, "reference");
     struct command_run *c = memory_try(1, sizeof *c, err);
     char path[PATH_MAX];
     const unsigned first = 0;
     if (!c) return -1;
     c->w = w;
     c->p = p;
-    c->text = json_get_string(asked, "command", "");
-    c->folder = json_get_string(asked, "folder", ".");
+    c->text = w->reference.command;
+    c->folder = *w->reference.folder ? w->reference.folder : ".";
     json_t *about = describe(c);
     char *description = json_dumps(about, JSON_INDENT(2));
     int failed = buffers_restore(&p->buffers, &first, 1, 0, err);

@@ -4,11 +4,6 @@
 #include "tuner/base/base.h"
 #include "tuner/gpu/host_copy.h"
 
-static const json_t *asked(const struct workload *w)
-{
-    return json_object_get(w->request, "reference");
-}
-
 static struct sweetspot_array in_own_layout(const struct device_buffer *b, int output)
 {
     return (struct sweetspot_array){b->name, element_name(b->view.type), output, b->view.rows, b->view.cols, b->view.ld,
@@ -37,10 +32,9 @@ static int read_contents(struct workload *w, const struct device_problem *p, str
     return failed;
 }
 
-static int reports_failure(const json_t *reference, const char *function, struct error *err)
+static int reports_failure(const struct workload *w, const char *function, struct error *err)
 {
-    return error_set(err, "the reference function %s in %s reports failure", function,
-                     json_get_string(reference, "path", ""));
+    return error_set(err, "the reference function %s in %s reports failure", function, w->reference.path);
 }
 
 // ---- expected values
@@ -65,12 +59,12 @@ static int read_arrays(struct workload *w, const struct device_problem *p, struc
 
 int reference_library_compute(struct workload *w, struct device_problem *p, struct error *err)
 {
-    const char *function = json_get_string(asked(w), "function", NULL);
+    const char *function = w->reference.function;
     struct library_answer answer;
     struct library_call *c;
     const unsigned first = 0;
     size_t n = 0;
-    if (!function) return 0;
+    if (!*function) return 0;
     if (!(c = memory_try(1, sizeof *c, err))) return -1;
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
@@ -85,8 +79,8 @@ int reference_library_compute(struct workload *w, struct device_problem *p, stru
     int failed = library_call_open(c, err);
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, 0, err);
     if (!failed) failed = read_arrays(w, p, c, err);
-    if (!failed) failed = library_call_run(c, asked(w), LIBRARY_REFERENCE, function, p->roles, 0, &answer, err);
-    if (!failed && answer.returned) failed = reports_failure(asked(w), function, err);
+    if (!failed) failed = library_call_run(c, &w->reference, LIBRARY_REFERENCE, function, p->roles, 0, &answer, err);
+    if (!failed && answer.returned) failed = reports_failure(w, function, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (b->direction == DIRECTION_SCRATCH) continue;
@@ -117,11 +111,11 @@ static int check_padding(const struct device_buffer *b, const char *now, const c
 static int generate(struct workload *w, const struct device_problem *p, struct library_call *c,
                     const unsigned char *before, uint64_t seed, struct error *err)
 {
-    const char *function = json_get_string(asked(w), "generate", "");
+    const char *function = w->reference.generate;
     struct library_answer answer;
     for (size_t i = 0; i < c->count; i++) memcpy(c->list[i].about.data, before + c->list[i].offset, c->list[i].bytes);
-    int failed = library_call_run(c, asked(w), LIBRARY_GENERATE, function, p->roles, seed, &answer, err);
-    return !failed && answer.returned ? reports_failure(asked(w), function, err) : failed;
+    int failed = library_call_run(c, &w->reference, LIBRARY_GENERATE, function, p->roles, seed, &answer, err);
+    return !failed && answer.returned ? reports_failure(w, function, err) : failed;
 }
 
 // Names the array whose bytes differ from those of the call before.
@@ -137,10 +131,10 @@ static int compare_calls(const struct library_call *c, const unsigned char *once
 
 int reference_library_generate(struct workload *w, struct device_problem *p, unsigned set, struct error *err)
 {
-    const char *function = json_get_string(asked(w), "generate", NULL);
+    const char *function = w->reference.generate;
     struct library_call *c;
     size_t n = 0;
-    if (!function) return 0;
+    if (!*function) return 0;
     if (!(c = memory_try(1, sizeof *c, err))) return -1;
     add_contents(c, p, 1, true);
     int failed = library_call_open(c, err);
@@ -173,7 +167,7 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
 
 bool reference_library_judges(const struct workload *w)
 {
-    return w->verify.enabled && json_get_string(asked(w), "verify", NULL);
+    return w->verify.enabled && *w->reference.verify;
 }
 
 int reference_library_keep(struct workload *w, struct device_problem *p, struct error *err)
@@ -228,8 +222,8 @@ int reference_library_verify(struct workload *w, struct device_problem *p, unsig
     hash_finish(h, hash);
     if (failed || recall(judge, hash, verdict)) return failed;
     *verdict = (struct host_verdict){0};
-    const char *function = json_get_string(asked(w), "verify", "");
-    if (library_call_run(c, asked(w), LIBRARY_VERIFY, function, p->roles, 0, &answer, &verdict->why)) {
+    const char *function = w->reference.verify;
+    if (library_call_run(c, &w->reference, LIBRARY_VERIFY, function, p->roles, 0, &answer, &verdict->why)) {
         verdict->wrong = true;
     } else if (answer.returned) {
         verdict->wrong = true;

@@ -20,6 +20,10 @@ static int read_settings(struct workload *w, struct error *err)
     if (found < 0) return error_set(err, "unknown objective '%s'", objective);
     w->objective = (enum objective)found;
     w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);
+    if (record_read(&implementation_request_record, json_object_get(w->request, "reference"), &w->reference, &w->memory,
+                    err))
+        return -1;
+    if (isnan(w->reference.timeout)) w->reference.timeout = 600; // as of a job file without it
     return settings_read(verify_table, verify, &w->verify, err) ||
                    settings_read(measure_table, measure, &w->measure_settings, err)
                ? -1
@@ -97,7 +101,7 @@ static int open_support(struct workload *w, struct error *err)
 
 int workload_open(struct workload *w, struct machine *machine, json_t *request, struct error *err)
 {
-    const json_t *problems = json_object_get(request, "problems"), *reference = json_object_get(request, "reference");
+    const json_t *problems = json_object_get(request, "problems");
     const char *nearest;
     size_t bytes = 0; // of one set of data, and about as much for what is expected of it
     int failed;
@@ -113,8 +117,8 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     size_t count = json_array_size(problems);
     if (count < 1 || count > WORKLOAD_PROBLEMS_MAX)
         return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);
-    if (!strcmp(json_get_string(reference, "kind", "none"), "operation")) {
-        const char *name = json_get_string(reference, "name", "");
+    if (w->reference.kind == IMPLEMENTATION_OPERATION) {
+        const char *name = w->reference.candidate.name;
         w->operation = operation_find(name, &nearest);
         if (!w->operation)
             return error_set(err, "no operation '%s'%s%s", name, nearest ? "; did you mean " : "",
@@ -176,6 +180,7 @@ void workload_release(struct workload *w)
     ceiling_kernels_close(w->ceilings);
     support_close(w->support);
     json_decref(w->request);
+    arena_release(&w->memory);
     memset(w, 0, sizeof *w);
 }
 
@@ -183,7 +188,7 @@ void workload_release(struct workload *w)
 // computed values.
 static uint64_t other_seed(const struct workload *w)
 {
-    const char *folder = json_get_string(json_object_get(w->request, "reference"), "cache", "");
+    const char *folder = w->reference.cache;
     uint64_t seed = entropy_draw();
     if (!*folder || !reference_is_slow(w)) return seed;
     char path[PATH_MAX];

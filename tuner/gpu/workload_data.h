@@ -17,6 +17,7 @@
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/peaks.h"
 #include "tuner/gpu/support.h"
+#include "tuner/protocol/job_message.h"
 #include "tuner/trial/objective.h"
 
 enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
@@ -94,7 +95,9 @@ struct workload {
     uint64_t mask_key, check_key;                   // secrets of this process
     uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here
     size_t sums_room;
-    json_t *request;                     // the job as requested
+    json_t *request; // the job as requested
+    struct implementation_request reference;
+    struct arena memory;                 // of the reference
     const struct operation *operation;   // NULL: the reference is another
     struct device_operations operations; // what it, and baselines, may call
     struct device_operations_context context;

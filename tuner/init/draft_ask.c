@@ -9,19 +9,20 @@
 
 enum { SECONDS = 120 };
 
-// Macros with which the source may compile; `other` where nothing is known of a value.
-static struct macro *macros_of(const struct job_draft *d, int64_t other, size_t *count)
+// Gives the job macros with which the source may compile; `other` where nothing is known of a value.
+static void add_macros(const struct job_draft *d, int64_t other, struct job *job)
 {
-    struct macro *list = memory_new(d->parameter_count + d->define_count + 1, sizeof *list);
-    *count = 0;
+    const char *unknown = arena_format(&job->memory, "%" PRId64, other);
+    job->defines = arena_new(&job->memory, (d->parameter_count + d->define_count) * sizeof *job->defines);
     for (size_t i = 0; i < d->parameter_count; i++) {
         const struct draft_parameter *p = &d->parameters[i];
-        list[(*count)++] = (struct macro){
-            text_copy(p->name), p->pragma ? text_copy("") : text_format("%" PRId64, p->values ? p->first : other)};
+        job->defines[job->define_count++] =
+            (struct macro){p->name, p->pragma   ? ""
+                                    : p->values ? arena_format(&job->memory, "%" PRId64, p->first)
+                                                : unknown};
     }
     for (size_t i = 0; i < d->define_count; i++)
-        list[(*count)++] = (struct macro){text_copy(d->defines[i].name), text_format("%" PRId64, other)};
-    return list;
+        job->defines[job->define_count++] = (struct macro){d->defines[i].name, unknown};
 }
 
 // One compiler, one value for unknown parameters. -1 with a message.
@@ -30,19 +31,14 @@ static int ask(struct job_draft *d, const char *source, struct worker *w, bool n
 {
     struct job job = {.symbols = symbols_new(), .compiler = nvcc ? JOB_NVCC : JOB_NVRTC, .compile_timeout = SECONDS};
     job.space = space_new(job.symbols);
-    job.reference.source = text_copy(source);
-    job.defines = macros_of(d, other, &job.define_count);
-    job.reference.stage.entry = text_copy(d->sample.text);
+    job.reference.kind = IMPLEMENTATION_KERNEL;
+    job.reference.path = source;
+    job.reference.stage.entry = d->sample.text;
+    add_macros(d, other, &job);
     signatures_release(&d->signatures);
-    json_t *request = request_compile(&job, NULL, "sm_90a", NULL, folder);
+    json_t *request = request_implementation(&job, &job.reference, "sm_90a", folder);
     int result = signatures_ask(&d->signatures, w, request, "sm_90a", folder, SECONDS + COMPILE_GRACE, err);
-    for (size_t i = 0; i < job.define_count; i++) {
-        free(job.defines[i].name);
-        free(job.defines[i].value);
-    }
-    free(job.defines);
-    free(job.reference.source);
-    free(job.reference.stage.entry);
+    arena_release(&job.memory);
     space_free(job.space);
     symbols_free(job.symbols);
     return result;

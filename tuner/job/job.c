@@ -100,141 +100,12 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
     return 0;
 }
 
-static void free_macros(struct macro *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(list[i].name);
-        free(list[i].value);
-    }
-    free(list);
-}
-
-static void free_stage(struct stage *s)
-{
-    free(s->name);
-    free(s->entry);
-    expr_free(s->when);
-    free_repeat(&s->repeat);
-    free_macros(s->defines, s->define_count);
-    expr_free(s->shared);
-    expr_free(s->overlap);
-    for (int i = 0; i < 3; i++) {
-        expr_free(s->grid[i]);
-        expr_free(s->block[i]);
-        expr_free(s->cluster[i]);
-    }
-    for (size_t i = 0; i < s->argument_count; i++) argument_release(&s->arguments[i]);
-    free(s->arguments);
-    free(s->operation);
-    free(s->by);
-    for (size_t i = 0; i < s->role_count; i++) {
-        free(s->roles[i].role);
-        expr_free(s->roles[i].value);
-    }
-    free(s->roles);
-}
-
-static void free_strings(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) free(list[i]);
-    free(list);
-}
-
-static void free_reference(struct reference *r)
-{
-    free(r->operation);
-    free(r->by);
-    for (size_t i = 0; i < r->binding_count; i++) {
-        free(r->bindings[i].role);
-        free(r->bindings[i].name);
-    }
-    free(r->bindings);
-    free(r->library);
-    free(r->function);
-    free(r->generate);
-    free(r->verify);
-    free(r->command);
-    free_strings(r->options, r->option_count);
-    free(r->source);
-    free_stage(&r->stage);
-    for (size_t i = 0; i < r->file_count; i++) {
-        free(r->files[i].buffer);
-        free(r->files[i].path);
-    }
-    free(r->files);
-}
-
-static void free_current(struct current_kernel *c)
-{
-    free(c->own.file);
-    free(c->source);
-    free_stage(&c->stage);
-}
-
-static void free_baseline(struct job_baseline *b)
-{
-    free(b->name);
-    free(b->library);
-    free(b->function);
-    free(b->init);
-    free_strings(b->options, b->option_count);
-    free_stage(&b->stage);
-}
-
 void job_free(struct job *job)
 {
     if (!job) return;
+    for (size_t i = 0; i < job->expression_count; i++) expr_free(job->expressions[i]);
     mistakes_release(&job->notes);
-    free(job->path);
-    free(job->directory);
-    free(job->name);
-    free(job->description);
-    free(job->source);
-    free_strings(job->includes, job->include_count);
-    free_strings(job->options, job->option_count);
-    free_strings(job->metrics, job->metric_count);
-    free_strings(job->size_names, job->size_count);
-    free_macros(job->defines, job->define_count);
-    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) free(job->parameter_options[i]);
-    free(job->constraint_lines);
-    for (size_t i = 0; i < job->location_count; i++) {
-        free(job->locations[i].path);
-        free(job->locations[i].file);
-    }
-    free(job->locations);
-    free(job->fallback.file);
-    free_current(&job->current);
-    for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
-        free(job->constraint_files[i]);
-    free(job->constraint_files);
-    for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
-    free(job->derived);
-    for (size_t i = 0; i < job->problem_count; i++) {
-        free(job->problems[i].name);
-        free(job->problems[i].sizes);
-    }
-    free(job->problems);
-    for (size_t i = 0; i < job->buffer_count; i++) {
-        struct buffer *b = &job->buffers[i];
-        free(b->name);
-        expr_free(b->rows);
-        expr_free(b->cols);
-        expr_free(b->ld);
-        expr_free(b->value);
-        image_free(b->image);
-        fill_release(&b->fill);
-        compared_free(b->compared);
-    }
-    free(job->buffers);
-    for (size_t i = 0; i < job->stage_count; i++) free_stage(&job->stages[i]);
-    free(job->stages);
-    free_reference(&job->reference);
-    for (size_t i = 0; i < job->baseline_count; i++) free_baseline(&job->baselines[i]);
-    free(job->baselines);
-    expr_free(job->flops);
-    expr_free(job->operations);
-    expr_free(job->bytes);
-    free(job->strategy);
+    arena_release(&job->memory);
     space_free(job->space);
     symbols_free(job->symbols);
     free(job);
@@ -266,15 +137,38 @@ struct location job_location(const struct job *job, const char *format, ...)
     return found;
 }
 
+const struct implementation *job_current(const struct job *job)
+{
+    return job->baseline_count && !strcmp(job->baselines[0].name, CURRENT_KERNEL) ? &job->baselines[0] : NULL;
+}
+
+const struct implementation *job_implementation(const struct job *job, size_t number)
+{
+    if (!number) return &job->reference;
+    return number <= job->baseline_count ? &job->baselines[number - 1] : NULL;
+}
+
+struct stage job_stage_of(const struct job *job, const struct implementation *of)
+{
+    struct stage stage = of->stage;
+    if (!stage.argument_count && job->stage_count == 1) {
+        stage.arguments = job->stages[0].arguments;
+        stage.argument_count = job->stages[0].argument_count;
+    }
+    return stage;
+}
+
+const struct operation *job_operation(const struct job *job)
+{
+    return job->reference.kind == IMPLEMENTATION_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+}
+
 int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)
 {
-    struct expr *value = expr_parse(text, job->symbols, err); // before the name exists, so that it cannot use itself
+    struct expr *value = job_parse(job, text, err); // before the name exists, so that it cannot use itself
     if (!value) return -1;
-    if (space_add_derived(job->space, name, text, err)) {
-        expr_free(value);
-        return -1;
-    }
-    job->derived = memory_grow(job->derived, job->derived_count + 1, sizeof *job->derived);
+    if (space_add_derived(job->space, name, text, err)) return -1;
+    job->derived = job_room(job, job->derived, job->derived_count, sizeof *job->derived);
     job->derived[job->derived_count].slot = symbols_find(job->symbols, name);
     job->derived[job->derived_count++].value = value;
     return 0;
@@ -383,8 +277,7 @@ void job_defines(const struct job *job, const uint16_t *config,
 
 const char *job_compute_class(const struct job *job)
 {
-    const struct operation *op =
-        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const struct operation *op = job_operation(job);
     if (!op || !op->classes) return NULL;
     for (size_t i = 0; i < job->reference.binding_count; i++)
         if (!strcmp(job->reference.bindings[i].role, "compute"))
@@ -407,8 +300,7 @@ static int first_type(const struct job *job, const struct operation *op)
 
 const struct execution_unit *job_unit(const struct job *job, double *times)
 {
-    const struct operation *op =
-        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const struct operation *op = job_operation(job);
     const char *class = job_compute_class(job);
     *times = 1;
     if (job->pipe) return job->pipe;

@@ -12,148 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/element.h"
 #include "search/model/stop.h"
-#include "search/space/expr.h"
 #include "search/space/space.h"
-#include "tuner/base/buffer_kind.h"
+#include "tuner/base/arena.h"
 #include "tuner/base/error.h"
 #include "tuner/base/execution_unit.h"
-#include "tuner/base/image.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
+#include "tuner/job/implementation.h"
 #include "tuner/trial/objective.h"
 
 enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the other limits
 enum { JOB_SEED = 1 };       // of search and data, where the command line has none
-
-struct fill {
-    enum fill_kind kind;
-    double low, high;                    // uniform, integer, sorted: [low, high]; constant: low
-    struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
-    char *path;                          // npy: absolute
-    bool given;                          // by the job; else the default of its type
-};
-
-// What is compared of an output: in each dimension of its shape `count` elements from `first` on.
-enum { COMPARED_RANK_MAX = 5 };
-struct compared {
-    size_t rank;
-    struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX]; // NULL: 0; all the rest
-};
-
-// How kernels see a buffer by texture and surface objects.
-struct buffer_image {
-    struct image_layout about;           // without sizes and pitch
-    struct expr *size[IMAGE_DIMENSIONS]; // texels, the contiguous dimension first; NULL beyond the rank
-    bool texture;                        // it is read as one; about.surface: as a surface
-};
-
-// A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart. One of `symbol` is a
-// variable of the module with the buffer's name (job_constants.c), and one with an image of memory "array" is copied
-// to an array: the GPU worker copies both before a launch, and results back.
-struct buffer {
-    char *name;
-    enum element type;
-    struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
-    enum direction direction;
-    struct fill fill;
-    struct buffer_image *image; // NULL: seen through pointers alone
-    bool symbol;
-    bool optional;             // of a symbol: candidates may lack it
-    struct expr *value;        // of a symbol: each element's, in place of the fill's; NULL: the fill
-    bool restore;              // an input that the kernel may change
-    struct compared *compared; // NULL: all elements
-};
-
-// How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
-// parameters. Dimensions are in the order of shapes, the contiguous one last. A NULL view is the buffer itself, rows by
-// columns (a vector: its elements).
-enum { TENSOR_MAP_RANK_MAX = 5 };
-struct tensor_map {
-    size_t rank;
-    struct expr *view[TENSOR_MAP_RANK_MAX];   // elements
-    struct expr *stride[TENSOR_MAP_RANK_MAX]; // elements, of all dimensions but the last; NULL: the buffer's ld (a
-                                              // matrix), else dense
-    struct expr *box[TENSOR_MAP_RANK_MAX];    // elements
-    struct expr *swizzle, *promotion;         // bytes; NULL: 0, none
-    bool nan;                                 // what lies outside is read as NaN instead of 0
-    bool tf32;                                // of f32: TMA rounds to TF32 while it loads
-};
-
-enum argument_view { VIEW_POINTER, VIEW_TEXTURE, VIEW_SURFACE };
-
-// A number in a struct or vector that is passed by value.
-enum { ARGUMENT_MEMBERS_MAX = 256, ARGUMENT_BYTES_MAX = 4096 };
-struct value_member {
-    char *name; // "params.width", "v.x"
-    enum element type;
-    size_t offset; // bytes from the argument's beginning
-    struct expr *value;
-    double real; // where value is NULL
-};
-
-// An argument of a launch: a buffer's address, object (8 bytes) or tensor map, a scalar (an expression of integers, or
-// a real constant), or numbers in a row, a struct or a vector.
-struct argument {
-    int buffer;              // index into job.buffers, or -1: scalar
-    enum argument_view view; // of a buffer
-    struct tensor_map *map;  // of the buffer, 128 bytes by value; NULL: its address or object
-    char *name;              // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
-    enum element type;
-    struct expr *value;  // integer scalar
-    double real;         // where value is NULL
-    size_t member_count; // not 0: a struct or a vector, and neither value nor type counts
-    struct value_member *members;
-    size_t bytes, alignment; // of all members with their padding
-    const char *vector;      // "float4"; NULL: a struct. Static text
-};
-
-// What fills a role of an operation in a stage that a library computes: a buffer, or a number.
-struct stage_role {
-    char *role;
-    int buffer;         // index into job.buffers, or -1: a size or scalar
-    struct expr *value; // integer
-    double real;        // where value is NULL
-};
-
-// How often a stage runs, and what is exchanged in between (job_repeat.c). The loops are those of C, the outermost one
-// first: for (NAME = from; holds; NAME = next).
-struct stage_repeat {
-    size_t loop_count; // 0: once
-    struct stage_loop {
-        int slot; // of its name, which only the loops and launches of stages know
-        struct expr *from, *holds, *next;
-    } loops[JOB_MAX_LOOPS];
-    size_t swap_count; // buffers whose names are exchanged after each run
-    int swaps[JOB_MAX_SWAPS][2];
-};
-
-struct macro {
-    char *name, *value;
-};
-
-// A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no
-// launch, and no argument.
-struct stage {
-    char *name;           // shown; the entry's name unless given
-    char *entry;          // C name or C++ name expression ("gemm<float, BLOCK_M>")
-    char *operation, *by; // kernels/ name and one of its baselines, or NULL
-    size_t role_count;
-    struct stage_role *roles;
-    struct expr *when; // NULL: always part of the candidate
-    struct stage_repeat repeat;
-    struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
-    struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0
-    bool cooperative;
-    size_t define_count; // macros of this stage alone
-    struct macro *defines;
-    size_t unit; // stages with the same macros are compiled together: the number of such a unit, from 0
-    struct expr *
-        overlap; // whether it may begin before the launch before it has ended (programmatic dependent launch); NULL: no
-    size_t argument_count;
-    struct argument *arguments;
-};
 
 struct problem {
     char *name;    // "M=4096,N=4096,K=4096"
@@ -163,64 +33,6 @@ struct problem {
     bool holdout;  // objective each: measured, but held back from the choice of the kernels, to judge it by
     size_t size_count;
     int64_t *sizes; // in the order of job.size_names
-};
-
-enum reference_kind {
-    REFERENCE_NONE,
-    REFERENCE_OPERATION,
-    REFERENCE_KERNEL,
-    REFERENCE_LIBRARY,
-    REFERENCE_COMMAND,
-    REFERENCE_NPY
-};
-
-struct reference {
-    enum reference_kind kind;
-    char *operation;      // kernels/ name
-    char *by;             // "cublas" or "cpu"
-    size_t binding_count; // role of the operation -> name in this job, where they differ
-    struct {
-        char *role, *name;
-        double value;
-    } * bindings;  // name NULL: the role is the constant `value`
-    char *library; // shared library, or a source of one (absolute), and its functions; NULL: none
-    char *function, *generate, *verify;
-    size_t option_count; // for the compiler, where it is a source
-    char **options;
-    char *command;      // of the shell, run in the job file's folder
-    double timeout;     // s, of a call of a function, or of the command
-    char *source;       // kernel: absolute path of its template (the job's own unless given)
-    struct stage stage; // kernel: entry, launch, arguments
-    size_t file_count;
-    struct {
-        char *buffer, *path;
-    } * files; // npy
-};
-
-// A configuration that the job file names (job_configuration.c).
-struct named_configuration {
-    bool given;
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    int line;
-    char *file; // that the job file includes; NULL: the job file
-};
-
-// The kernel in use today: a configuration of the space, or where `source` is set another kernel (job_current.c).
-#define CURRENT_KERNEL "current"
-struct current_kernel {
-    struct named_configuration own; // of another kernel only its place in the job file
-    char *source;                   // absolute
-    struct stage stage;             // without arguments: those of the job's only stage
-};
-
-// A program of the user's that candidates are compared with: a function that enqueues work (job_baselines.c).
-struct job_baseline {
-    char *name;
-    char *library;         // a shared library, or a source of one; absolute
-    char *function, *init; // init: called before, untimed; NULL: none
-    size_t option_count;   // for the compiler, where it is a source
-    char **options;
-    struct stage stage; // its arguments; without any, those of the job's only stage
 };
 
 // Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
@@ -249,13 +61,16 @@ struct location {
 enum job_compiler { JOB_NVRTC, JOB_NVCC };
 
 struct job {
-    struct mistakes notes; // of a sound job: settings that have another name now
-    char *path;            // the job file as given
-    char *directory;       // of the job file; relative paths start there
-    size_t location_count; // of every setting that is no number in a list, sorted by path
+    struct arena memory; // of all texts and lists
+    size_t expression_count;
+    struct expr **expressions; // all of them
+    struct mistakes notes;     // of a sound job: settings that have another name now
+    const char *path;          // the job file as given
+    const char *directory;     // of the job file; relative paths start there
+    size_t location_count;     // of every setting that is no number in a list, sorted by path
     struct location *locations;
-    char *name, *description;
-    char *source; // absolute path of the template
+    const char *name, *description;
+    const char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
     char **includes;                               // absolute folders
     char **options;                                // for NVRTC, as given
@@ -283,7 +98,7 @@ struct job {
     size_t stage_count;
     struct stage *stages;
     size_t unit_count; // of the stages
-    struct reference reference;
+    struct implementation reference;
     struct expr *flops, *bytes;        // work of a problem; NULL: unknown
     struct expr *operations;           // what the pipe does for it; NULL: as many as flops
     const struct execution_unit *pipe; // of its arithmetic; NULL: the operation's (job_unit)
@@ -291,17 +106,16 @@ struct job {
     double budget_time;         // s; 0: none
     int64_t budget_evaluations; // 0: none
     struct stop_rules stop;     // other reasons to end
-    char *strategy;
+    const char *strategy;
     double compile_timeout; // s
     int64_t compile_memory; // bytes that a compiler may take
     struct measure_settings measure;
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
-    struct named_configuration fallback; // for devices without tuning results (job_fallback.c)
-    struct current_kernel current;
-    size_t baseline_count;
-    struct job_baseline *baselines;
+    struct implementation fallback;   // for devices without tuning results (job_fallback.c)
+    size_t baseline_count;            // of the user's own
+    struct implementation *baselines; // the current kernel first, where the job has one
 };
 
 // Bytes of shared memory that a block has on every device without opting in to more, static ones included.
@@ -341,10 +155,15 @@ bool job_is_fallback(const struct job *, const uint16_t *config);
 // The most dynamic shared memory that a stage of the fallback needs, and on which problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
-// The stage of a present kernel that is none of the job's, its arguments included, which are borrowed.
-struct stage job_current_stage(const struct job *);
-// The same of a baseline, which has arguments alone.
-struct stage job_baseline_stage(const struct job *, size_t baseline);
+// The kernel in use today, which is a baseline, or NULL.
+const struct implementation *job_current(const struct job *);
+// All implementations that must be right: the reference (number 0), then the baselines. NULL behind the last.
+const struct implementation *job_implementation(const struct job *, size_t number);
+// The stage of a kernel, a binary or a function of a library, with the arguments of the job's only stage where it has
+// none of its own. The arguments are borrowed.
+struct stage job_stage_of(const struct job *, const struct implementation *);
+// The reference's operation, or NULL.
+const struct operation *job_operation(const struct job *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.

@@ -9,11 +9,10 @@
 // Columns of a buffer: the last size, in elements.
 static struct expr *load_columns(struct reader *r, struct job *job, const struct node *n, int channels)
 {
-    struct expr *texels = reader_expression(r, n, job->symbols);
+    struct expr *texels = reader_expression(r, n, job);
     if (channels == 1 || !texels) return texels;
     char *text = text_format("(%s) * %d", expr_text(texels), channels);
-    expr_free(texels);
-    texels = expr_parse(text, job->symbols, NULL);
+    texels = job_parse(job, text, NULL);
     free(text);
     return texels;
 }
@@ -56,21 +55,20 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
         reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
-        fill_release(&b.fill);
         return -1;
     }
-    b.name = text_copy(name);
+    b.name = job_copy(job, name);
     if (image) {
         b.image = load_image(r, job, n, &b, surface);
         join_image(r, n, &b, surface, true);
     }
     b.cols = dimensions ? load_columns(r, job, node_at(shape, dimensions - 1), image ? b.image->about.channels : 1)
-                        : expr_parse("1", job->symbols, NULL);
+                        : job_parse(job, "1", NULL);
     if (dimensions > 1) { // rows: the product of all dimensions but the last
         char *text = text_copy("1");
         for (size_t i = 0; i + 1 < dimensions; i++) {
             const struct node *d = node_at(shape, i);
-            struct expr *each = reader_expression(r, d, job->symbols);
+            struct expr *each = reader_expression(r, d, job);
             if (each && dimensions == 2) {
                 free(text);
                 text = text_copy(expr_text(each));
@@ -79,17 +77,16 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
                 free(text);
                 text = longer;
             }
-            expr_free(each);
         }
-        b.rows = expr_parse(text, job->symbols, NULL);
+        b.rows = job_parse(job, text, NULL);
         free(text);
     }
-    if (node_member(n, "ld")) b.ld = reader_expression(r, node_member(n, "ld"), job->symbols);
+    if (node_member(n, "ld")) b.ld = reader_expression(r, node_member(n, "ld"), job);
     check_fixed(r, job, n, b.rows, "shape", name);
     check_fixed(r, job, n, b.cols, "shape", name);
     check_fixed(r, job, n, b.ld, "shape", name);
     b.compared = load_compared(r, job, n, &b, name);
-    job->buffers = memory_grow(job->buffers, job->buffer_count + 1, sizeof *job->buffers);
+    job->buffers = job_room(job, job->buffers, job->buffer_count, sizeof *job->buffers);
     job->buffers[job->buffer_count] = b;
     return (int)job->buffer_count++;
 }

@@ -9,11 +9,11 @@
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 
-void load_define(struct reader *r, const struct node *n, struct macro **list, size_t *count)
+void load_define(struct reader *r, struct job *job, const struct node *n, struct macro **list, size_t *count)
 {
-    char *value = node_is_string(n)    ? text_copy(node_string(n))
-                  : node_is_integer(n) ? text_format("%" PRId64, node_integer(n))
-                  : node_is_number(n)  ? text_of_number(node_real(n))
+    char *value = node_is_string(n)    ? job_copy(job, node_string(n))
+                  : node_is_integer(n) ? job_keep(job, text_format("%" PRId64, node_integer(n)))
+                  : node_is_number(n)  ? job_keep(job, text_of_number(node_real(n)))
                                        : NULL;
     const char *refused = node_is_string(n) ? header_refuse_value(node_string(n)) : NULL;
     if (refused) reader_mistake(r, n, "the value of macro '%s' %s", node_name(n), refused);
@@ -21,8 +21,8 @@ void load_define(struct reader *r, const struct node *n, struct macro **list, si
         reader_mistake(r, n, "the value of macro '%s' must be a string or a number", node_name(n));
         return;
     }
-    *list = memory_grow(*list, *count + 1, sizeof **list);
-    (*list)[(*count)++] = (struct macro){text_copy(node_name(n)), value};
+    *list = job_room(job, *list, *count, sizeof **list);
+    (*list)[(*count)++] = (struct macro){job_copy(job, node_name(n)), value};
 }
 
 static bool is_value(const struct node *n, const struct space *space, size_t parameter, size_t value)
@@ -70,21 +70,14 @@ static void load_value(struct reader *r, const struct job *job, const struct nod
 }
 
 void load_configuration(struct reader *r, const struct job *job, const struct node *group, const char *what,
-                        struct named_configuration *out)
+                        uint16_t *config)
 {
     size_t count = space_parameter_count(job->space);
     const char **names = memory_new(count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = space_parameter(job->space, i)->name;
     reader_check_members(r, group, what, names);
     free(names);
-    for (size_t i = 0; i < count; i++) load_value(r, job, group, what, i, out->config);
-}
-
-void note_configuration(struct reader *r, const struct node *group, struct named_configuration *out)
-{
-    out->given = true;
-    out->line = node_line(group);
-    out->file = reader_file(r, group);
+    for (size_t i = 0; i < count; i++) load_value(r, job, group, what, i, config);
 }
 
 // Why it is not a valid configuration.
@@ -105,13 +98,17 @@ static int explain_constraint(const struct job *job, const uint16_t *config, con
                   : error_set(err, "%s is not a valid configuration", what);
 }
 
-int job_check_configuration(const struct job *job, const struct named_configuration *c, const char *what,
-                            struct error *err)
+int job_check_configuration(const struct job *job, const struct implementation *c, struct error *err)
 {
-    return space_index(job->space, c->config) < 0 ? explain_constraint(job, c->config, what, err) : 0;
+    char *what = text_format("'%s'", c->setting);
+    bool bad = c->kind == IMPLEMENTATION_CONFIGURATION && space_index(job->space, c->config) < 0;
+    if (bad) explain_constraint(job, c->config, what, err);
+    free(what);
+    return bad ? job_locate_error(job, c->setting, err) : 0;
 }
 
-int job_explain_configuration(const struct job *job, const struct named_configuration *c, struct error *err)
+int job_locate_error(const struct job *job, const char *setting, struct error *err)
 {
-    return error_prefix(err, "%s:%d", c->file ? c->file : job->path, c->line);
+    struct location at = job_location(job, "%s", setting);
+    return error_prefix(err, "%s:%d", at.file ? at.file : job->path, at.line);
 }

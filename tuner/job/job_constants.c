@@ -63,7 +63,7 @@ static void load_value(struct reader *r, struct job *job, const struct node *n, 
                            element_name(b->type));
         return;
     }
-    b->value = reader_expression(r, value, job->symbols);
+    b->value = reader_expression(r, value, job);
     check_fixed(r, job, value, b->value, "value", b->name);
 }
 

@@ -53,12 +53,12 @@ static const struct {
 enum { PARTS = sizeof parts / sizeof *parts };
 
 // A bound of random numbers: a number, or an expression of sizes.
-static void load_bound(struct reader *r, const struct job *job, const struct node *group, const char *path,
+static void load_bound(struct reader *r, struct job *job, const struct node *group, const char *path,
                        const char *buffer, double *number, struct expr **value)
 {
     const struct node *n = node_member(group, strrchr(path, '.') + 1);
     if (n && node_is_string(n)) {
-        *value = reader_expression(r, n, job->symbols);
+        *value = reader_expression(r, n, job);
         check_fixed(r, job, n, *value, "fill", buffer);
     } else if (n) {
         *number = reader_number(r, group, path);
@@ -72,8 +72,8 @@ static void check_value(struct reader *r, const struct node *n, enum fill_kind k
     if (kind == FILL_NPY) reader_mistake(r, n, "fill \"npy\" is written as the path itself: fill = \"x.npy\"");
 }
 
-static void load_group(struct reader *r, const struct job *job, const struct node *n, const char *buffer,
-                       enum element type, struct fill *fill)
+static void load_group(struct reader *r, struct job *job, const struct node *n, const char *buffer, enum element type,
+                       struct fill *fill)
 {
     reader_check_group(r, n, "'fill'", "arguments[].fill", NULL);
     if (node_member(n, "kind")) fill->kind = (enum fill_kind)reader_word(r, n, "arguments[].fill.kind");
@@ -88,7 +88,7 @@ static void load_group(struct reader *r, const struct job *job, const struct nod
     load_bound(r, job, n, "arguments[].fill.low", buffer, &fill->low, &fill->low_value);
     load_bound(r, job, n, "arguments[].fill.high", buffer, &fill->high, &fill->high_value);
     if (fill->kind == FILL_OFFSETS && node_member(n, "total")) {
-        fill->high_value = reader_expression(r, node_member(n, "total"), job->symbols);
+        fill->high_value = reader_expression(r, node_member(n, "total"), job);
         check_fixed(r, job, n, fill->high_value, "fill", buffer);
     }
     bool range = parts[0].fills >> fill->kind & 1;
@@ -100,14 +100,14 @@ static void load_group(struct reader *r, const struct job *job, const struct nod
 }
 
 // A fill as one word: those that need more are refused.
-static void load_word(struct reader *r, const struct job *job, const struct node *argument, const struct node *n,
+static void load_word(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
                       struct fill *fill)
 {
     size_t length = strlen(node_string(n));
     char *needs = text_copy("");
     if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {
         fill->kind = FILL_NPY;
-        fill->path = text_join_path(job->directory, node_string(n));
+        fill->path = job_keep(job, text_join_path(job->directory, node_string(n)));
         check_npy(r, n, fill->path);
     } else {
         fill->kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
@@ -125,7 +125,7 @@ static void load_word(struct reader *r, const struct job *job, const struct node
     free(needs);
 }
 
-struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, const char *buffer,
+struct fill load_fill(struct reader *r, struct job *job, const struct node *argument, const char *buffer,
                       enum element type)
 {
     bool integers = !element_is_float(type);
@@ -188,17 +188,10 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
     return host_fill_check(&how, &to, err) ? error_prefix(err, "buffer '%s'", b->name) : 0;
 }
 
-void fill_release(struct fill *f)
-{
-    free(f->path);
-    expr_free(f->low_value);
-    expr_free(f->high_value);
-}
-
 // What is compared ---------------------------------------------------------------------------------------------------
 
-static void load_dimensions(struct reader *r, const struct job *job, const struct node *group, const char *path,
-                            size_t rank, const char *buffer, struct expr **to)
+static void load_dimensions(struct reader *r, struct job *job, const struct node *group, const char *path, size_t rank,
+                            const char *buffer, struct expr **to)
 {
     const struct node *list = reader_sequence(r, group, path);
     if (!list) return;
@@ -208,17 +201,17 @@ static void load_dimensions(struct reader *r, const struct job *job, const struc
         return;
     }
     for (size_t i = 0; i < rank; i++) {
-        to[i] = reader_expression(r, node_at(list, i), job->symbols);
+        to[i] = reader_expression(r, node_at(list, i), job);
         check_fixed(r, job, node_at(list, i), to[i], "compared part", buffer);
     }
 }
 
-struct compared *load_compared(struct reader *r, const struct job *job, const struct node *argument,
-                               const struct buffer *b, const char *buffer)
+struct compared *load_compared(struct reader *r, struct job *job, const struct node *argument, const struct buffer *b,
+                               const char *buffer)
 {
     const struct node *n = reader_group(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
     if (!n) return NULL;
-    struct compared *c = memory_new(1, sizeof *c);
+    struct compared *c = job_new(job, 1, sizeof *c);
     reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);
     c->rank = shape && node_is_sequence(shape) ? node_count(shape) : 0;
     if (b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT)
@@ -230,7 +223,7 @@ struct compared *load_compared(struct reader *r, const struct job *job, const st
     } else if (c->rank > COMPARED_RANK_MAX) {
         reader_mistake(r, n, "'compare' is possible for at most %d dimensions", COMPARED_RANK_MAX);
     } else {
-        for (size_t i = 0; i < c->rank; i++) c->size[i] = reader_expression(r, node_at(shape, i), job->symbols);
+        for (size_t i = 0; i < c->rank; i++) c->size[i] = reader_expression(r, node_at(shape, i), job);
         load_dimensions(r, job, n, "arguments[].compare.first", c->rank, buffer, c->first);
         load_dimensions(r, job, n, "arguments[].compare.count", c->rank, buffer, c->count);
     }
@@ -258,15 +251,4 @@ int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t
                      "'compare' of buffer '%s' is not within it: %" PRId64 " from %" PRId64 " on in dimension %zu, "
                      "which has %" PRId64,
                      b->name, *count, *first, dimension + 1, *size);
-}
-
-void compared_free(struct compared *c)
-{
-    if (!c) return;
-    for (size_t i = 0; i < COMPARED_RANK_MAX; i++) {
-        expr_free(c->size[i]);
-        expr_free(c->first[i]);
-        expr_free(c->count[i]);
-    }
-    free(c);
 }

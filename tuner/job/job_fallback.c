@@ -7,14 +7,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/job/job_parts.h"
 
-void load_fallback(struct reader *r, struct job *job, const struct node *root)
-{
-    const struct node *group = reader_group(r, root, "fallback");
-    if (!group) return;
-    load_configuration(r, job, group, "'fallback'", &job->fallback);
-    note_configuration(r, group, &job->fallback);
-}
-
 int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, size_t *problem, struct error *err)
 {
     const struct stage *s = &job->stages[stage];
@@ -52,14 +44,13 @@ static int check_shared(const struct job *job, size_t stage, struct error *err)
 
 int job_check_fallback(const struct job *job, struct error *err)
 {
-    if (!job->fallback.given) return 0;
-    int failed = job_check_configuration(job, &job->fallback, "'fallback'", err);
+    int failed = 0;
     for (size_t s = 0; s < job->stage_count && !failed; s++) failed = check_shared(job, s, err);
-    return failed ? job_explain_configuration(job, &job->fallback, err) : 0;
+    return failed ? job_locate_error(job, job->fallback.setting, err) : 0;
 }
 
 bool job_is_fallback(const struct job *job, const uint16_t *config)
 {
-    return job->fallback.given &&
+    return job->fallback.kind &&
            !memcmp(job->fallback.config, config, space_parameter_count(job->space) * sizeof *config);
 }

@@ -78,7 +78,7 @@ static void load_modes(struct reader *r, const struct node *n, const struct buff
 struct buffer_image *load_image(struct reader *r, struct job *job, const struct node *n, const struct buffer *b,
                                 bool surface)
 {
-    struct buffer_image *image = memory_new(1, sizeof *image);
+    struct buffer_image *image = job_new(job, 1, sizeof *image);
     const struct node *shape = node_member(n, "shape");
     size_t rank = node_count(shape);
     image->about.memory = (enum image_memory)reader_word(r, n, "arguments[].memory");
@@ -90,7 +90,7 @@ struct buffer_image *load_image(struct reader *r, struct job *job, const struct 
     }
     image->about.rank = (int)rank;
     for (size_t i = 0; i < rank; i++)
-        image->size[i] = reader_expression(r, node_at(shape, node_count(shape) - 1 - i), job->symbols);
+        image->size[i] = reader_expression(r, node_at(shape, node_count(shape) - 1 - i), job);
     if (image->about.channels == 3) reader_mistake(r, node_member(n, "channels"), "'channels' is 1, 2 or 4");
     if (!is_image_type(b->type))
         reader_mistake(r, node_member(n, "type"),
@@ -131,12 +131,6 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool s
     }
     if (!surface && image->about.memory != IMAGE_ARRAY && b->direction == DIRECTION_OUT)
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
-}
-
-void image_free(struct buffer_image *image)
-{
-    for (int i = 0; image && i < IMAGE_DIMENSIONS; i++) expr_free(image->size[i]);
-    free(image);
 }
 
 static bool writes(const struct buffer *b)

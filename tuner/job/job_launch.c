@@ -1,7 +1,6 @@
-// Reading launches, arguments and the reference of a job file: see job_load.c.
+// Reading launches and arguments of a job file: see job_load.c.
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
@@ -17,7 +16,7 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
 {
     reader_check_group(r, n, "a scalar argument", "arguments[]", "scalar");
     const char *name = node_string(node_member(n, "scalar"));
-    a->name = text_copy(name);
+    a->name = job_copy(job, name);
     if (load_value_argument(r, job, n, a)) return;
     a->type = (enum element)reader_word(r, n, "arguments[].type");
     if (!node_member(n, "type")) reader_mistake(r, n, "scalar '%s' lacks 'type'", name);
@@ -29,7 +28,7 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
     const struct node *list = reader_sequence(r, owner, "arguments");
     if (!node_member(owner, "arguments"))
         reader_mistake(r, node_line(owner) ? owner : NULL, "the kernel has no 'arguments': add 'arguments = ( ... );'");
-    stage->arguments = memory_new(list ? node_count(list) : 0, sizeof *stage->arguments);
+    stage->arguments = job_new(job, list ? node_count(list) : 0, sizeof *stage->arguments);
     int maps = 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
@@ -63,7 +62,7 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
             if (a.buffer < 0) continue;
             a.view = texture ? VIEW_TEXTURE : surface ? VIEW_SURFACE : VIEW_POINTER;
             a.type = job->buffers[a.buffer].type;
-            a.name = text_copy(job->buffers[a.buffer].name);
+            a.name = job_copy(job, job->buffers[a.buffer].name);
             if (map) a.map = load_tensor_map(r, job, n, &job->buffers[a.buffer]);
         } else {
             load_scalar(r, job, n, &a);
@@ -78,13 +77,12 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
     const struct node *list = node_member(launch, name);
     if (!list) return;
     if (!node_is_sequence(list)) {
-        out[0] = reader_expression(r, list, job->symbols);
+        out[0] = reader_expression(r, list, job);
         return;
     }
     if (node_count(list) < 1 || node_count(list) > 3)
         reader_mistake(r, list, "'%s' must have one to three dimensions", name);
-    for (size_t i = 0; i < node_count(list) && i < 3; i++)
-        out[i] = reader_expression(r, node_at(list, i), job->symbols);
+    for (size_t i = 0; i < node_count(list) && i < 3; i++) out[i] = reader_expression(r, node_at(list, i), job);
 }
 
 void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
@@ -101,12 +99,11 @@ void load_launch(struct reader *r, struct job *job, const struct node *owner, st
     load_dimensions(r, job, launch, "grid", stage->grid);
     load_dimensions(r, job, launch, "block", stage->block);
     load_dimensions(r, job, launch, "cluster", stage->cluster);
-    if (node_member(launch, "shared"))
-        stage->shared = reader_expression(r, node_member(launch, "shared"), job->symbols);
+    if (node_member(launch, "shared")) stage->shared = reader_expression(r, node_member(launch, "shared"), job);
     stage->cooperative = reader_bool(r, launch, "launch.cooperative");
     const struct node *overlap = node_member(launch, "overlap");
     if (!overlap) return;
-    stage->overlap = reader_expression(r, overlap, job->symbols);
+    stage->overlap = reader_expression(r, overlap, job);
     if (stage == job->stages && !stage->repeat.loop_count)
         reader_mistake(r, overlap, "the first launch cannot overlap: no launch comes before it");
 }
@@ -129,16 +126,16 @@ static void load_stage_parts(struct reader *r, struct job *job, const struct nod
     load_arguments(r, job, owner, stage);
     const struct node *defines = n ? reader_group(r, n, "stages[].defines") : NULL;
     for (size_t i = 0; defines && i < node_count(defines); i++)
-        load_define(r, node_at(defines, i), &stage->defines, &stage->define_count);
+        load_define(r, job, node_at(defines, i), &stage->defines, &stage->define_count);
     const char *shown = n ? reader_string(r, n, "stages[].name") : NULL;
-    stage->entry = text_copy(text_or_empty(entry));
-    stage->name = text_copy(shown ? shown : stage->entry);
+    stage->entry = job_copy(job, text_or_empty(entry));
+    stage->name = job_copy(job, shown ? shown : stage->entry);
 }
 
 static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
                        struct stage *stage)
 {
-    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
+    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job);
     if (n) load_repeat(r, job, n, &stage->repeat);
     load_stage_parts(r, job, root, n, stage);
     hide_loops(job, &stage->repeat);
@@ -187,7 +184,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         reader_mistake(r, stages, "'stages' must hold one to %d launches", JOB_MAX_STAGES);
         job->stage_count = job->stage_count ? JOB_MAX_STAGES : 0;
     }
-    job->stages = memory_new(job->stage_count, sizeof *job->stages);
+    job->stages = job_new(job, job->stage_count, sizeof *job->stages);
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct node *n = stages ? node_at(stages, i) : NULL;
         if (n && !node_is_group(n))
@@ -215,75 +212,4 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         reader_mistake(
             r, node_member(root, "arguments"),
             "no buffer has direction \"out\" or \"inout\", so nothing could be verified: give the result one");
-}
-
-static void load_files(struct reader *r, struct job *job, const struct node *n)
-{
-    const struct node *files = reader_group(r, n, "reference.files");
-    job->reference.kind = REFERENCE_NPY;
-    for (size_t i = 0; files && i < node_count(files); i++) {
-        const struct node *file = node_at(files, i);
-        if (!node_is_string(file) || job_find_buffer(job, node_name(file)) < 0) {
-            reader_mistake(
-                r, file,
-                "'files' must give a .npy file for an output buffer, e.g. { C = \"c.npy\"; }; there is no buffer '%s'",
-                node_name(file));
-            continue;
-        }
-        job->reference.files =
-            memory_grow(job->reference.files, job->reference.file_count + 1, sizeof *job->reference.files);
-        job->reference.files[job->reference.file_count].buffer = text_copy(node_name(file));
-        char *path = text_join_path(job->directory, node_string(file));
-        check_npy(r, file, path);
-        job->reference.files[job->reference.file_count++].path = path;
-    }
-}
-
-void load_reference(struct reader *r, struct job *job, const struct node *root)
-{
-    const struct node *n = reader_group(r, root, "reference");
-    if (!n) {
-        const struct node *verification = node_member(root, "verification"),
-                          *enabled = node_member(verification, "enabled");
-        if (!enabled || !node_is_bool(enabled) || node_bool(enabled))
-            reader_mistake(r, NULL,
-                           "'reference' is missing: add 'reference = { operation = ...; };' (or set "
-                           "verification.enabled = false to "
-                           "trust the kernel)");
-        return;
-    }
-    int forms = (node_member(n, "operation") != NULL) + (node_member(n, "kernel") != NULL) +
-                (node_member(n, "library") != NULL) + (node_member(n, "command") != NULL) +
-                (node_member(n, "files") != NULL);
-    if (forms != 1) {
-        reader_mistake(r, n,
-                       "'reference' needs exactly one of 'operation', 'kernel', 'library', 'command' and 'files'");
-    } else if (node_member(n, "operation")) {
-        load_operation(r, job, n);
-    } else if (node_member(n, "kernel")) {
-        reader_check_group(r, n, "'reference'", "reference", "kernel");
-        const char *entry = text_or_empty(reader_string(r, n, "reference.kernel")),
-                   *source = reader_string(r, n, "reference.template");
-        job->reference.kind = REFERENCE_KERNEL;
-        job->reference.source =
-            source ? text_join_path(job->directory, source) : text_copy(job->source ? job->source : "");
-        if (source && access(job->reference.source, R_OK))
-            reader_mistake(r, node_member(n, "template"), "cannot read '%s'", source);
-        job->reference.stage.entry = text_copy(entry);
-        job->reference.stage.name = text_copy(entry);
-        load_launch(r, job, n, &job->reference.stage);
-        if (node_member(n, "arguments")) {
-            load_arguments(r, job, n, &job->reference.stage);
-            check_views(r, job, n, &job->reference.stage, 1, true);
-        } else if (job->stage_count != 1) {
-            reader_mistake(r, n, "'reference' needs 'arguments', because the job has several stages");
-        } // otherwise the job's own arguments: job_reference_stage
-    } else if (node_member(n, "library")) {
-        load_reference_library(r, job, n);
-    } else if (node_member(n, "command")) {
-        load_reference_command(r, job, n);
-    } else {
-        reader_check_group(r, n, "'reference'", "reference", "files");
-        load_files(r, job, n);
-    }
 }

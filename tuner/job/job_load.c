@@ -15,15 +15,22 @@
 #include "tuner/job/job_parts.h"
 #include "tuner/trial/metrics.h"
 
-static void load_strings(struct reader *r, const struct node *group, const char *path, const char *directory,
-                         char ***list, size_t *count)
+static void add_string(struct job *job, char ***list, size_t *count, char *text)
+{
+    *list = job_room(job, *list, *count, sizeof **list);
+    (*list)[(*count)++] = text;
+}
+
+static void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path,
+                         const char *directory, char ***list, size_t *count)
 {
     const struct node *sequence = reader_sequence(r, group, path);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
         const struct node *n = node_at(sequence, i);
         if (node_is_string(n))
-            memory_add(*list, *count) =
-                directory ? text_join_path(directory, node_string(n)) : text_copy(node_string(n));
+            add_string(job, list, count,
+                       directory ? job_keep(job, text_join_path(directory, node_string(n)))
+                                 : job_copy(job, node_string(n)));
         else
             reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
     }
@@ -38,7 +45,7 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
         if (node_is_integer(n) && // expressions can use it too
             space_set_constant(job->space, node_name(n), node_integer(n), &err))
             reader_mistake(r, n, "%s", err.message);
-        load_define(r, n, &job->defines, &job->define_count);
+        load_define(r, job, n, &job->defines, &job->define_count);
     }
 }
 
@@ -69,15 +76,15 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     reader_check_group(r, kernel, "'kernel'", "kernel", NULL);
     const char *source = reader_string(r, kernel, "kernel.template");
     if (source) {
-        job->source = find_template(job, source);
+        job->source = job_keep(job, find_template(job, source));
         if (access(job->source, R_OK))
             reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source,
                            job->source);
     } else if (!node_member(kernel, "template")) {
         reader_mistake(r, kernel, "'kernel' lacks 'template'");
     }
-    load_strings(r, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
-    load_strings(r, kernel, "kernel.options", NULL, &job->options, &job->option_count);
+    load_strings(r, job, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
+    load_strings(r, job, kernel, "kernel.options", NULL, &job->options, &job->option_count);
     const struct node *options = node_member(kernel, "options");
     for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++)
         if (node_is_string(node_at(options, i))) check_option(r, node_at(options, i), node_string(node_at(options, i)));
@@ -129,10 +136,10 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
             reader_mistake(r, n, "%s", err.message);
             continue;
         }
-        job->constraint_lines = memory_grow(job->constraint_lines, (size_t)number + 1, sizeof *job->constraint_lines);
+        job->constraint_lines = job_room(job, job->constraint_lines, (size_t)number, sizeof *job->constraint_lines);
         job->constraint_lines[number] = node_line(n);
-        job->constraint_files = memory_grow(job->constraint_files, (size_t)number + 1, sizeof *job->constraint_files);
-        job->constraint_files[number] = reader_file(r, n);
+        job->constraint_files = job_room(job, job->constraint_files, (size_t)number, sizeof *job->constraint_files);
+        job->constraint_files[number] = job_keep(job, reader_file(r, n));
     }
 }
 
@@ -172,11 +179,12 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
                 reader_mistake(r, size, "%s", err.message);
                 continue;
             }
-            memory_add(job->size_names, job->size_count) = text_copy(name);
+            job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
+            job->size_names[job->size_count++] = job_copy(job, name);
         }
     }
     p.size_count = job->size_count;
-    p.sizes = memory_new(p.size_count, sizeof *p.sizes);
+    p.sizes = job_new(job, p.size_count, sizeof *p.sizes);
     for (size_t i = 0; i < job->size_count; i++) {
         const struct node *size = node_member(n, job->size_names[i]);
         if (!size) {
@@ -193,8 +201,9 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
             reader_mistake(r, node_at(n, i),
                            "the first problem has no size '%s': all problems must have the same sizes", name);
     }
-    p.name = problem_label(job, p.sizes);
-    memory_add(job->problems, job->problem_count) = p;
+    p.name = job_keep(job, problem_label(job, p.sizes));
+    job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);
+    job->problems[job->problem_count++] = p;
     job->tuned_count += tune;
 }
 
@@ -246,14 +255,14 @@ static void load_table(struct reader *r, const struct node *group, const char *p
 static void load_strategy(struct reader *r, struct job *job, const struct node *search)
 {
     struct error err;
-    job->strategy = text_copy(reader_string(r, search, "search.strategy"));
+    job->strategy = job_copy(job, reader_string(r, search, "search.strategy"));
     if (!strategy_choose(job->strategy, &err)) reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
 }
 
 static void load_metrics(struct reader *r, struct job *job, const struct node *counters)
 {
     const struct node *list = node_member(counters, "metrics");
-    load_strings(r, counters, "counters.metrics", NULL, &job->metrics, &job->metric_count);
+    load_strings(r, job, counters, "counters.metrics", NULL, &job->metrics, &job->metric_count);
     for (size_t i = 0; list && node_is_sequence(list) && i < node_count(list); i++) {
         struct error err;
         const struct node *n = node_at(list, i);
@@ -287,7 +296,7 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     job->work_line = node_line(g);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         if (node_member(g, amounts[i].name))
-            *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job->symbols);
+            *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
     load_pipe(r, job, g);
     if (job->operations && !(job->pipe && job->pipe->arithmetic))
         reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");
@@ -349,14 +358,14 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
 {
     const char *name = reader_string(r, root, "name");
     if (name) {
-        job->name = text_copy(name);
+        job->name = job_copy(job, name);
         if (!is_job_name(name))
             reader_mistake(r, node_member(root, "name"),
                            "name \"%s\" must be 1 to %d letters, digits, '_' or '-', and not begin with '-'", name,
                            JOB_MAX_NAME);
     } else {
         const char *base = strrchr(job->path, '/');
-        job->name = text_copy(base ? base + 1 : job->path);
+        job->name = job_copy(job, base ? base + 1 : job->path);
         char *dot = strrchr(job->name, '.');
         if (dot && dot > job->name) *dot = 0;
         if (!is_job_name(job->name))
@@ -365,7 +374,7 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
                            "digits, '_' and '-', at most %d of them, and does not begin with '-'",
                            job->name, JOB_MAX_NAME);
     }
-    job->description = text_copy(reader_string(r, root, "description"));
+    job->description = job_copy(job, reader_string(r, root, "description"));
 }
 
 int job_load(const char *path, struct job **out, struct mistakes *mistakes)
@@ -380,9 +389,9 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     struct job *job = memory_new(1, sizeof *job);
     job->notes = notes;
     struct error err;
-    job->path = text_copy(path);
+    job->path = job_copy(job, path);
     char *folder = text_directory(path);
-    job->directory = text_join_path(".", folder);
+    job->directory = job_keep(job, text_join_path(".", folder));
     free(folder);
     job->symbols = symbols_new();
     job->space = space_new(job->symbols);
@@ -399,7 +408,6 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_reference(r, job, root);
     load_settings(r, job, root);
     load_fallback(r, job, root);
-    load_current(r, job, root);
     load_baselines(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);

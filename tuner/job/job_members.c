@@ -24,12 +24,12 @@ static bool fits(enum element type, double value)
     return isfinite(element_load(type, bytes));
 }
 
-void load_number(struct reader *r, const struct job *job, const struct node *owner, const struct node *value,
+void load_number(struct reader *r, struct job *job, const struct node *owner, const struct node *value,
                  const char *what, const char *name, enum element type, struct expr **expression, double *real)
 {
     struct error err;
     if (!value) {
-        *expression = expr_parse(name, job->symbols, &err);
+        *expression = job_parse(job, name, &err);
         if (!*expression) reader_mistake(r, owner, "%s '%s' needs 'value': %s", what, name, err.message);
     } else if (node_is_number(value) && !node_is_integer(value)) {
         *real = node_real(value);
@@ -39,27 +39,27 @@ void load_number(struct reader *r, const struct job *job, const struct node *own
         else if (!fits(type, *real))
             reader_mistake(r, value, "%s '%s' is %g, more than an %s holds", what, name, *real, element_text[type]);
     } else {
-        *expression = reader_expression(r, value, job->symbols);
+        *expression = reader_expression(r, value, job);
     }
 }
 
 // Adds a number to an argument's members. `name` is its last part, of which the size has the name where there is no
 // value.
-static void add_number(struct reader *r, const struct job *job, const struct node *owner, const struct node *value,
+static void add_number(struct reader *r, struct job *job, const struct node *owner, const struct node *value,
                        const char *path, const char *name, enum element type, size_t offset, struct argument *a)
 {
     if (a->member_count == ARGUMENT_MEMBERS_MAX) {
         reader_mistake(r, owner, "'%s' has more than %d members", a->name, ARGUMENT_MEMBERS_MAX);
         return;
     }
-    a->members = memory_grow(a->members, a->member_count + 1, sizeof *a->members);
+    a->members = job_room(job, a->members, a->member_count, sizeof *a->members);
     struct value_member *m = &a->members[a->member_count++];
-    *m = (struct value_member){.name = text_copy(path), .type = type, .offset = offset};
+    *m = (struct value_member){.name = job_copy(job, path), .type = type, .offset = offset};
     load_number(r, job, owner, value, "member", value ? path : name, type, &m->value, &m->real);
 }
 
 // `count` elements of a type, or vectors, whose lanes are numbers of their own.
-static struct layout load_numbers(struct reader *r, const struct job *job, const struct node *n, const char *path,
+static struct layout load_numbers(struct reader *r, struct job *job, const struct node *n, const char *path,
                                   int64_t count, struct argument *a)
 {
     static const char *const lanes[] = {"x", "y", "z", "w"};
@@ -85,11 +85,11 @@ static struct layout load_numbers(struct reader *r, const struct job *job, const
     return (struct layout){total * size, v ? vector_type_alignment(v) : size};
 }
 
-static struct layout load_members(struct reader *r, const struct job *job, const struct node *owner, const char *path,
+static struct layout load_members(struct reader *r, struct job *job, const struct node *owner, const char *path,
                                   struct argument *a, int depth);
 
 // One member, or its array, as if it began at 0.
-static struct layout load_member(struct reader *r, const struct job *job, const struct node *n, const char *path,
+static struct layout load_member(struct reader *r, struct job *job, const struct node *n, const char *path,
                                  struct argument *a, int depth)
 {
     int64_t count = node_member(n, "count") ? reader_integer(r, n, "arguments[].members[].count") : 1;
@@ -127,7 +127,7 @@ static size_t load_alignment(struct reader *r, const struct node *n, const char 
 }
 
 // The members of a group, placed as in C from 0 on: each at the next multiple of its alignment, or at its offset.
-static struct layout load_members(struct reader *r, const struct job *job, const struct node *owner, const char *path,
+static struct layout load_members(struct reader *r, struct job *job, const struct node *owner, const char *path,
                                   struct argument *a, int depth)
 {
     enum { DEPTH_MAX = 8 };
@@ -177,7 +177,7 @@ static struct layout load_members(struct reader *r, const struct job *job, const
     return all;
 }
 
-bool load_value_argument(struct reader *r, const struct job *job, const struct node *n, struct argument *a)
+bool load_value_argument(struct reader *r, struct job *job, const struct node *n, struct argument *a)
 {
     const struct node *type = node_member(n, "type"), *members = node_member(n, "members");
     const struct vector_type *v = type && node_is_string(type) ? vector_type_find(node_string(type)) : NULL;
@@ -243,16 +243,4 @@ char *job_argument_layout(const struct argument *a)
         text = longer;
     }
     return text;
-}
-
-void argument_release(struct argument *a)
-{
-    free(a->name);
-    expr_free(a->value);
-    tensor_map_free(a->map);
-    for (size_t i = 0; i < a->member_count; i++) {
-        free(a->members[i].name);
-        expr_free(a->members[i].value);
-    }
-    free(a->members);
 }

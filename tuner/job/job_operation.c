@@ -34,18 +34,18 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
     const char *given = reader_string(r, n, "stages[].operation"), *name = given ? given : "",
                *shown = reader_string(r, n, "stages[].name");
     const struct operation *op = operation_find(name, NULL);
-    stage->entry = text_copy("");
-    stage->operation = text_copy(name);
-    stage->name = text_copy(shown ? shown : name);
+    stage->entry = job_copy(job, "");
+    stage->operation = job_copy(job, name);
+    stage->name = job_copy(job, shown ? shown : name);
     if (!op) {
         unknown_operation(r, n, name);
         return;
     }
     const char *by = reader_string(r, n, "stages[].by");
     const struct operation_baseline *baseline = operation_baseline(op, by);
-    stage->by = text_copy(by);
+    stage->by = job_copy(job, by);
     if (!baseline || !baseline->same_result) reader_mistake(r, n, "no library computes '%s' by '%s'", name, by);
-    stage->roles = memory_new(node_count(n), sizeof *stage->roles);
+    stage->roles = job_new(job, node_count(n), sizeof *stage->roles);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
@@ -65,9 +65,9 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
         } else if (node_is_number(member) && !node_is_integer(member)) {
             to->real = node_real(member);
         } else {
-            to->value = reader_expression(r, member, job->symbols);
+            to->value = reader_expression(r, member, job);
         }
-        to->role = text_copy(role);
+        to->role = job_copy(job, role);
         stage->role_count++;
     }
     for (size_t k = 0; op->roles[k].name; k++) {
@@ -79,7 +79,8 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
 
 // Every role of the operation must be filled: buffers by name or binding, sizes and scalars among problem sizes and
 // scalar arguments.
-static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
+static void check_roles(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
+                        const struct implementation *to)
 {
     size_t count = 0, room = job->buffer_count + 1;
     for (size_t s = 0; s < job->stage_count; s++)
@@ -97,10 +98,10 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
         const struct operation_role *role = &op->roles[k];
         const char *bound = role->name;
         bool is_buffer = role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT, constant = false;
-        for (size_t b = 0; b < job->reference.binding_count; b++)
-            if (!strcmp(job->reference.bindings[b].role, role->name)) {
-                constant = !job->reference.bindings[b].name;
-                if (!constant) bound = job->reference.bindings[b].name;
+        for (size_t b = 0; b < to->binding_count; b++)
+            if (!strcmp(to->bindings[b].role, role->name)) {
+                constant = !to->bindings[b].name;
+                if (!constant) bound = to->bindings[b].name;
             }
         if (constant && role->kind != ROLE_SCALAR)
             reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name,
@@ -115,29 +116,27 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
                        nearest ? nearest : "", nearest ? "'?)" : "", role->name);
     }
     free(names);
-    for (size_t b = 0; b < job->reference.binding_count; b++) {
+    for (size_t b = 0; b < to->binding_count; b++) {
         size_t k = 0;
-        while (op->roles[k].name && strcmp(op->roles[k].name, job->reference.bindings[b].role)) k++;
-        if (!op->roles[k].name)
-            reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, job->reference.bindings[b].role);
+        while (op->roles[k].name && strcmp(op->roles[k].name, to->bindings[b].role)) k++;
+        if (!op->roles[k].name) reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, to->bindings[b].role);
     }
 }
 
-void load_operation(struct reader *r, struct job *job, const struct node *n)
+void load_operation(struct reader *r, struct job *job, const struct node *n, struct implementation *to)
 {
     enum { CUBLAS, CPU }; // words of the table of settings
-    const char *name = reader_string(r, n, "reference.operation");
+    const char *name = reader_string(r, n, "IMPLEMENTATION.operation");
     const struct operation *op = name ? operation_find(name, NULL) : NULL;
-    job->reference.kind = REFERENCE_OPERATION;
-    job->reference.operation = text_copy(name ? name : "");
-    int how = node_member(n, "by") ? reader_word(r, n, "reference.by") : op && !op->reference ? CPU : CUBLAS;
+    to->operation = job_copy(job, name ? name : "");
+    int how = node_member(n, "by") ? reader_word(r, n, "IMPLEMENTATION.by") : op && !op->reference ? CPU : CUBLAS;
     if (op && !op->reference && how == CUBLAS)
         reader_mistake(r, n, "operation '%s' has a reference only on the CPU: write by = \"cpu\"", name);
-    job->reference.by = text_copy(job_setting_find("reference.by")->words[how]);
+    to->by = job_copy(job, job_setting_find("IMPLEMENTATION.by")->words[how]);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
-        if (job_setting_has("reference", "operation", role)) continue;
+        if (job_setting_has("IMPLEMENTATION", "operation", role)) continue;
         bool constant = node_is_bool(member) || node_is_number(member);
         if (!constant && !node_is_string(member)) {
             reader_mistake(r, member, "'%s' must name a buffer, size or scalar, or be true, false or a number", role);
@@ -149,17 +148,17 @@ void load_operation(struct reader *r, struct job *job, const struct node *n)
             continue;
         }
         if (class >= 0) constant = true;
-        size_t b = job->reference.binding_count++;
-        job->reference.bindings = memory_grow(job->reference.bindings, b + 1, sizeof *job->reference.bindings);
-        job->reference.bindings[b].role = text_copy(role);
-        job->reference.bindings[b].name = constant ? NULL : text_copy(node_string(member));
-        job->reference.bindings[b].value = class >= 0             ? class
-                                           : node_is_bool(member) ? node_bool(member)
-                                           : constant             ? node_real(member)
-                                                                  : 0;
+        size_t b = to->binding_count++;
+        to->bindings = job_room(job, to->bindings, b, sizeof *to->bindings);
+        to->bindings[b].role = job_copy(job, role);
+        to->bindings[b].name = constant ? NULL : job_copy(job, node_string(member));
+        to->bindings[b].value = class >= 0             ? class
+                                : node_is_bool(member) ? node_bool(member)
+                                : constant             ? node_real(member)
+                                                       : 0;
     }
     if (op) {
-        check_roles(r, job, n, op);
+        check_roles(r, job, n, op, to);
     } else if (name) {
         unknown_operation(r, node_member(n, "operation"), name);
     }

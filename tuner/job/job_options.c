@@ -77,7 +77,7 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
         reader_mistake(r, n, "the option of '%s' has more than one '%%' for its value", p->name);
         return;
     }
-    job->parameter_options[last] = text_copy(option);
+    job->parameter_options[last] = job_copy(job, option);
     for (size_t v = 0; v < p->count; v++) {
         if (!location && (p->kind != PARAMETER_INT || p->values[v] < 0 || p->values[v] > 1)) {
             reader_mistake(r, n,

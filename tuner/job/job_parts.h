@@ -4,14 +4,20 @@
 
 #include "tuner/job/reader.h"
 
-// Checks the fallback of a job whose space is built. -1 with a message that names file and line.
-int job_check_fallback(const struct job *, struct error *);
-// Likewise the present kernel.
-int job_check_current(const struct job *, struct error *);
-// Checks a configuration that the job file names, which is called `what` in messages. The second adds file and line to
-// the message and returns -1.
-int job_check_configuration(const struct job *, const struct named_configuration *, const char *what, struct error *);
-int job_explain_configuration(const struct job *, const struct named_configuration *, struct error *);
+// What belongs to the job: zeroed memory for `count` elements; a list of `count` with room for one more; copies of
+// texts (NULL: NULL), job_keep frees its own; an expression, or NULL with a message.
+void *job_new(struct job *, size_t count, size_t size);
+void *job_room(struct job *, void *list, size_t count, size_t size);
+char *job_copy(struct job *, const char *text);
+char *job_keep(struct job *, char *text);
+struct expr *job_parse(struct job *, const char *text, struct error *);
+
+// Checks the shared memory of the fallback of a job whose space is built, and that an implementation which is a
+// configuration is valid. -1 with a message that names file and line.
+int job_check_fallback(const struct job *, struct error *err);
+int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
+// Puts file and line of a setting before a message. -1.
+int job_locate_error(const struct job *, const char *setting, struct error *err);
 // Sets or resets the constants device.*.
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
@@ -26,12 +32,11 @@ void load_arguments(struct reader *, struct job *, const struct node *owner, str
 int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
 // A stage that a library computes, and the reference's operation.
 void load_library_stage(struct reader *, struct job *, const struct node *, struct stage *);
-void load_operation(struct reader *, struct job *, const struct node *);
+void load_operation(struct reader *, struct job *, const struct node *, struct implementation *);
 void load_constants(struct reader *, struct job *, const struct node *root); // before launches
-// Reads what the first argument that names a texture or surface says of its memory; image_free frees it.
+// Reads what the first argument that names a texture or surface says of its memory.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                 bool surface);
-void image_free(struct buffer_image *); // NULL is fine
 // Adds an argument, the first one or a later one, to a buffer's image.
 void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
 // Refuses buffers that the stages of one kernel set see in two places. `kernels`: they have variables, which a program
@@ -39,11 +44,10 @@ void join_image(struct reader *, const struct node *argument, struct buffer *, b
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
                  bool kernels);
 // Reads an argument that is a struct or a vector; false where it is none.
-bool load_value_argument(struct reader *, const struct job *, const struct node *, struct argument *);
+bool load_value_argument(struct reader *, struct job *, const struct node *, struct argument *);
 // Reads a number: `value` (NULL: the size of that name) of `owner`. `what` names the kind in messages.
-void load_number(struct reader *, const struct job *, const struct node *owner, const struct node *value,
-                 const char *what, const char *name, enum element, struct expr **expression, double *real);
-void argument_release(struct argument *);
+void load_number(struct reader *, struct job *, const struct node *owner, const struct node *value, const char *what,
+                 const char *name, enum element, struct expr **expression, double *real);
 int job_find_buffer(const struct job *, const char *name); // its number, or -1
 // Refuses a file that cannot be read.
 void check_npy(struct reader *, const struct node *, const char *path);
@@ -51,24 +55,18 @@ void check_npy(struct reader *, const struct node *, const char *path);
 void check_fixed(struct reader *, const struct job *, const struct node *, const struct expr *, const char *what,
                  const char *buffer);
 // Reads the fill of an argument that declares a buffer, and what is compared of it (NULL: all).
-struct fill load_fill(struct reader *, const struct job *, const struct node *argument, const char *buffer,
-                      enum element);
-struct compared *load_compared(struct reader *, const struct job *, const struct node *argument, const struct buffer *,
+struct fill load_fill(struct reader *, struct job *, const struct node *argument, const char *buffer, enum element);
+struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
 // Checks the names in what is compared, once all buffers are known.
-void fill_release(struct fill *);
-void compared_free(struct compared *); // NULL is fine
 // The loops of a stage, whose names are visible until hide_loops(), and, once its buffers are declared, its pairs.
 void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
 void hide_loops(struct job *, const struct stage_repeat *);
 void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);
-void free_repeat(struct stage_repeat *);
-// Reads the tensor map of an argument; tensor_map_free frees it.
+// Reads the tensor map of an argument.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
-void tensor_map_free(struct tensor_map *); // NULL is fine
 // The name of a problem that has none: "M=1024,N=1024". malloc'ed.
 char *problem_label(const struct job *, const int64_t *sizes);
-void load_reference(struct reader *, struct job *, const struct node *root);
 // Adds a parameter with its values.
 void load_parameter(struct reader *, struct job *, const struct node *parameter, const char *name);
 // Whether a name is the same for all configurations: a size, a limit of the device or a macro. (job_values.c)
@@ -78,26 +76,14 @@ bool check_option(struct reader *, const struct node *, const char *option);
 // Reads the option of the parameter that was added last.
 void load_parameter_option(struct reader *, struct job *, const struct node *parameter);
 // Adds a macro with its value, a string or a number.
-void load_define(struct reader *, const struct node *, struct macro **list, size_t *count);
-// Reads a value for every parameter from a group that is called `what` in messages, and notes where the group stands.
+void load_define(struct reader *, struct job *, const struct node *, struct macro **list, size_t *count);
+// Reads a value for every parameter from a group that is called `what` in messages.
 void load_configuration(struct reader *, const struct job *, const struct node *group, const char *what,
-                        struct named_configuration *);
-void note_configuration(struct reader *, const struct node *group, struct named_configuration *);
-void load_fallback(struct reader *, struct job *, const struct node *root); // after parameters
-void load_current(struct reader *, struct job *, const struct node *root);  // after launches
-// What another kernel's stage, which is called `what`, may not have: expressions that read parameters, and outputs
-// behind the `known` buffers.
-void check_own_stage(struct reader *, const struct job *, const struct node *group, const char *what,
-                     const struct stage *);
-void check_own_outputs(struct reader *, const struct job *, const struct node *group, const char *what, size_t known);
-// The absolute path of a library that a group names (malloc'ed), and the options for the compiler of its source.
-char *load_library(struct reader *, const struct job *, const struct node *group, const char *setting);
-void load_library_options(struct reader *, const struct node *group, const char *setting, char ***options,
-                          size_t *count);
-// reference.library, reference.command and baselines.
-void load_reference_library(struct reader *, struct job *, const struct node *reference);
-void load_reference_command(struct reader *, struct job *, const struct node *reference);
-void load_baselines(struct reader *, struct job *, const struct node *root); // after launches
+                        uint16_t *config);
+// Implementations (job_implementation.c); all but the reference come after launches.
+void load_reference(struct reader *, struct job *, const struct node *root);
+void load_fallback(struct reader *, struct job *, const struct node *root);
+void load_baselines(struct reader *, struct job *, const struct node *root); // the current kernel too
 // Refuses names that the job's header could not have, once all of them are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);
 

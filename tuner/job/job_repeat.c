@@ -16,7 +16,7 @@ enum { STEPS_MAX = 1 << 16 };
 static struct expr *load_part(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
     const struct node *part = node_member(n, name);
-    if (part) return reader_expression(r, part, job->symbols);
+    if (part) return reader_expression(r, part, job);
     reader_mistake(r, n,
                    "'repeat' lacks '%s': write { name = \"STEP\"; from = 1; while = \"STEP < N\"; next = "
                    "\"2*STEP\"; }",
@@ -48,7 +48,6 @@ static void load_loop(struct reader *r, struct job *job, const struct node *n, s
         error_set(&err, "'%s' is not a name without dots", name);
     if (l->slot < 0) {
         reader_mistake(r, node_member(n, "name"), "%s", err.message);
-        expr_free(from);
         return;
     }
     l->from = from;
@@ -145,15 +144,6 @@ void load_swaps(struct reader *r, const struct job *job, const struct node *stag
                            "'%s' and '%s' cannot be exchanged: type, shape and ld must be the same", a->name, b->name);
         else
             memcpy(repeat->swaps[repeat->swap_count++], (int[]){first, second}, 2 * sizeof(int));
-    }
-}
-
-void free_repeat(struct stage_repeat *repeat)
-{
-    for (size_t i = 0; i < repeat->loop_count; i++) {
-        expr_free(repeat->loops[i].from);
-        expr_free(repeat->loops[i].holds);
-        expr_free(repeat->loops[i].next);
     }
 }
 

@@ -109,14 +109,19 @@ bool job_setting_is_open(const struct job_setting *s)
     return isupper((unsigned char)*job_setting_name(s));
 }
 
-// `forms` are words with a blank between them; NULL: every form.
+// Whether a form is one of `forms`, words with a blank between them (NULL: every form). A form may have two parts, as
+// "reference.kernel": a word may be any of them, or both.
 static bool is_of_form(const char *forms, const char *form)
 {
-    if (!forms || !form) return true;
-    size_t length = strlen(form);
-    for (const char *at = forms; *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strcspn(at, " ") == length && !strncmp(at, form, length)) return true;
-    return false;
+    const char *last = form ? strrchr(form, '.') : NULL;
+    for (const char *at = forms; form && at && *at; at += strcspn(at, " "), at += *at == ' ') {
+        size_t length = strcspn(at, " ");
+        bool whole = strlen(form) == length && !strncmp(at, form, length),
+             first = last && (size_t)(last - form) == length && !strncmp(at, form, length),
+             second = last && strlen(last + 1) == length && !strncmp(at, last + 1, length);
+        if (whole || first || second) return true;
+    }
+    return !forms || !form;
 }
 
 static bool is_member(const struct job_setting *s, const char *group, const char *form)

@@ -34,7 +34,7 @@ struct job_setting {
     double low, high;         // of integers, numbers and durations; infinite: no limit
     const char *const *words; // of a word; ends with NULL
     const char *also;         // what it may be besides its kind; NULL: nothing
-    const char *forms;        // of a group that has several forms, those that the setting is of: "buffer tensor_map"
+    const char *forms;        // of a group that has several forms, those that have the setting: "buffer tensor_map"
     const char *meaning;      // one line without a full stop
 };
 

@@ -12,5 +12,7 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
                                 job->constraint_lines[bad]);
         return error_prefix(err, "%s", job->path);
     }
-    return job_check_fallback(job, err) ? -1 : job_check_current(job, err);
+    if (job->fallback.kind && (job_check_configuration(job, &job->fallback, err) || job_check_fallback(job, err)))
+        return -1;
+    return job_current(job) ? job_check_configuration(job, job_current(job), err) : 0;
 }

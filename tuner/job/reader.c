@@ -1,5 +1,5 @@
 // See reader.h. A `struct node` is a config_setting_t under another name, so that no other file needs libconfig.
-#include "tuner/job/reader.h"
+#include "tuner/job/job_parts.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -364,11 +364,11 @@ static void add_places(const struct reader *r, const config_setting_t *group, co
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
         if (!named && config_setting_is_number(s)) continue;
-        char *own =
-            named ? text_format("%s%s%s", path, *path ? "." : "", node_name(node(s))) : text_format("%s[%d]", path, i);
-        job->locations = memory_grow(job->locations, job->location_count + 1, sizeof *job->locations);
+        char *own = job_keep(job, named ? text_format("%s%s%s", path, *path ? "." : "", node_name(node(s)))
+                                        : text_format("%s[%d]", path, i));
+        job->locations = job_room(job, job->locations, job->location_count, sizeof *job->locations);
         job->locations[job->location_count++] =
-            (struct location){.path = own, .file = reader_file(r, node(s)), .line = node_line(node(s))};
+            (struct location){.path = own, .file = job_keep(job, reader_file(r, node(s))), .line = node_line(node(s))};
         if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
     }
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/job/reader.h"
+#include "tuner/job/job_parts.h"
 #include "tuner/job/setting_hints.h"
 
 static void refuse_member(struct reader *r, const struct node *member, const char *what, const char *path,
@@ -172,16 +172,16 @@ const struct node *reader_sequence(struct reader *r, const struct node *group, c
     return NULL;
 }
 
-struct expr *reader_expression(struct reader *r, const struct node *n, struct symbols *symbols)
+struct expr *reader_expression(struct reader *r, const struct node *n, struct job *job)
 {
     struct error err;
     struct expr *expression = NULL;
     if (node_is_string(n)) {
-        expression = expr_parse(node_string(n), symbols, &err);
+        expression = job_parse(job, node_string(n), &err);
     } else if (node_is_integer(n)) {
         char text[32];
         snprintf(text, sizeof text, "%" PRId64, node_integer(n));
-        expression = expr_parse(text, symbols, &err);
+        expression = job_parse(job, text, &err);
     } else {
         error_set(&err, "an expression must be a string or an integer");
     }

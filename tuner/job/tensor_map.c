@@ -25,7 +25,7 @@ static size_t load_list(struct reader *r, struct job *job, const struct node *n,
                        TENSOR_MAP_RANK_MAX);
         count = TENSOR_MAP_RANK_MAX;
     }
-    for (size_t i = 0; i < count; i++) out[i] = reader_expression(r, node_at(list, i), job->symbols);
+    for (size_t i = 0; i < count; i++) out[i] = reader_expression(r, node_at(list, i), job);
     return count;
 }
 
@@ -37,13 +37,13 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
         size_t offset;
     } numbers[] = {{"swizzle", offsetof(struct tensor_map, swizzle)},
                    {"promotion", offsetof(struct tensor_map, promotion)}};
-    struct tensor_map *map = memory_new(1, sizeof *map);
+    struct tensor_map *map = job_new(job, 1, sizeof *map);
     map->rank = load_list(r, job, n, "box", map->box);
     size_t view = load_list(r, job, n, "view", map->view), strides = load_list(r, job, n, "strides", map->stride);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (node_member(n, numbers[i].name))
             *(struct expr **)((char *)map + numbers[i].offset) =
-                reader_expression(r, node_member(n, numbers[i].name), job->symbols);
+                reader_expression(r, node_member(n, numbers[i].name), job);
     map->nan = reader_word(r, n, "arguments[].out_of_bounds") == NANS;
     if (!map->rank) {
         reader_mistake(r, n, "tensor map '%s' needs 'box', e.g. [\"BLOCK_M\", \"BLOCK_K\"]", buffer->name);
@@ -69,19 +69,6 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
         reader_mistake(r, node_member(n, "out_of_bounds"),
                        "out_of_bounds \"nan\" of '%s' needs a floating-point type of 16 bits or more", buffer->name);
     return map;
-}
-
-void tensor_map_free(struct tensor_map *map)
-{
-    if (!map) return;
-    for (size_t i = 0; i < TENSOR_MAP_RANK_MAX; i++) {
-        expr_free(map->view[i]);
-        expr_free(map->stride[i]);
-        expr_free(map->box[i]);
-    }
-    expr_free(map->swizzle);
-    expr_free(map->promotion);
-    free(map);
 }
 
 static int evaluate(const struct expr *e, int64_t absent, const int64_t *values, int64_t *out, struct error *err)

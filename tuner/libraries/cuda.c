@@ -261,6 +261,22 @@ int cuda_sync(struct cuda *c, struct error *err)
     return cuda_check(err, driver.cuStreamSynchronize(c->stream), "the GPU reports") ? CUDA_CRASHED : 0;
 }
 
+int cuda_link(struct cuda *c, const char *ptx, char **cubin, size_t *size, struct error *err)
+{
+    (void)c;
+    CUlinkState link = NULL;
+    void *made = NULL;
+    CUresult r = driver.cuLinkCreate(0, NULL, NULL, &link);
+    if (!r)
+        r = driver.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, strlen(ptx) + 1, "PTX", 0, NULL, NULL);
+    if (!r) r = driver.cuLinkComplete(link, &made, size);
+    int failed = cuda_check(err, r, "cannot compile the PTX");
+    *cubin = failed ? NULL : memory_try(*size, 1, err);
+    if (*cubin) memcpy(*cubin, made, *size);
+    if (link) driver.cuLinkDestroy(link); // the cubin is its own
+    return failed ? failed : *cubin ? 0 : -1;
+}
+
 int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out, struct error *err)
 {
     (void)c;

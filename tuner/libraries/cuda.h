@@ -53,6 +53,8 @@ int cuda_zero(struct cuda *, uint64_t to, size_t bytes, struct error *err);
 // Waits for everything enqueued; CUDA_CRASHED with CUDA's words if a kernel failed.
 int cuda_sync(struct cuda *, struct error *err);
 
+// Compiles PTX for the device. *cubin is malloc'ed.
+int cuda_link(struct cuda *, const char *ptx, char **cubin, size_t *size, struct error *err);
 // A cubin in memory. CUDA_REFUSED if it cannot be loaded on this device.
 int cuda_module_load(struct cuda *, const void *image, struct cuda_module **out, struct error *err);
 void cuda_module_unload(struct cuda *, struct cuda_module *); // NULL is fine

@@ -177,7 +177,7 @@ bool pool_give_up_baseline(struct worker_pool *p, const json_t *answer)
     if (!name || status_find(json_get_string(answer, "status", "")) != STATUS_CRASHED) return false;
     json_array_foreach(json_object_get(p->job_request, "baselines"), i, each)
     {
-        if (!json_is_object(each) || strcmp(json_get_string(each, "name", ""), name) != 0) continue;
+        if (strcmp(json_get_string(each, "name", ""), name) != 0) continue;
         if (json_object_get(each, "reason")) return false; // it was not called
         json_object_set_new(each, "reason", json_string(json_get_string(answer, "reason", "it crashed")));
         return true;

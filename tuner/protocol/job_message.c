@@ -4,13 +4,31 @@
 #include "tuner/base/limits.h"
 #include "tuner/trial/trial_field.h"
 
+#define MEMBER(member) RECORD_MEMBER(struct implementation_request, member)
+#define PAIRS(member, count) RECORD_PAIRS(struct implementation_request, member, count)
 static const struct record_field request_fields[] = {
-    {"candidate", RECORD_IN_PLACE(struct baseline_request, candidate, candidate_record)},
-    {"detail", RECORD_MEMBER(struct baseline_request, detail)},
-    {"reason", RECORD_MEMBER(struct baseline_request, reason)},
-    {"timeout", RECORD_MEMBER(struct baseline_request, timeout)},
+    {"kind", RECORD_WORDS(struct implementation_request, kind, implementation_words), .flags = RECORD_ALWAYS},
+    {"candidate", RECORD_IN_PLACE(struct implementation_request, candidate, candidate_record)},
+    {"by", MEMBER(by)},
+    {"buffers", PAIRS(buffers, buffer_count)},
+    {"path", MEMBER(path)},
+    {"function", MEMBER(function)},
+    {"generate", MEMBER(generate)},
+    {"verify", MEMBER(verify)},
+    {"built", MEMBER(built)},
+    {"hash", MEMBER(hash)},
+    {"command", MEMBER(command)},
+    {"folder", MEMBER(folder)},
+    {"timeout", MEMBER(timeout)},
+    {"cache", MEMBER(cache)},
+    {"files", PAIRS(files, file_count)},
+    {"detail", MEMBER(detail)},
+    {"reason", MEMBER(reason)},
     {0}};
-const struct record baseline_request_record = {"a baseline", sizeof(struct baseline_request), request_fields, NULL};
+#undef MEMBER
+#undef PAIRS
+const struct record implementation_request_record = {"an implementation", sizeof(struct implementation_request),
+                                                     request_fields, NULL};
 
 static int check_baseline(const void *record, struct error *err)
 {

@@ -1,20 +1,36 @@
-// The baselines of a "job", in the request and in the answer.
+// The implementations of a "job" beside its candidates: "reference" and "baselines" in the request, and the baselines'
+// figures in the answer.
 //
-//     BASELINE = "cublas": a library's | {"name":"current","detail":"BLOCK=256",CANDIDATE of all problems}: the job's
-//       present kernel | {"name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE of functions of the user's}
+//     IMPLEMENTATION = {"kind":"operation","name":"gemm","by":"cublas","buffers":{"A":"A",..}} |
+//       {"kind":"kernel","cubin":"..","problems":[..]}: CANDIDATE without "config" |
+//       {"kind":"library","path":"x.so","function":"f","generate":"g","verify":"v","timeout":600} |
+//       {"kind":"command","command":"python3 x.py","folder":"..","timeout":600} |
+//       {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
+//     A baseline is {"kind":"operation","name":"cublas"}: one of the reference's operation |
+//       {"kind":"kernel","name":"current","detail":"BLOCK=256",CANDIDATE} |
+//       {"kind":"library","name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE}: calls of a function
 //     With "reason", why it is not available, it is not used.
 #ifndef SWEETSPOT_JOB_MESSAGE_H
 #define SWEETSPOT_JOB_MESSAGE_H
 
+#include "tuner/base/implementation_kind.h"
 #include "tuner/protocol/candidate.h"
 #include "tuner/protocol/trial_message.h"
 
-struct baseline_request {
-    struct candidate candidate; // its name is the baseline's
+struct implementation_request {
+    enum implementation_kind kind;
+    struct candidate candidate; // what is launched; its name is the baseline's or the operation's
+    const char *by, *path, *function, *generate, *verify, *command;
+    const char *built;                               // what was built from the source at `path`
+    const char *folder;                              // in which a command runs
+    const char *hash;                                // of a library, or of a command and the files that it names
+    const char *cache;                               // folder, where expected values may be kept
+    double timeout;                                  // s, for a call of a function or a command; NaN: no limit
+    const struct record_named_text *buffers, *files; // role -> buffer, buffer -> file
+    size_t buffer_count, file_count;
     const char *detail, *reason;
-    double timeout; // s, of a program
 };
-extern const struct record baseline_request_record;
+extern const struct record implementation_request_record;
 
 // It has its tuned problems, none when it is not available.
 struct baseline_answer {

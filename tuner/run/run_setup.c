@@ -143,7 +143,7 @@ static void take_baselines(struct run *r)
         current |= !strcmp(answer->baselines[i].name, CURRENT_KERNEL);
         take_baseline(r, &answer->baselines[i]);
     }
-    if (r->job->current.own.given && !current)
+    if (job_current(r->job) && !current)
         display_message(&r->display, "the recording has no times of 'current', the job's current kernel");
     if (run_put_document(r, "baselines", record_write(&baselines_record, answer), &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
@@ -267,9 +267,9 @@ static void collect_starts(struct run *r)
     if (search_collect_starts(&r->search, r->options, &err)) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (starts->named)
         display_log(&r->display, "the search begins with the job's %s",
-                    starts->named > 1        ? "current kernel and its fallback"
-                    : r->job->fallback.given ? "fallback, for its header"
-                                             : "current kernel");
+                    starts->named > 1       ? "current kernel and its fallback"
+                    : r->job->fallback.kind ? "fallback, for its header"
+                                            : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
     if (starts->left_out) display_log(&r->display, "%zu more winners were found and left out", starts->left_out);

@@ -62,17 +62,18 @@ static int visit(void *user, const char *config, const char *device)
     return 0;
 }
 
-static void add_named(struct search *s, const struct named_configuration *c)
+static void add_named(struct search *s, const struct implementation *c)
 {
     size_t bytes = space_parameter_count(s->job->space) * sizeof *c->config;
-    if (!c->given || (s->starts.count && !memcmp(s->starts.configs[0], c->config, bytes))) return;
+    if (!c || c->kind != IMPLEMENTATION_CONFIGURATION) return;
+    if (s->starts.count && !memcmp(s->starts.configs[0], c->config, bytes)) return;
     memcpy(s->starts.configs[s->starts.count++], c->config, sizeof c->config);
 }
 
 int search_collect_starts(struct search *s, const struct tune_options *o, struct error *err)
 {
     // Those that the job names come first, so that a short run has them too.
-    if (s->job->current.own.given && !s->job->current.source) add_named(s, &s->job->current.own);
+    add_named(s, job_current(s->job));
     add_named(s, &s->job->fallback);
     s->starts.named = s->starts.count;
     for (size_t i = 0; i < o->start_count; i++) add_start(s, o->starts[i]);

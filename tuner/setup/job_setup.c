@@ -10,7 +10,6 @@
 #include "tuner/base/embedded.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/shared_library.h"
 #include "tuner/base/text.h"
 #include "tuner/setup/job_ceilings.h"
 
@@ -61,132 +60,77 @@ static int read_helper(const struct job *job, const json_t *answer, struct compi
     return result == COMPILE_DONE ? 0 : result == COMPILE_IMPOSSIBLE ? EXIT_ENVIRONMENT : EXIT_USAGE;
 }
 
-// What is compiled before any candidate.
-struct helper {
-    const char *what, *entry; // NULL: kernels of the worker's own
-    json_t *request;
-    struct compiled *out; // NULL: a library
-    int baseline;         // whose library it is; -1: the reference's
-};
-
-enum { HELPERS_MAX = 4 + 1 + JOB_MAX_BASELINES };
-
-// Libraries of the user's that are given by their sources: of the reference, then of baselines.
-static size_t collect_libraries(struct job_setup *s, const struct worker_pool *pool, struct helper *out)
+// What a compiler made of an implementation. Without the reference and the current kernel the run cannot go on; any
+// other costs no more than itself.
+static int read_implementation(const struct job *job, const struct implementation *m, const json_t *answer,
+                               struct error *err)
 {
-    const struct reference *r = &s->job->reference;
-    size_t count = 0;
-    const char *const functions[] = {r->function, r->generate, r->verify};
-    if (r->kind == REFERENCE_LIBRARY && shared_library_is_source(r->library))
-        out[count++] = (struct helper){
-            "reference library", r->library,
-            request_build(s->job, r->library, r->options, r->option_count, functions, 3, pool->arch, s->cache), NULL,
-            -1};
-    for (size_t i = 0; i < s->job->baseline_count; i++) {
-        const struct job_baseline *b = &s->job->baselines[i];
-        const char *const entries[] = {b->function, b->init};
-        if (shared_library_is_source(b->library))
-            out[count++] = (struct helper){
-                "baseline", b->name,
-                request_build(s->job, b->library, b->options, b->option_count, entries, 2, pool->arch, s->cache), NULL,
-                (int)i};
+    struct compiled compiled = {0};
+    if (m != &job->reference && m != job_current(job)) return 0;
+    if (m->kind != IMPLEMENTATION_LIBRARY) {
+        int status = read_helper(job, answer, &compiled, err);
+        compiled_release(&compiled);
+        return status;
     }
-    return count;
+    if (status_find(json_get_string(answer, "status", "")) == STATUS_OK) return 0;
+    error_set(err, "%s", json_get_string(answer, "reason", "the compiler gives no reason"));
+    return EXIT_USAGE;
 }
 
-static size_t collect_helpers(struct job_setup *s, const struct worker_pool *pool, struct helper out[HELPERS_MAX])
+// Says what does not compile; NULL: the worker's own kernels.
+static void name_culprit(const struct job *job, const struct implementation *m, struct error *err)
 {
-    size_t count = 0;
-    out[count++] =
-        (struct helper){NULL, NULL, request_own(s, pool, embedded_support(), support_defines(s->job)), &s->support, -1};
-    out[count++] = (struct helper){NULL, NULL, request_own(s, pool, embedded_ceilings(), job_ceilings_defines(s->job)),
-                                   &s->ceilings, -1};
-    if (s->job->reference.kind == REFERENCE_KERNEL)
-        out[count++] = (struct helper){"reference kernel", s->job->reference.stage.entry,
-                                       request_compile(s->job, NULL, pool->arch, NULL, s->cache), &s->reference, -1};
-    if (s->job->current.own.given)
-        out[count++] = (struct helper){"current kernel",
-                                       s->job->current.source ? s->job->current.stage.entry : s->job->stages[0].entry,
-                                       request_compile_current(s->job, pool->arch, s->cache), &s->current, -1};
-    return count + collect_libraries(s, pool, out + count);
-}
-
-// What became of a library. One of a baseline that cannot be built costs no more than that baseline.
-static int read_library(struct job_setup *s, const struct helper *helper, const json_t *answer, struct error *err)
-{
-    const char *reason = json_get_string(answer, "reason", "the compiler gives no reason");
-    bool built = status_find(json_get_string(answer, "status", "")) == STATUS_OK;
-    if (!built && helper->baseline < 0) {
-        error_set(err, "%s", reason);
-        return EXIT_USAGE;
-    }
-    if (helper->baseline < 0)
-        s->library = json_incref((json_t *)(uintptr_t)answer);
+    bool library = m && m->kind == IMPLEMENTATION_LIBRARY;
+    if (!m)
+        error_prefix(err, "the worker's own kernels do not compile");
+    else if (m != &job->reference && m != job_current(job))
+        error_prefix(err, "baseline '%s'", m->name);
     else
-        s->libraries[helper->baseline] = json_incref((json_t *)(uintptr_t)answer);
-    return 0;
+        error_prefix(err, "%s %s '%s'", m == &job->reference ? "reference" : "current", library ? "library" : "kernel",
+                     library                            ? m->path
+                     : m->kind == IMPLEMENTATION_KERNEL ? m->stage.entry
+                                                        : job->stages[0].entry);
 }
 
-// All at the same time: nothing can be measured before they are ready.
+// Compiles all that is needed before any candidate, at the same time: the worker's own kernels and implementations.
 static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
-    struct helper helpers[HELPERS_MAX];
-    json_t *requests[HELPERS_MAX], *answers[HELPERS_MAX];
-    size_t which = 0;
+    enum { OWN = 2, MOST = OWN + JOB_SETUP_IMPLEMENTATIONS };
+    json_t *requests[MOST], *answers[MOST];
+    struct compiled *own[OWN] = {&s->support, &s->ceilings};
+    const struct implementation *of[MOST] = {NULL}, *m;
+    size_t number[MOST], count = OWN, which = 0;
     if (pool->replay) return 0;
-    size_t count = collect_helpers(s, pool, helpers);
-    for (size_t i = 0; i < count; i++) requests[i] = helpers[i].request;
-    int status = 0;
-    if (pool_ask_compilers(pool, requests, count, POOL_SETUP_TIMEOUT, answers, &which, err)) status = EXIT_ENVIRONMENT;
-    for (size_t i = 0; i < count && !status; i++)
-        if (!helpers[which = i].out)
-            status = read_library(s, &helpers[i], answers[i], err);
-        else if ((status = read_helper(s->job, answers[i], helpers[i].out, err)) && !helpers[i].what)
-            status = EXIT_ENVIRONMENT;
-    for (size_t i = 0; i < count; i++) json_decref(answers[i]);
-    if (status && helpers[which].what)
-        error_prefix(err, "%s '%s'", helpers[which].what, helpers[which].entry);
-    else if (status)
-        error_prefix(err, "the worker's own kernels do not compile");
-    return status;
-}
-
-// The library to open in place of a source, and by which hash it is known.
-static void name_library(json_t *to, const json_t *answer)
-{
-    json_object_set_new(to, "built", json_string(json_get_string(answer, "library", "")));
-    json_object_set_new(to, "hash", json_string(json_get_string(answer, "hash", "")));
-}
-
-// Puts the libraries that were built into the request.
-static void name_libraries(struct job_setup *s)
-{
-    size_t i, p;
-    json_t *each, *problem;
-    if (s->library) name_library(json_object_get(s->request, "reference"), s->library);
-    for (size_t b = 0; b < s->job->baseline_count; b++) {
-        const char *library = json_get_string(s->libraries[b], "library", NULL);
-        json_array_foreach(json_object_get(s->request, "baselines"), i, each)
-        {
-            if (!s->libraries[b] || strcmp(json_get_string(each, "name", ""), s->job->baselines[b].name) != 0) continue;
-            if (!library)
-                json_object_set_new(each, "reason",
-                                    json_string(json_get_string(s->libraries[b], "reason", "it could not be built")));
-            json_array_foreach(json_object_get(each, "problems"), p, problem)
-            {
-                json_t *call = json_array_get(json_object_get(problem, "stages"), 0);
-                if (library) json_object_set_new(call, "library", json_string(library));
-            }
-        }
+    requests[0] = request_own(s, pool, embedded_support(), support_defines(s->job));
+    requests[1] = request_own(s, pool, embedded_ceilings(), job_ceilings_defines(s->job));
+    for (size_t i = 0; (m = job_implementation(s->job, i)); i++) {
+        if (!(requests[count] = request_implementation(s->job, m, pool->arch, s->cache))) continue;
+        of[count] = m;
+        number[count++] = i;
     }
+    int status =
+        pool_ask_compilers(pool, requests, count, POOL_SETUP_TIMEOUT, answers, &which, err) ? EXIT_ENVIRONMENT : 0;
+    for (size_t i = 0; i < count && !status; i++) {
+        which = i;
+        if (of[i])
+            status = read_implementation(s->job, of[i], answers[i], err);
+        else if (read_helper(s->job, answers[i], own[i], err))
+            status = EXIT_ENVIRONMENT;
+    }
+    if (status) name_culprit(s->job, of[which], err);
+    for (size_t i = 0; i < count; i++)
+        if (of[i])
+            s->answers[number[i]] = answers[i];
+        else
+            json_decref(answers[i]);
+    return status;
 }
 
 int job_setup_request(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
     int status = compile_helpers(s, pool, err);
     if (status) return status;
-    s->request = request_job(s->job, pool->memory, &s->reference, &s->current, s->seed, err);
-    if (s->request) name_libraries(s);
+    s->request = request_job(s->job, pool->memory, s->answers, s->seed, err);
     return s->request ? 0 : EXIT_USAGE;
 }
 
@@ -194,11 +138,8 @@ void job_setup_release(struct job_setup *s)
 {
     compiled_release(&s->support);
     compiled_release(&s->ceilings);
-    compiled_release(&s->reference);
-    compiled_release(&s->current);
     json_decref(s->request);
-    json_decref(s->library);
-    for (size_t i = 0; i < JOB_MAX_BASELINES; i++) json_decref(s->libraries[i]);
+    for (size_t i = 0; i < JOB_SETUP_IMPLEMENTATIONS; i++) json_decref(s->answers[i]);
     *s = (struct job_setup){0};
 }
 

@@ -8,15 +8,16 @@
 #include "tuner/pool/worker_pool.h"
 #include "tuner/setup/request.h"
 
+enum { JOB_SETUP_IMPLEMENTATIONS = 2 + JOB_MAX_BASELINES }; // the reference, the current kernel, baselines
+
 struct job_setup {
     struct job *job;
     const char *cache; // folder of the compile cache
     uint64_t seed;
     char source_hash[HASH_TEXT_SIZE];
-    struct compiled support, ceilings,              // the worker's own kernels
-        reference, current;                         // where they are kernels
-    json_t *library, *libraries[JOB_MAX_BASELINES]; // answers of builds: the reference's; of baselines; NULL: none
-    json_t *request;                                // request_job's
+    struct compiled support, ceilings;          // the worker's own kernels
+    json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // of compilers, as request_job takes them
+    json_t *request;                            // request_job's
 };
 
 // The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. 0, or an

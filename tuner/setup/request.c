@@ -6,14 +6,8 @@
 #include <string.h>
 
 #include "kernels/operation.h"
-#include "tuner/base/command_files.h"
-#include "tuner/base/hash.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/shared_library.h"
-#include "tuner/base/text.h"
 #include "tuner/setup/request_parts.h"
-
-enum { BASELINE_TIMEOUTS = 4 }; // times `measure.timeout`, for a baseline to be verified and timed on all problems
 
 static json_t *number_value(const struct expr *expression, double real, const int64_t *values)
 {
@@ -39,14 +33,6 @@ static json_t *role_value(const struct job *job, const char *name, const int64_t
     return slot >= 0 ? json_integer(values[slot]) : NULL;
 }
 
-static const char *bound_name(const struct job *job, const char *role)
-{
-    for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, role) && job->reference.bindings[i].name)
-            return job->reference.bindings[i].name;
-    return role;
-}
-
 // The constant that the job file gives for a role (`transpose_b = true`), or NULL.
 static json_t *constant_role(const struct job *job, const char *role)
 {
@@ -59,15 +45,14 @@ static json_t *constant_role(const struct job *job, const char *role)
 static json_t *describe_roles(const struct job *job, const int64_t *values)
 {
     json_t *roles = json_object();
-    const struct operation *op =
-        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const struct operation *op = job_operation(job);
     for (size_t k = 0; op && op->roles[k].name; k++) {
         if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT) continue;
         json_t *value = constant_role(job, op->roles[k].name);
-        if (!value) value = role_value(job, bound_name(job, op->roles[k].name), values);
+        if (!value) value = role_value(job, request_bound_name(job, op->roles[k].name), values);
         if (value) json_object_set_new(roles, op->roles[k].name, value);
     }
-    if (job->reference.kind != REFERENCE_LIBRARY && job->reference.kind != REFERENCE_COMMAND) return roles;
+    if (job->reference.kind != IMPLEMENTATION_LIBRARY && job->reference.kind != IMPLEMENTATION_COMMAND) return roles;
     // A user's program gets every size and scalar under its own name.
     for (size_t i = 0; i < job->size_count; i++)
         json_object_set_new(roles, job->size_names[i], role_value(job, job->size_names[i], values));
@@ -80,127 +65,6 @@ static json_t *describe_roles(const struct job *job, const int64_t *values)
                 json_object_set_new(roles, a->members[k].name, role_value(job, a->members[k].name, values));
         }
     return roles;
-}
-
-// The present kernel as an entry of "baselines".
-static json_t *describe_current(const struct job *job, const struct compiled *compiled, struct error *err)
-{
-    const struct current_kernel *c = &job->current;
-    struct stage stage = job_current_stage(job);
-    json_t *problems = c->source ? request_kernel_problems(job, &stage, compiled, err)
-                                 : request_problems(job, c->own.config, compiled, false, NULL, NULL, err);
-    if (!problems) return error_prefix(err, "%s: 'current'", job->path), NULL;
-    const char *slash = c->source ? strrchr(c->source, '/') : NULL;
-    char *detail = c->source ? text_format("%s of %s", c->stage.entry, slash ? slash + 1 : c->source)
-                             : space_text(job->space, c->own.config);
-    json_t *baseline = json_pack("{s:s, s:s, s:s, s:o}", "name", CURRENT_KERNEL, "detail", detail, "cubin",
-                                 compiled && compiled->cubin ? compiled->cubin : "", "problems", problems);
-    free(detail);
-    return baseline;
-}
-
-// What is at the path of a library, which may be built anew there. One that is given by its source has the hash of what
-// it is built from (job_setup.c).
-static void name_content(json_t *reference, const char *library)
-{
-    char hash[HASH_TEXT_SIZE];
-    size_t size;
-    char *content = shared_library_is_source(library) ? NULL : text_read_file(library, &size);
-    if (!content) return;
-    hash_content(content, size, hash);
-    json_object_set_new(reference, "hash", json_string(hash));
-    free(content);
-}
-
-// A reference in a library, or what is left of it where nothing is judged: the function that makes the inputs.
-static json_t *describe_functions(const struct reference *r, const char *kind)
-{
-    bool judged = strcmp(kind, "none") != 0;
-    json_t *out = json_pack("{s:s}", "kind", kind);
-    if (judged || r->generate) {
-        json_object_set_new(out, "path", json_string(r->library));
-        name_content(out, r->library);
-        json_object_set_new(out, "timeout", json_real(r->timeout));
-    }
-    if (r->function && judged) json_object_set_new(out, "function", json_string(r->function));
-    if (r->generate) json_object_set_new(out, "generate", json_string(r->generate));
-    if (r->verify && judged) json_object_set_new(out, "verify", json_string(r->verify));
-    return out;
-}
-
-static json_t *describe_command(const struct job *job)
-{
-    const struct reference *r = &job->reference;
-    char hash[HASH_TEXT_SIZE];
-    command_files_hash(r->command, job->directory, hash);
-    return json_pack("{s:s, s:s, s:s, s:s, s:f}", "kind", "command", "command", r->command, "folder", job->directory,
-                     "hash", hash, "timeout", r->timeout);
-}
-
-static json_t *describe_reference(const struct job *job, const struct compiled *reference, struct error *err)
-{
-    const struct reference *r = &job->reference;
-    json_t *out, *map = json_object();
-    switch (r->kind) {
-    case REFERENCE_OPERATION: {
-        const struct operation *op = operation_find(r->operation, NULL);
-        for (size_t k = 0; op && op->roles[k].name; k++)
-            if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT)
-                json_object_set_new(map, op->roles[k].name, json_string(bound_name(job, op->roles[k].name)));
-        return json_pack("{s:s, s:s, s:s, s:o}", "kind", "operation", "name", r->operation, "by", r->by, "buffers",
-                         map);
-    }
-    case REFERENCE_KERNEL: {
-        struct stage stage = r->stage;
-        if (!stage.argument_count) { // the job's own
-            stage.arguments = job->stages[0].arguments;
-            stage.argument_count = job->stages[0].argument_count;
-        }
-        json_t *problems = request_kernel_problems(job, &stage, reference, err);
-        json_decref(map);
-        if (!problems) return error_prefix(err, "%s: reference kernel", job->path), NULL;
-        return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin",
-                         reference && reference->cubin ? reference->cubin : "", "problems", problems);
-    }
-    case REFERENCE_LIBRARY:
-        out = describe_functions(r, "library");
-        break;
-    case REFERENCE_COMMAND:
-        out = describe_command(job);
-        break;
-    case REFERENCE_NPY:
-        for (size_t i = 0; i < r->file_count; i++)
-            json_object_set_new(map, r->files[i].buffer, json_string(r->files[i].path));
-        return json_pack("{s:s, s:o}", "kind", "npy", "files", map);
-    default:
-        out = json_pack("{s:s}", "kind", "none");
-    }
-    json_decref(map);
-    return out;
-}
-
-// A program as an entry of "baselines".
-static json_t *describe_program(const struct job *job, size_t number, struct error *err)
-{
-    const struct job_baseline *b = &job->baselines[number];
-    struct stage stage = job_baseline_stage(job, number);
-    const char *slash = strrchr(b->library, '/');
-    size_t p, i;
-    json_t *problems = request_kernel_problems(job, &stage, NULL, err), *each;
-    if (!problems) return error_prefix(err, "%s: baseline '%s'", job->path, b->name), NULL;
-    json_array_foreach(problems, p, each)
-    {
-        json_t *launch = json_array_get(json_object_get(each, "stages"), 0), *sizes = json_array(),
-               *call = json_pack("{s:s, s:s, s:O}", "library", b->library, "function", b->function, "args",
-                                 json_object_get(launch, "args"));
-        for (i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
-        json_object_set_new(call, "sizes", sizes);
-        if (b->init) json_object_set_new(call, "init", json_string(b->init));
-        json_object_set_new(each, "stages", json_pack("[o]", call));
-    }
-    return json_pack("{s:s, s:o, s:f, s:o}", "name", b->name, "detail",
-                     json_sprintf("%s of %s", b->function, slash ? slash + 1 : b->library), "timeout",
-                     BASELINE_TIMEOUTS * job->measure.timeout, "problems", problems);
 }
 
 static json_t *describe_problem(const struct job *job, size_t p, int64_t memory, int64_t *values, struct error *err)
@@ -234,41 +98,41 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
                      (json_int_t)flops, "bytes", (json_int_t)bytes, "buffers", buffers);
 }
 
-json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference,
-                    const struct compiled *current, uint64_t seed, struct error *err)
+// The current kernel, as what progress is shown against, the libraries of the reference's operation, and the rest.
+static json_t *describe_baselines(const struct job *job, json_t *const *answers, struct error *err)
+{
+    const struct operation *op = job_operation(job);
+    json_t *list = json_array();
+    for (size_t i = 0; i < job->baseline_count; i++) {
+        json_t *one = request_describe(job, &job->baselines[i], answers ? answers[i + 1] : NULL, err);
+        if (!one) return json_decref(list), NULL;
+        json_array_append_new(list, one);
+    }
+    for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++)
+        json_array_insert_new(list, i + (job_current(job) != NULL),
+                              json_pack("{s:s, s:s}", "kind", implementation_words[IMPLEMENTATION_OPERATION], "name",
+                                        op->baselines[i].name));
+    return list;
+}
+
+json_t *request_job(const struct job *job, int64_t memory, json_t *const *answers, uint64_t seed, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    json_t *problems = json_array(), *baselines = json_array(), *how = NULL;
-    if (job->current.own.given) { // first, as what progress is shown against
-        json_t *baseline = describe_current(job, current, err);
-        if (!baseline) goto fail;
-        json_array_append_new(baselines, baseline);
-    }
-    for (size_t p = 0; p < job->problem_count; p++) {
+    json_t *problems = json_array(), *baselines = describe_baselines(job, answers, err), *how = NULL;
+    bool failed = !baselines;
+    for (size_t p = 0; p < job->problem_count && !failed; p++) {
         json_t *problem = describe_problem(job, p, memory, values, err);
-        if (!problem) goto fail;
-        json_array_append_new(problems, problem);
+        failed = !problem;
+        if (problem) json_array_append_new(problems, problem);
     }
-    how = describe_reference(job, reference, err);
-    if (!how) goto fail;
-    const struct operation *op =
-        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
-    for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++)
-        json_array_append_new(baselines, json_string(op->baselines[i].name));
-    for (size_t i = 0; i < job->baseline_count; i++) {
-        json_t *program = describe_program(job, i, err);
-        if (!program) goto fail;
-        json_array_append_new(baselines, program);
-    }
+    if (!failed) how = request_describe(job, &job->reference, answers ? answers[0] : NULL, err);
     free(values);
-    return json_pack("{s:s, s:I, s:o, s:s, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems",
-                     problems, "objective", objective_text[job->objective], "reference", how, "verify",
-                     settings_write(verify_table, &job->verify), "measure",
-                     settings_write(measure_table, &job->measure), "baselines", baselines);
-fail:
-    free(values);
+    if (how)
+        return json_pack("{s:s, s:I, s:o, s:s, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems",
+                         problems, "objective", objective_text[job->objective], "reference", how, "verify",
+                         settings_write(verify_table, &job->verify), "measure",
+                         settings_write(measure_table, &job->measure), "baselines", baselines);
     json_decref(problems);
     json_decref(baselines);
-    json_decref(how);
     return NULL;
 }

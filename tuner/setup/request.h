@@ -31,21 +31,19 @@ const struct entry_answer *compiled_find(const struct compiled *, const struct s
 // The hash of the job's source, with every header that one of its configurations may include (tuner/source/source.h).
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
-// {"op":"build"} of a source of the user's; a function may be NULL. Host compilers may take as long as several
-// candidates.
-json_t *request_build(const struct job *, const char *source, char *const *options, size_t option_count,
-                      const char *const *functions, size_t function_count, const char *arch, const char *cache);
-// {"op":"compile"} for one configuration, or (config NULL) for the reference's kernel.
+// {"op":"compile"} for one configuration.
 json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache);
+// What a compile worker has to do for an implementation that is no candidate: {"op":"compile"} for a kernel or a
+// configuration, {"op":"build"} for a library that is given by its source. NULL: nothing.
+json_t *request_implementation(const struct job *, const struct implementation *, const char *arch, const char *cache);
+// What messages call it: "the reference", "baseline 'mine'". malloc'ed.
+char *implementation_label(const struct job *, const struct implementation *);
 
-// Likewise for the job's present kernel.
-json_t *request_compile_current(const struct job *, const char *arch, const char *cache);
-
-// {"op":"job"} without "support", "ceilings" and "counters"; NULL with a message when a shape cannot be worked out or a
-// problem does not fit `memory` bytes.
-json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference,
-                    const struct compiled *current, uint64_t seed, struct error *);
+// {"op":"job"} without "support", "ceilings" and "counters". `answers` are those of compilers to
+// request_implementation, by the number of job_implementation, NULL where there is none; all may be NULL. NULL with a
+// message when a shape cannot be worked out or a problem does not fit `memory` bytes.
+json_t *request_job(const struct job *, int64_t memory, json_t *const *answers, uint64_t seed, struct error *);
 
 // One launch of a candidate on one problem, worked out.
 struct planned_launch {

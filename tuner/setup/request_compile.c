@@ -1,4 +1,4 @@
-// Requests to compile: a configuration, the reference, the present kernel, a source of the user's; and their answers.
+// Requests to compile a configuration or another kernel, and their answers.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/setup/request.h"
+#include "tuner/setup/request_parts.h"
 #include "tuner/source/source.h"
 #include "tuner/trial/trial_field.h"
 
@@ -101,7 +101,7 @@ static bool has_units(const struct job *job)
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
-    if (job->source && !strcmp(job->source, job->reference.source) && job->space && space_size(job->space)) {
+    if (job->source && !strcmp(job->source, job->reference.path) && job->space && space_size(job->space)) {
         space_get(job->space, 0, first);
         job_defines(job, first, define, defines);
         return;
@@ -198,35 +198,18 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
                         const char *cache)
 {
     json_t *defines = json_object(), *entries = json_array();
-    if (config) {
-        job_defines(job, config, define, defines);
-        if (!has_units(job)) add_entries(job, config, 0, entries);
-    } else {
-        define_for_reference(job, defines);
-        json_array_append_new(entries, json_string(job->reference.stage.entry));
-    }
-    json_t *request =
-        describe_compilation(job, config ? job->source : job->reference.source, config, defines, entries, arch, cache);
-    if (config && has_units(job)) json_object_set_new(request, "units", describe_units(job, config));
+    job_defines(job, config, define, defines);
+    if (!has_units(job)) add_entries(job, config, 0, entries);
+    json_t *request = describe_compilation(job, job->source, config, defines, entries, arch, cache);
+    if (has_units(job)) json_object_set_new(request, "units", describe_units(job, config));
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
 }
 
-json_t *request_compile_current(const struct job *job, const char *arch, const char *cache)
+json_t *request_compile_kernel(const struct job *job, const struct implementation *m, const char *arch,
+                               const char *cache)
 {
-    const struct current_kernel *c = &job->current;
-    if (!c->source) return request_compile(job, c->own.config, arch, NULL, cache);
-    return describe_compilation(job, c->source, NULL, json_object(), json_pack("[s]", c->stage.entry), arch, cache);
-}
-
-json_t *request_build(const struct job *job, const char *source, char *const *options, size_t option_count,
-                      const char *const *functions, size_t function_count, const char *arch, const char *cache)
-{
-    json_t *list = json_array(), *names = json_array();
-    for (size_t i = 0; i < option_count; i++) json_array_append_new(list, json_string(options[i]));
-    for (size_t i = 0; i < function_count; i++)
-        if (functions[i]) json_array_append_new(names, json_string(functions[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", source,
-                     "options", list, "functions", names, "cache", cache, "deadline", job->compile_timeout * 5,
-                     "memory", (json_int_t)job->compile_memory, "host_headers", 0);
+    json_t *defines = json_object();
+    if (m == &job->reference) define_for_reference(job, defines);
+    return describe_compilation(job, m->path, NULL, defines, json_pack("[s]", m->stage.entry), arch, cache);
 }

@@ -108,6 +108,18 @@ static int describe_library_stage(const struct job *job, const struct stage *s, 
     return 0;
 }
 
+static int describe_arguments(const struct job *job, const struct stage *s, const int *names, const int64_t *values,
+                              struct stage_call *out, struct arena *memory, struct error *err)
+{
+    struct stage_argument *arguments = arena_new(memory, s->argument_count * sizeof *arguments);
+    for (size_t i = 0; i < s->argument_count; i++)
+        if (describe_argument(job, &s->arguments[i], names, values, &arguments[i], memory, err))
+            return s->arguments[i].map ? -1 : error_prefix(err, "argument '%s'", s->arguments[i].name);
+    out->args = arguments;
+    out->arg_count = s->argument_count;
+    return 0;
+}
+
 static int describe_kernel(const struct job *job, const struct stage *s, const int *names, const int64_t *values,
                            struct launch_shape *shape, struct stage_call *out, struct arena *memory, struct error *err)
 {
@@ -117,22 +129,14 @@ static int describe_kernel(const struct job *job, const struct stage *s, const i
         (s->shared && expr_eval(s->shared, values, &shape->shared, err)) ||
         (s->overlap && expr_eval(s->overlap, values, &overlap, err)))
         return error_prefix(err, "launch of '%s'", s->name);
-    struct stage_argument *arguments = arena_new(memory, s->argument_count * sizeof *arguments);
-    for (size_t i = 0; i < s->argument_count; i++)
-        if (describe_argument(job, &s->arguments[i], names, values, &arguments[i], memory, err))
-            return s->arguments[i].map ? -1 : error_prefix(err, "argument '%s'", s->arguments[i].name);
     memcpy(out->grid, shape->grid, sizeof out->grid);
     memcpy(out->block, shape->block, sizeof out->block);
     memcpy(out->cluster, shape->cluster, sizeof out->cluster);
     out->shared = shape->shared;
     out->cooperative = s->cooperative;
     out->overlap = overlap != 0;
-    out->args = arguments;
-    out->arg_count = s->argument_count;
-    return 0;
+    return describe_arguments(job, s, names, values, out, memory, err);
 }
-
-enum { NO_RUN = -1 }; // it is no candidate's
 
 // One run of a stage, whose buffers' names stand for `names` (NULL: for themselves). NULL with a message.
 static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int *names,
@@ -146,7 +150,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
                               : describe_kernel(job, s, names, values, shape, &call, &memory, err);
     if (!s->operation) call.symbol = symbol;
     call.again = run > 0;
-    call.unit = run == NO_RUN ? 0 : (int64_t)s->unit;
+    call.unit = (int64_t)s->unit;
     json_t *written = failed ? NULL : record_write(&stage_call_record, &call);
     arena_release(&memory);
     return written;
@@ -230,16 +234,37 @@ json_t *request_problems(const struct job *job, const uint16_t *config, const st
     return problems;
 }
 
-json_t *request_kernel_problems(const struct job *job, const struct stage *stage, const struct compiled *compiled,
-                                struct error *err)
+// A call of a function in a library, which gets the sizes of the problem too.
+static json_t *describe_call(const struct job *job, const struct implementation *m, const struct stage *stage,
+                             const char *library, size_t problem, const int64_t *values, struct error *err)
 {
+    struct arena memory = {NULL};
+    struct stage_call call;
+    stage_call_clear(&call);
+    int failed = describe_arguments(job, stage, NULL, values, &call, &memory, err);
+    call.library = library;
+    call.function = m->functions[FUNCTION_RESULT];
+    if (m->functions[FUNCTION_INIT]) call.init = m->functions[FUNCTION_INIT];
+    call.sizes = job->problems[problem].sizes;
+    call.size_count = job->size_count;
+    json_t *written = failed ? NULL : record_write(&stage_call_record, &call);
+    arena_release(&memory);
+    return written;
+}
+
+json_t *request_own_problems(const struct job *job, const struct implementation *m, const struct compiled *compiled,
+                             const char *library, struct error *err)
+{
+    struct stage stage = job_stage_of(job, m);
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     json_t *problems = json_array();
     for (size_t p = 0; p < job->problem_count && problems; p++) {
         struct launch_shape shape;
-        json_t *one = job_problem_values(job, NULL, p, values, err)
-                          ? NULL
-                          : describe_stage(job, stage, symbol_of(compiled, stage), NULL, values, NO_RUN, &shape, err);
+        json_t *one = NULL;
+        if (!job_problem_values(job, NULL, p, values, err))
+            one = m->kind == IMPLEMENTATION_LIBRARY
+                      ? describe_call(job, m, &stage, library, p, values, err)
+                      : describe_stage(job, &stage, symbol_of(compiled, &stage), NULL, values, 0, &shape, err);
         if (one) {
             json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
             continue;

@@ -1,0 +1,49 @@
+// An implementation: anything that computes a job's outputs from its inputs. The reference, the current kernel, the
+// baselines and the fallback are implementations; the kernel that is tuned is one for each configuration. One table
+// (job_implementation.c) says which kinds each place of a job file allows.
+#ifndef SWEETSPOT_IMPLEMENTATION_H
+#define SWEETSPOT_IMPLEMENTATION_H
+
+#include "search/space/space.h"
+#include "tuner/base/implementation_kind.h"
+#include "tuner/job/stage.h"
+
+#define CURRENT_KERNEL "current" // the name of the current kernel among the baselines
+
+// The functions of a library. FUNCTION_RESULT computes outputs for a reference, and enqueues work for a baseline, whose
+// INIT is called before it, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
+enum implementation_function {
+    FUNCTION_RESULT,
+    FUNCTION_GENERATE,
+    FUNCTION_VERIFY,
+    FUNCTION_INIT,
+    IMPLEMENTATION_FUNCTIONS
+};
+extern const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS]; // the settings that name them
+
+struct implementation {
+    enum implementation_kind kind; // IMPLEMENTATION_NONE: the job has none here, and only `setting` may be set
+    const char *setting;           // where it stands in the job file: "reference", "baselines[1]"
+    const char *name;              // what reports call it; "" for the reference and the fallback
+    const char *path;   // absolute: the source, the binary or the library (which may be a source); NULL: none
+    struct stage stage; // kernel, binary, function of a baseline: its entry, launch and arguments
+    uint16_t config[SPACE_MAX_PARAMETERS]; // configuration
+    const char *operation;                 // kernels/ name
+    const char *by;                        // "cublas" or "cpu"
+    // Roles of the operation whose name in this job differs, or that are the constant `value` (`name` is NULL). For
+    // files: outputs, and the paths of their files.
+    size_t binding_count;
+    struct binding {
+        const char *role, *name;
+        double value;
+    } * bindings;
+    const char *functions[IMPLEMENTATION_FUNCTIONS]; // library; NULL: not given
+    size_t option_count;                             // for the compiler of a library's source
+    char **options;
+    const char *command; // of the shell, run in the job file's folder
+    double timeout;      // s, for a call of a reference's function or command
+};
+
+// A library that is given by its source.
+bool implementation_is_built(const struct implementation *);
+#endif

@@ -1,0 +1,37 @@
+// The memory of a job: all that it points to lies in its arena and is freed with it. Expressions are in a list.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/job/job_parts.h"
+
+void *job_new(struct job *job, size_t count, size_t size)
+{
+    return arena_new(&job->memory, count * size);
+}
+
+void *job_room(struct job *job, void *list, size_t count, size_t size)
+{
+    if (count & (count - 1)) return list; // what there is has room for a power of two
+    void *longer = job_new(job, count ? 2 * count : 1, size);
+    return count ? memcpy(longer, list, count * size) : longer;
+}
+
+char *job_copy(struct job *job, const char *text)
+{
+    return text ? strcpy(job_new(job, strlen(text) + 1, 1), text) : NULL;
+}
+
+char *job_keep(struct job *job, char *text)
+{
+    char *copy = job_copy(job, text);
+    free(text);
+    return copy;
+}
+
+struct expr *job_parse(struct job *job, const char *text, struct error *err)
+{
+    struct expr *e = expr_parse(text, job->symbols, err);
+    if (!e) return NULL;
+    job->expressions = job_room(job, job->expressions, job->expression_count, sizeof *job->expressions);
+    return job->expressions[job->expression_count++] = e;
+}
