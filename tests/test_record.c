@@ -3,6 +3,7 @@
 #include "tests/testing.h"
 
 #include "tuner/base/record.h"
+#include "tuner/protocol/message.h"
 
 struct side {
     const char *name;
@@ -154,6 +155,26 @@ TEST(what_cannot_be_is_refused_with_its_name)
             fail_msg("%s: %s", cases[i].text, err.message);
         json_decref(from);
         arena_release(&memory);
+    }
+}
+
+TEST(a_worker_of_another_version_is_refused)
+{
+    static const struct {
+        const char *greeting, *why; // "": it is not refused
+    } cases[] = {
+        {"{\"protocol\":1,\"compiler\":\"nvrtc\"}", ""},
+        {"{\"status\":\"environment\",\"reason\":\"no CUDA driver\"}", ""}, // for another reason
+        {"{\"compiler\":\"nvrtc\"}", "the worker speaks version 0 of the protocol and this program version 1: install"},
+        {"{\"status\":\"ok\",\"protocol\":7}", "the worker speaks version 7"},
+        {"{\"protocol\":\"1\"}", "'protocol' of the greeting is not an integer"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error err = {""};
+        json_t *greeting = parse(cases[i].greeting);
+        if (greeting_check(greeting, &err) != (*cases[i].why ? -1 : 0) || !strstr(err.message, cases[i].why))
+            fail_msg("%s: %s", cases[i].greeting, err.message);
+        json_decref(greeting);
     }
 }
 

@@ -12,15 +12,15 @@
 // out. Names in capitals are explained where they first appear; a bar separates alternatives.
 //
 // Answers to any request:
-//   {"id":n,"status":"error","reason":".."}          it is invalid or cannot be met; the worker goes on
+//   {"id":n,"status":"error","reason":".."}          it is invalid or cannot be met; the worker continues
 //   {"id":n,"status":"environment","reason":".."}    this machine cannot do it at all ("no CUDA driver: ..."); the GPU
 //                                                    worker exits
 //   {"id":n,"status":"crashed","reason":".."}        the CUDA context is lost; the GPU worker exits. The driver starts
 //                                                    another and repeats "job". In answers to "count" and "final",
 //                                                    "trial" names the candidate that caused it
 //   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
-//                                                    begins anew. "what" may be missing. "trial": the one at
-//                                                    work alone, null if none. The GPU worker sends one when it begins
+//                                                    starts again. "what" may be missing. "trial": the only
+//                                                    one at work, or null. The GPU worker sends one when it begins
 //                                                    with a request that runs a candidate: a request is not blamed
 //                                                    for a worker that ends before
 //
@@ -36,7 +36,7 @@
 //   <- compile_message.h
 //     "host_headers": false offers no stand-ins for headers of the host (host_headers.h).
 //     "units":[{"unit":0,"defines":{"PHASE":"1"},"entries":["scan"]}, ..] in place of "entries": each is compiled for
-//     itself, with these macros besides, and the "cubin" is a file of units (tuner/base/units.h), in which they have
+//     itself, with these macros added, and the "cubin" is a file of units (tuner/base/units.h), in which they have
 //     these numbers; the answer's entries have "unit", too.
 //     "files": paths of files that "options" name; their contents count for the cache. May be missing.
 //     "text" may stand for "source": the program itself (the worker's support kernels).
@@ -47,7 +47,7 @@
 //     {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead: "status":"error" where there is none.
 //     "compiler":"nvcc" has nvcc build it by the header's instructions (nvcc_recipe.h), from a "source"; without it, or
 //     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
-//     With "alone":true NVRTC does not compile it before, and the entries' names are found in nvcc's cubin. "behind" is
+//     With "alone":true NVRTC does not compile it first, and the entries' names are found in nvcc's cubin. "behind" is
 //     a text that nvcc compiles behind the source. Of a virtual architecture ("compute_90a") the file is PTX.
 //
 //   {"id":3,"op":"build","arch":"sm_90a","source":"/t/x.cu","options":["-I/cub"],"functions":["f"],"cache":"out/cache",
@@ -139,7 +139,7 @@ extern const char *const status_names[STATUS_COUNT + 1];
 // The status of a word, or -1.
 int status_find(const char *name);
 
-// What answers say besides the status of a trial: "ok" (status_name(STATUS_OK)) where the request was met, and
+// What answers say besides a trial's status: "ok" (status_name(STATUS_OK)) where the request was met, and
 #define PROTOCOL_ERROR "error"                   // the request is invalid, or cannot be met
 #define PROTOCOL_SOURCE_CHANGED "source_changed" // the source is not the one that the request names
 #define PROTOCOL_ENVIRONMENT "environment"       // this worker cannot work at all, and exits with EXIT_ENVIRONMENT

@@ -51,7 +51,7 @@ struct counters {
     CUpti_RangeProfiler_Object *session; // NULL where none is open
     uint8_t *data;                       // its counter-data image, for MAX_RANGES ranges
     size_t data_size;
-    bool invalid; // a pass broke off: the profiler would go on with partial data, and return wrong values
+    bool invalid; // a pass broke off: the profiler would continue with partial data and return wrong values
 };
 
 // What one counters_measure() works on.
@@ -60,7 +60,7 @@ struct counter_batch {
     counters_reset *reset;
     void *user;
     const size_t *stages; // of every candidate
-    size_t first, end;    // the candidates that share the passes under way
+    size_t first, end;    // the candidates that share the current passes
     struct error *err;
 };
 

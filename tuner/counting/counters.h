@@ -78,7 +78,7 @@ int counters_end_session(struct counters *c, struct error *err);
 int counters_measure(struct counters *c, size_t candidates, const size_t *stages, counters_launch *launch,
                      counters_reset *reset, void *user, double *values, struct error *err);
 
-// Without a GPU, by libcupti alone; fails with a message where it is missing or does not know the chip. Calls `each`
+// Needs libcupti but no GPU; fails with a message where it is missing or does not know the chip. Calls `each`
 // for every base metric of the chip: its name without roll-up ("sm__icc_requests"), its kind ("counter", "ratio",
 // "throughput"), a description and a unit, which are "" where CUPTI has none. Strings live during the call.
 typedef void counters_each(void *user, const char *name, const char *kind, const char *description, const char *unit);

@@ -1,7 +1,7 @@
 // Which source line an instruction of a cubin comes from, and through which inlined calls: the cubin's own DWARF line
 // table (-lineinfo), read without CUDA.
 //
-// cuptiGetSassToSourceCorrelation tells the innermost line alone, which in a template is a helper's ("*to = *from;" in
+// cuptiGetSassToSourceCorrelation tells only the innermost line, which in a template is a helper's ("*to = *from;" in
 // a load<4>() that is used for two matrices); the call that brought it there is what a reader must see. NVIDIA writes
 // it into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's
 // row that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.

@@ -1,6 +1,6 @@
 // See sass.h. CUPTI's PC sampling: every 2^period cycles each scheduler notes, for one of its warps, the instruction
 // that it is at and what it waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and
-// "..._X_not_issued", the second for the cycles in which the scheduler issued nothing at all: the first alone are read,
+// "..._X_not_issued", the second for the cycles in which the scheduler issued nothing at all: only the first are read,
 // so that samples are not counted twice.
 #include "tuner/base/base.h"
 #include "tuner/counting/sass.h"

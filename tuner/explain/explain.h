@@ -29,7 +29,7 @@ json_t *explain_candidate(struct single_run *, const struct job *, const uint16_
                           const char *name, struct error *);
 // Likewise of a variant of the candidate: compiled with SWEETSPOT_VARIANT=variant, never verified, and, where it would
 // fit more often on a multiprocessor than `blocks_per_sm` (0: as it comes), given so much shared memory that it does
-// not. The first stage alone decides.
+// not. Only the first stage decides.
 json_t *explain_variant(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                         const char *name, int variant, int64_t blocks_per_sm, struct error *);
 // Of a baseline that the single has measured: time and counters. NULL with the reason when there is none of that name

@@ -17,7 +17,7 @@ struct finding_context {
     size_t problem, stage_index;
 };
 
-// The share of cycles in which a scheduler issues, 0..1; works with the basic set alone.
+// The share of cycles in which a scheduler issues, 0..1; the basic set is enough for it.
 double finding_context_issue(const struct finding_context *);
 
 // Proposals: each sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb` is

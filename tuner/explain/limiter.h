@@ -1,5 +1,5 @@
 // What limits a kernel, worked out from the times of the whole kernel and of two variants at the same occupancy: memory
-// traffic alone and arithmetic alone. The method is analysis-driven optimisation: where the whole takes no longer than
+// traffic only, and arithmetic only. The method is analysis-driven optimisation: where the whole takes no longer than
 // the slower part, the two overlap and that part is the limit; where it takes as long as both together, nothing
 // overlaps and latency is.
 #ifndef SWEETSPOT_LIMITER_H

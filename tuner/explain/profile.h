@@ -50,7 +50,7 @@ struct profile_culprit {
 size_t profile_culprit(const json_t *stage, enum profile_excess, struct profile_culprit *out, size_t max);
 
 // The text of a source line, without the blanks around it; "" where it cannot be read. `source` is the template; other
-// files are looked for beside it. malloc'ed.
+// files are searched in its folder. malloc'ed.
 char *profile_source(const char *source, const json_t *line);
 
 // The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes

@@ -331,7 +331,7 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_
         const struct device_buffer *b = &s->list[i];
         const struct operand *v = &b->view;
         size_t size = element_size(v->type);
-        bool whole = v->ld == v->cols; // else its padding is left alone: it is a guard
+        bool whole = v->ld == v->cols; // otherwise its padding is a guard and is not touched
         if (b->direction == DIRECTION_IN && !b->restored) continue;
         list[count++] = (struct restored){
             .address = v->device,

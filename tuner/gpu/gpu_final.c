@@ -297,7 +297,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
     return failed;
 }
 
-// After a race that damaged memory: each entry alone, as it is timed, until the culprit is found.
+// After a race that damaged memory, runs one entry after another as it is timed, until the culprit is found.
 static int find_author(struct gpu_final *f, bool *found, struct error *err)
 {
     int failed = 0;

@@ -7,7 +7,7 @@
 // It is a race with the best candidate so far: one that is certainly more than `race` times slower ends after the first
 // run or after a problem, as `slow`. Its first runs are its times then.
 //
-// The memory is sound when a trial begins, because it is checked, and if need be filled anew, when one ends. So any
+// The memory is sound when a trial begins, because it is checked, and filled again if needed, when one ends. So any
 // damage was done by the candidate.
 #include "tuner/gpu/gpu_trial.h"
 

@@ -232,7 +232,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
                       r.first.kind == ORIGIN ? "first contents" : "expected values", name);
         }
     }
-    if (*status != STATUS_OK) return 0; // everything is filled anew, and all sums are taken then
+    if (*status != STATUS_OK) return 0; // everything is filled again, and then all sums are taken
     r = (struct sum_reader){.w = w, .sums = w->host_sums};
     walk(&all, keep, &r);
     w->check_key = next;

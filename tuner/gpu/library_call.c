@@ -73,7 +73,7 @@ static const char *last_words(char *output)
     return length > LAST_WORDS ? output + length - LAST_WORDS : output;
 }
 
-// The program of this worker, which lies beside whatever program this is.
+// The program of this worker, which is in the same folder as this program.
 static char *own_program(struct error *err)
 {
     char path[PAGE];

@@ -81,12 +81,12 @@ void pipeline_release(struct pipeline *);
 int pipeline_restore(const struct pipeline *, struct error *err);
 int pipeline_scan(struct pipeline *, bool *late, struct error *err);
 bool pipeline_leaves_traces(const struct pipeline *);
-// Enqueues what a launch finds beside the buffers themselves: the module's variables restored, and the job's constants,
+// Enqueues what a launch needs in addition to the buffers: the module's variables restored, and the job's constants,
 // textures and surfaces of a copy. For launches that are not a struct work's.
 int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one problem's stages in order; `shift` is added to every buffer's address.
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
-// One stage alone, with all of its runs.
+// Launches one stage with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);

@@ -17,7 +17,7 @@ int plausibility_check(struct workload *, size_t problem, double time, enum tria
 // nothing is refused on this problem from then on, and a note on stderr says so.
 int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
 
-// The least seconds of every tuned problem, by the data sheet alone, and what takes them. Empty where the reference is
+// The least seconds of every tuned problem, by the data sheet, and what takes them. Empty where the reference is
 // no operation.
 const struct least_time *plausibility_least(struct workload *, size_t *count, struct arena *);
 

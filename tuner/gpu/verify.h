@@ -5,11 +5,11 @@
 //     the candidate
 //
 // A trial makes two passes over all problems, before and after timing, the second on both sets of data; and of the
-// launches that are timed a share is judged likewise (measure.h). What proves what: an element that was not written
+// timed launches a share is judged in the same way (measure.h). What proves what: an element that was not written
 // keeps a NaN (or, in an integer, a number that changes from run to run), which no bound admits; results kept from
 // another launch are of no use, because nothing outlives a launch; a stray read near a buffer finds NaN and poisons
 // what is computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed
-// inputs: integrity.h. A user's function (reference_library.h) judges beside that, on the host, where the job names
+// inputs: integrity.h. A user's function (reference_library.h) judges as well, on the host, where the job names
 // one.
 #ifndef SWEETSPOT_GPU_VERIFY_H
 #define SWEETSPOT_GPU_VERIFY_H

@@ -89,8 +89,8 @@ struct workload {
     struct cuda_event **events;                     // two for each problem, and one more
     struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked: of this pass, two sets a problem
     struct verify_finding (*samples)[BUFFERS_MAX];  // page-locked: findings on launches that were timed, MEASURE_BATCH
-    struct host_verdict *verdicts;                  // likewise, where a user's function judges; else NULL
-    struct host_verdict *sample_verdicts;           // likewise
+    struct host_verdict *verdicts;                  // of this pass, by a user's function; NULL without one
+    struct host_verdict *sample_verdicts;           // of timed launches, by the same function
     bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
     uint64_t mask_key, check_key;                   // secrets of this process
     uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here

@@ -33,7 +33,7 @@ struct stage_call {
     int64_t shared;                        // dynamic, bytes a block
     bool cooperative;
     bool overlap; // launched with programmatic stream serialization where a kernel comes before it in the same
-                  // candidate; never when it is counted alone
+                  // candidate; never while it is counted
     int64_t unit; // of the cubin whose kernel it is
     bool again;   // another run of the stage before it. All runs of a stage are one in answers, which number stages
                   // without them; counters are those of all runs

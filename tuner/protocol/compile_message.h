@@ -11,7 +11,7 @@
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
 
-// Stages with macros of their own: compiled for themselves, with these macros besides, into the same number of a file
+// Stages with macros of their own: compiled separately, with these macros in addition, into the same number of a file
 // of units (tuner/base/units.h).
 struct compile_unit {
     int64_t unit;

@@ -11,7 +11,7 @@ struct answer_head {
     const char *reason;   // why it is not "ok"
     bool restart;         // the worker ends after this answer
     int64_t trial;        // the candidate that is to blame for a lost context; 0: none
-    const char *baseline; // likewise a baseline
+    const char *baseline; // the baseline that is to blame
 };
 extern const struct record answer_head_record;
 

@@ -24,7 +24,7 @@ struct trial_counter {
     double value;       // NaN: not available
 };
 
-// What is known of a candidate after compiling alone: of its worst stage where it has several (static_facts.c). NaN
+// What compiling tells about a candidate, for its worst stage if it has several (static_facts.c). NaN
 // where unknown.
 struct static_facts {
 #define FACT_MEMBER(member, ...) double member;
