@@ -128,7 +128,7 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
 }
 
 // The excess of a line, and its total.
-static double slowdown_of(const json_t *columns, enum profile_excess what, double *amount)
+static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
 {
     double ideal;
     switch (what) {
@@ -167,11 +167,11 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
     const json_t *lines = json_object_get(stage, "lines"), *line;
     size_t i, count = 0, kept = 0;
     double all, left;
-    left = slowdown_of(json_object_get(stage, "totals"), what, &all);
+    left = excess_of(json_object_get(stage, "totals"), what, &all);
     struct profile_culprit *list = memory_new(json_array_size(lines) + 1, sizeof *list);
     json_array_foreach((json_t *)(uintptr_t)lines, i, line)
     {
-        double amount, excess = slowdown_of(json_object_get(line, "total"), what, &amount);
+        double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
         if (!(excess > 0.01 * all)) continue;
         list[count] = (struct profile_culprit){line, excess, excess / all, amount / (amount - excess), 0};
         list[count].score = explains(&list[count], left);

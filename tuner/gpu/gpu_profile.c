@@ -96,24 +96,24 @@ static int join(const struct sass_listing *listing, const struct linetable *tabl
                 struct error *err)
 {
     static const struct source_place nowhere = {"", "", 0};
-    struct source_place *symbol_bindings = memory_try(linetable_depth(table) + 1, sizeof *symbol_bindings, err);
-    if (!symbol_bindings) return -1;
+    struct source_place *places = memory_try(linetable_depth(table) + 1, sizeof *places, err);
+    if (!places) return -1;
     for (size_t i = 0; i < listing->count; i++) {
         const struct sass_instruction *one = &listing->list[i];
-        size_t depth = linetable_find(table, i * SASS_BYTES, symbol_bindings);
+        size_t depth = linetable_find(table, i * SASS_BYTES, places);
         bool any = false;
-        if (!depth) symbol_bindings[0] = nowhere;
+        if (!depth) places[0] = nowhere;
         for (int k = 0; k < SASS_COLUMNS; k++) any |= one->value[k] > 0;
         if (!any) continue;
         for (size_t d = 0; d < (depth ? depth : 1); d++) {
             bool seen = false;
             for (size_t e = 0; e < d && !seen; e++)
-                seen = symbol_bindings[e].line == symbol_bindings[d].line &&
-                       !strcmp(symbol_bindings[e].file, symbol_bindings[d].file);
+                seen = places[e].line == places[d].line &&
+                       !strcmp(places[e].file, places[d].file);
             if (seen) continue;
-            struct line *line = find_line(lines, &symbol_bindings[d], err);
+            struct line *line = find_line(lines, &places[d], err);
             if (!line) {
-                free(symbol_bindings);
+                free(places);
                 return -1;
             }
             for (int k = 0; k < SASS_COLUMNS; k++) {
@@ -123,7 +123,7 @@ static int join(const struct sass_listing *listing, const struct linetable *tabl
             for (size_t k = 0; k < listing->reason_count; k++) line->samples[k] += one->samples[k];
         }
     }
-    free(symbol_bindings);
+    free(places);
     return 0;
 }
 

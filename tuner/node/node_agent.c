@@ -97,7 +97,7 @@ static bool is_right(const char *path)
 }
 
 static char **reported; // nftw has no argument for it
-static size_t reported_count, reported_after;
+static size_t reported_count, reported_from;
 static int64_t reported_bytes;
 
 static int tell_file(const char *path, const struct stat *about, int kind, struct FTW *where)
@@ -107,7 +107,7 @@ static int tell_file(const char *path, const struct stat *about, int kind, struc
     if (reported_count == NODE_FILES_REPORTED || (reported_bytes += about->st_size) > REPORTED_MOST) return 1;
     if (is_right(path)) {
         reported = memory_grow(reported, reported_count + 1, sizeof *reported);
-        reported[reported_count++] = text_copy(path + reported_after);
+        reported[reported_count++] = text_copy(path + reported_from);
     } else {
         unlink(path); // damaged: it is sent again
     }
@@ -117,7 +117,7 @@ static int tell_file(const char *path, const struct stat *about, int kind, struc
 static void list_files(const struct agent *a)
 {
     char *files = text_format("%s/files", a->cache);
-    reported_after = strlen(a->cache) + 1;
+    reported_from = strlen(a->cache) + 1;
     reported_bytes = 0;
     nftw(files, tell_file, 16, FTW_PHYS);
     free(files);

@@ -27,20 +27,20 @@ struct crashed {
 struct results {
     const struct space *space;
     struct transfer transfer;
-    size_t crashed_count, location_count, places;
+    size_t crashed_count, best_count, places;
     struct crashed *crashed;
     double *best; // objectives of the finalists, ascending
 };
 
 static void take_objective(struct results *s, double objective)
 {
-    size_t at = s->location_count;
+    size_t at = s->best_count;
     while (at && s->best[at - 1] > objective) at--;
     if (at == s->places) return;
-    size_t after = s->location_count - at - (s->location_count == s->places);
+    size_t after = s->best_count - at - (s->best_count == s->places);
     memmove(s->best + at + 1, s->best + at, after * sizeof *s->best);
     s->best[at] = objective;
-    s->location_count += s->location_count < s->places;
+    s->best_count += s->best_count < s->places;
 }
 
 static int visit(void *user, const struct trial *trial)
@@ -92,7 +92,7 @@ int search_retry(struct search *search, size_t places, struct display *display, 
     struct error ignored; // without a model none is tried again
     struct prior *model = added < 0 || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &ignored);
     if (model) {
-        double limit = s.location_count < places ? INFINITY : slowdown_of(s.best[places - 1], s.best[0]) + allowance;
+        double limit = s.best_count < places ? INFINITY : slowdown_of(s.best[places - 1], s.best[0]) + allowance;
         for (size_t i = 0; i < s.crashed_count; i++) s.crashed[i].slowdown = prior_slowdown(model, s.crashed[i].config);
         qsort(s.crashed, s.crashed_count, sizeof *s.crashed, by_slowdown);
         added = add_tasks(search, &s, limit, display, err);
