@@ -2,11 +2,7 @@
 #include "tuner/base/byte_queue.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "tuner/base/memory.h"
 
 enum { PIECE = 64 << 10 };
 

@@ -2,8 +2,7 @@
 #ifndef SWEETSPOT_BYTE_QUEUE_H
 #define SWEETSPOT_BYTE_QUEUE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tuner/base/base.h"
 
 struct byte_queue {
     char *bytes; // those from `used` to `size` are in the queue

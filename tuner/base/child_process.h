@@ -5,10 +5,8 @@
 #ifndef SWEETSPOT_CHILD_PROCESS_H
 #define SWEETSPOT_CHILD_PROCESS_H
 
-#include <stdbool.h>
+#include "tuner/base/base.h"
 #include <sys/types.h>
-
-#include "tuner/base/error.h"
 
 struct child {
     pid_t pid;            // 0: none

@@ -1,8 +1,6 @@
 // See elf_file.h.
 #include "tuner/base/elf_file.h"
 
-#include <string.h>
-
 const char *elf_open(struct elf_file *e, const void *bytes, size_t size)
 {
     *e = (struct elf_file){.bytes = bytes, .size = size};

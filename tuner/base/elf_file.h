@@ -3,10 +3,8 @@
 #ifndef SWEETSPOT_ELF_FILE_H
 #define SWEETSPOT_ELF_FILE_H
 
+#include "tuner/base/base.h"
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct elf_file {
     const unsigned char *bytes; // borrowed

@@ -4,8 +4,7 @@
 #ifndef SWEETSPOT_EXECUTION_UNIT_H
 #define SWEETSPOT_EXECUTION_UNIT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tuner/base/base.h"
 
 enum execution_unit_id {
     UNIT_FP32,

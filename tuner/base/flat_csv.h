@@ -3,9 +3,7 @@
 #ifndef SWEETSPOT_FLAT_CSV_H
 #define SWEETSPOT_FLAT_CSV_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // Without the line of titles. `before` (may be NULL): what every line begins with, NULL-terminated fields. Empty

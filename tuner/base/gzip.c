@@ -8,7 +8,6 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 
 // A recording of a million trials unpacks to 0.3 GB, ten times what it has packed.

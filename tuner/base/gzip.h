@@ -3,9 +3,7 @@
 #ifndef SWEETSPOT_GZIP_H
 #define SWEETSPOT_GZIP_H
 
-#include <stddef.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 // The file's bytes, unpacked if they are gzip, with a NUL behind them. malloc'ed; *size may be NULL. NULL with a
 // message: cannot be read, is damaged or cut off, there is no memory for it, or it is larger than 2 GiB when unpacked,

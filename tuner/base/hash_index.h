@@ -4,9 +4,7 @@
 #ifndef SWEETSPOT_HASH_INDEX_H
 #define SWEETSPOT_HASH_INDEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tuner/base/base.h"
 
 struct hash_slot {
     uint32_t hash, number; // number + 1; 0: free

@@ -3,10 +3,7 @@
 #ifndef SWEETSPOT_IMAGE_H
 #define SWEETSPOT_IMAGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 // ARRAY: a CUDA array, whose layout is the device's. LINEAR, PITCH: the buffer's own memory, as one row or as rows.
 enum image_memory { IMAGE_ARRAY, IMAGE_LINEAR, IMAGE_PITCH };

@@ -3,10 +3,7 @@
 #ifndef SWEETSPOT_INPUT_FILE_H
 #define SWEETSPOT_INPUT_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 // What people write by hand is smaller.
 enum { INPUT_FILE_TEXT_MOST = 64 << 20 };

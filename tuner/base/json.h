@@ -5,11 +5,8 @@
 #define SWEETSPOT_JSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 
 // Members of an object; `fallback` when `object` is not an object, the member is missing or of another type, or a

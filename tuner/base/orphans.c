@@ -1,12 +1,9 @@
 // See orphans.h.
 #include "tuner/base/orphans.h"
 
+#include "tuner/base/base.h"
 #include <dirent.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,10 +3,7 @@
 #ifndef SWEETSPOT_OUTPUT_FILE_H
 #define SWEETSPOT_OUTPUT_FILE_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 struct output_file {
     char *path, *temporary; // temporary: NULL where the file itself is written

@@ -16,11 +16,8 @@
 #ifndef SWEETSPOT_RECORD_H
 #define SWEETSPOT_RECORD_H
 
-#include <math.h>
-#include <stddef.h>
-
 #include "tuner/base/arena.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 enum record_kind {

@@ -1,11 +1,7 @@
 // See rows.h.
 #include "tuner/base/rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 // The value at a path of members and indices, "a.b.0", or NULL.
 static const json_t *value_at(const json_t *value, const char *path)

@@ -2,9 +2,7 @@
 #ifndef SWEETSPOT_RUN_PROGRAM_H
 #define SWEETSPOT_RUN_PROGRAM_H
 
-#include <stdbool.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 struct program_run {
     char *const *argv;     // argv[0] is a path; ends with NULL

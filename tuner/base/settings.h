@@ -4,11 +4,7 @@
 #ifndef SWEETSPOT_SETTINGS_H
 #define SWEETSPOT_SETTINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // A setting is one row, from which the member of its struct and the row of its table are made:

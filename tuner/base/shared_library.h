@@ -2,8 +2,7 @@
 #ifndef SWEETSPOT_SHARED_LIBRARY_H
 #define SWEETSPOT_SHARED_LIBRARY_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tuner/base/base.h"
 
 struct shared_library {
     unsigned char *bytes;

@@ -6,8 +6,7 @@
 #ifndef SWEETSPOT_STATS_H
 #define SWEETSPOT_STATS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "tuner/base/base.h"
 
 // Sorts in place, ascending. No value is NaN.
 void stats_sort(double *x, size_t n);

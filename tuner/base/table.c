@@ -3,7 +3,6 @@
 
 #include "tuner/base/base.h"
 #include <assert.h>
-#include <math.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

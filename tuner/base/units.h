@@ -6,9 +6,7 @@
 #ifndef SWEETSPOT_UNITS_H
 #define SWEETSPOT_UNITS_H
 
-#include <stddef.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 enum { UNITS_MAX = 8, UNITS_ALIGNMENT = 64 };

@@ -3,11 +3,8 @@
 #ifndef SWEETSPOT_SIGNATURE_H
 #define SWEETSPOT_SIGNATURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "kernels/vector_type.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/pool/worker.h"

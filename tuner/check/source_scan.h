@@ -3,8 +3,7 @@
 #ifndef SWEETSPOT_SOURCE_SCAN_H
 #define SWEETSPOT_SOURCE_SCAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tuner/base/base.h"
 
 // Where a word stands. The file is the scan's.
 struct source_word {

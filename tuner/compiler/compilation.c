@@ -1,11 +1,6 @@
 // See compilation.h. Spills are read from ptxas's own words in the log (--ptxas-options=-v), the rest from the cubin.
 #include "tuner/compiler/compilation.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
 #include "tuner/compiler/cubin.h"
 #include "tuner/trial/trial_field.h"
 

@@ -2,9 +2,7 @@
 #ifndef SWEETSPOT_COMPILATION_H
 #define SWEETSPOT_COMPILATION_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tuner/base/base.h"
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
 

@@ -2,14 +2,10 @@
 #include "tuner/compiler/compile_job.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 
 enum { FIXED = 4 }; // options that come before all others
 

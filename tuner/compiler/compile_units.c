@@ -3,14 +3,11 @@
 #include "tuner/compiler/compile_units.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/base/units.h"
 #include "tuner/source/cache.h"
 

@@ -2,8 +2,6 @@
 // and the section ".nv.info" has attributes of symbols: a byte of format, one of kind, two of size, then the values.
 #include "tuner/compiler/cubin.h"
 
-#include <string.h>
-
 #include "tuner/base/elf_file.h"
 
 enum {

@@ -2,8 +2,7 @@
 #ifndef SWEETSPOT_CUBIN_H
 #define SWEETSPOT_CUBIN_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "tuner/base/base.h"
 
 struct cubin_kernel {
     int64_t registers, stack, shared, code_bytes; // of a thread, of a thread, of a block without the system's own; -1:

@@ -1,17 +1,12 @@
 // sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
 // protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/compiler/compile_job.h"
 #include "tuner/compiler/compile_units.h"
 #include "tuner/compiler/library_build.h"

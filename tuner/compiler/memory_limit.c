@@ -2,9 +2,6 @@
 #include "tuner/compiler/memory_limit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

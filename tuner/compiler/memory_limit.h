@@ -2,9 +2,7 @@
 #ifndef SWEETSPOT_MEMORY_LIMIT_H
 #define SWEETSPOT_MEMORY_LIMIT_H
 
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 // From now on `bytes` of private memory (RLIMIT_DATA), which does not count address space that is only reserved, of
 // which NVRTC takes much. 0: without limit. -1 with a message.

@@ -2,15 +2,11 @@
 #include "tuner/compiler/nvcc.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/run_program.h"
-#include "tuner/base/text.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/compiler/nvcc_symbol.h"
 

@@ -3,11 +3,8 @@
 #include "tuner/compiler/nvcc_symbol.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/compiler/cubin.h"
 
 char *nvcc_symbol_marker(const char *entry, size_t index)

@@ -4,15 +4,10 @@
 
 #include <fcntl.h>
 #include <nvrtc.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 int nvrtc_version(char *out, size_t size, struct error *err)
 {

@@ -1,17 +1,9 @@
 // See builds_summary.h.
 #include "tuner/final/builds_summary.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
-#include "tuner/base/text.h"
 #include "tuner/store/builds.h"
 
 struct summary_problem {

@@ -1,16 +1,10 @@
 // The final: the best candidates of the search and the baselines once more, interleaved, on fresh data. Who wins is
 // decided in final_decide.c, and in final_each.c for a job with objective "each". A candidate that is wrong on the
 // final's data is out, whatever its time.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/colour.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/final/final.h"
+#include "tuner/base/base.h"
+#include "tuner/base/colour.h"
+#include "tuner/base/protocol.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place

@@ -5,12 +5,9 @@
 // and timed; bytes with another hash are not kept. Beside the blob, a document of the trial says under which symbol
 // each entry is found: {"hash":"..","bytes":9216,"symbols":{"gemm<float, 4>":"_Z4gemm.."}}.
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/text.h"
 #include "tuner/final/final.h"
 #include "tuner/store/binary.h"
 

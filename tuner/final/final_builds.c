@@ -3,14 +3,8 @@
 // the header's instructions, and the libraries, by the final's own protocol: candidates are finalists but for their
 // cubin. The result is a document (tuner/store/builds.h). Without nvcc, or where its build fails, the document says
 // why.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/final/final.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/store/builds.h"

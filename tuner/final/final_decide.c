@@ -1,11 +1,6 @@
 // See final_decide.h.
 #include "tuner/final/final_decide.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
 #include "tuner/base/stats.h"
 
 static const double uncertainty = 0.05; // that some interval of the decision misses

@@ -19,11 +19,7 @@
 #ifndef SWEETSPOT_FINAL_DECIDE_H
 #define SWEETSPOT_FINAL_DECIDE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/stats.h"
 

@@ -1,9 +1,6 @@
 // Entries of a final's answer and document: see final.h.
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 

@@ -2,9 +2,7 @@
 // some kernels take one of two times for as long as a process lives. The first process finds out which candidates
 // pass; the others race only these and prove them again; a candidate that fails then is out as well. Their answers are
 // put together into one: the rounds of all, and beside them the number of the process that took each.
-#include <math.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 

@@ -1,10 +1,6 @@
 // Runs the candidate that won the final under compute-sanitizer before calling it the winner: see run.h and sanitize.h.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/interrupt.h"
-#include "tuner/base/memory.h"
 #include "tuner/final/final.h"
 
 static bool find_sanitizer(struct final_run *f)

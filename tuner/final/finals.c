@@ -1,15 +1,9 @@
 // See finals.h.
 #include "tuner/final/finals.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "tuner/base/limits.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 static const struct interval unknown = {NAN, NAN, NAN};
 

@@ -8,11 +8,7 @@
 #ifndef SWEETSPOT_FINALS_H
 #define SWEETSPOT_FINALS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/stats.h"
 #include "tuner/final/final_document.h"

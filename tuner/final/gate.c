@@ -1,8 +1,6 @@
 // See gate.h.
 #include "tuner/final/gate.h"
 
-#include <math.h>
-
 size_t gate_check(const struct gate *gate, const struct final *final, const struct job *job, const char *where,
                   FILE *file)
 {

@@ -3,10 +3,7 @@
 #ifndef SWEETSPOT_GATE_H
 #define SWEETSPOT_GATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
+#include "tuner/base/base.h"
 #include "tuner/final/finals.h"
 #include "tuner/job/job.h"
 

@@ -108,8 +108,7 @@ static int join(const struct sass_listing *listing, const struct linetable *tabl
         for (size_t d = 0; d < (depth ? depth : 1); d++) {
             bool seen = false;
             for (size_t e = 0; e < d && !seen; e++)
-                seen = places[e].line == places[d].line &&
-                       !strcmp(places[e].file, places[d].file);
+                seen = places[e].line == places[d].line && !strcmp(places[e].file, places[d].file);
             if (seen) continue;
             struct line *line = find_line(lines, &places[d], err);
             if (!line) {

@@ -3,9 +3,7 @@
 #ifndef SWEETSPOT_HEADER_CONST_EVAL_H
 #define SWEETSPOT_HEADER_CONST_EVAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 

@@ -4,10 +4,7 @@
 #ifndef SWEETSPOT_HEADER_EMBED_H
 #define SWEETSPOT_HEADER_EMBED_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
 

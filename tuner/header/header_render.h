@@ -2,9 +2,7 @@
 #ifndef SWEETSPOT_HEADER_RENDER_H
 #define SWEETSPOT_HEADER_RENDER_H
 
-#include <stdio.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // Writes the header of these sections (at least one; the first is the default device). -1 with a message when a

@@ -5,10 +5,7 @@
 #ifndef SWEETSPOT_HEADER_TEXT_H
 #define SWEETSPOT_HEADER_TEXT_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/job/header_names.h"
 

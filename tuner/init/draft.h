@@ -3,10 +3,7 @@
 #ifndef SWEETSPOT_DRAFT_H
 #define SWEETSPOT_DRAFT_H
 
-#include <stdint.h>
-#include <stdio.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/check/signature.h"
 #include "tuner/init/cuda_file.h"
 

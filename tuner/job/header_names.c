@@ -1,12 +1,9 @@
 // See header_names.h.
 #include "tuner/job/header_names.h"
 
+#include "tuner/base/base.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-
-#include "tuner/base/text.h"
 
 // What the header may define; a star at the end stands for anything. tests/test_header.c checks whole headers against
 // it.

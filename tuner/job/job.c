@@ -1,16 +1,9 @@
 // See job.h: names, values and the life of a loaded job. Reading is in job_load.c and job_launch.c.
 #include "tuner/job/job.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/operation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
 const struct device_limits device_limits_h200 = {

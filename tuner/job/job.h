@@ -8,14 +8,10 @@
 #ifndef SWEETSPOT_JOB_H
 #define SWEETSPOT_JOB_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "search/model/stop.h"
 #include "search/space/space.h"
 #include "tuner/base/arena.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"

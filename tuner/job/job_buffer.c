@@ -1,9 +1,5 @@
 // Reading what declares a buffer: an argument or a constant.
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // Columns of a buffer: the last size, in elements.

@@ -1,11 +1,6 @@
 // Names with values in a job file: a macro, and a configuration, which has a value for every parameter and is checked
 // against the constraints once the space is built.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 

@@ -1,12 +1,6 @@
 // `constants` of a job file: variables of the module, `__constant__` or `__device__`. Each is a buffer, which the GPU
 // worker copies to the variable before every launch that counts.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // A name with namespaces, a template's instance by its symbol.

@@ -1,13 +1,8 @@
 // What buffers are filled with, and what is compared of outputs: reading both, and their numbers for a problem.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kernels/host_fill.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 int job_find_buffer(const struct job *job, const char *name)

@@ -1,10 +1,6 @@
 // A job's `fallback`: the configuration that its header has for devices without tuning results. It names every
 // parameter, meets the constraints, and uses no more shared memory than every device gives without opting in.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, size_t *problem, struct error *err)

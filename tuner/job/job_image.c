@@ -1,10 +1,6 @@
 // Textures and surfaces of a job file: how kernels see a buffer by them (tuner/base/image.h). See job_launch.c for the
 // other arguments.
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // What a texture's argument says of reading.

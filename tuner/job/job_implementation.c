@@ -2,13 +2,10 @@
 // places which kinds it allows, and which member of the group tells the kind; each kind has one reader. The members of
 // all places are rows "IMPLEMENTATION.x" of the table of settings, whose forms are a kind, or a place and a kind.
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kernels/operation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 #define MEMBER(name) "IMPLEMENTATION." name

@@ -1,10 +1,6 @@
 // Reading launches and arguments of a job file: see job_load.c.
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/operation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 static const char *text_or_empty(const char *text)

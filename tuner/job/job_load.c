@@ -2,15 +2,11 @@
 // are known before expressions use them: device limits, problem sizes, parameters, derived names, then everything with
 // expressions. Every mistake is collected; reading does not stop at the first. Launches, arguments and the reference
 // are in job_launch.c.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "search/strategies/strategy.h"
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 #include "tuner/trial/metrics.h"

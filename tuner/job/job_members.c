@@ -1,13 +1,7 @@
 // Arguments that are passed by value as bytes: structs, described by their members, and vectors. Reading them, their
 // layout, which is that of C, and their bytes for a problem.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/vector_type.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // Of a struct, a member, or a vector.

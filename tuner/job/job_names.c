@@ -1,7 +1,5 @@
 // Refuses names that the job's header could not have (header_names.h), with the line where each is given.
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 

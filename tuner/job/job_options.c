@@ -1,10 +1,6 @@
 // Compiler options of a job: those of `kernel.options`, and parameters that are options instead of macros. An option
 // belongs to the configuration, and so to the key of the compile cache and to the header.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // What the program decides itself.

@@ -2,12 +2,7 @@
 //
 // The names are dealt so that each stands for its own buffer when the candidate has ended. So the driver counts the
 // runs first, and the first stage may find a buffer under the name of its partner.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // Loops that take more steps than this without a run do not end.

@@ -2,13 +2,8 @@
 #include "tuner/job/job_settings.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/base/settings.h"
-#include "tuner/base/text.h"
 #include "tuner/job/job_setting_table.h"
 
 static const char *const kind_names[] = {

@@ -5,8 +5,7 @@
 #ifndef SWEETSPOT_JOB_SETTINGS_H
 #define SWEETSPOT_JOB_SETTINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tuner/base/base.h"
 
 enum job_setting_kind {
     KIND_STRING,

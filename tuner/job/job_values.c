@@ -1,11 +1,7 @@
 // The values of a parameter, as a job file gives them: integers, strings, decimals, a range or unroll factors.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 

@@ -1,19 +1,14 @@
 // See reader.h. A `struct node` is a config_setting_t under another name, so that no other file needs libconfig.
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <libconfig.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other

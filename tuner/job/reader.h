@@ -3,10 +3,7 @@
 #ifndef SWEETSPOT_READER_H
 #define SWEETSPOT_READER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tuner/base/base.h"
 #include "tuner/job/job.h"
 #include "tuner/job/job_settings.h"
 

@@ -1,12 +1,7 @@
 // See reader.h: settings by the rows of the table of job settings.
 #include <assert.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 #include "tuner/job/setting_hints.h"
 

@@ -1,9 +1,7 @@
 // See setting_hints.h. Foreign names are those of Kernel Tuner, KTT, CLTune, the T1 format, OpenTuner and Triton.
 #include "tuner/job/setting_hints.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
+#include "tuner/base/base.h"
 #include <strings.h>
 
 // Settings of earlier versions, by their path as in the table of settings: "budget.noise", "arguments[].box". The hint

@@ -3,12 +3,9 @@
 #ifndef SWEETSPOT_STAGE_H
 #define SWEETSPOT_STAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernels/element.h"
 #include "search/space/expr.h"
+#include "tuner/base/base.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/image.h"
 #include "tuner/base/limits.h"

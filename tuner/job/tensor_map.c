@@ -3,12 +3,7 @@
 // The rules that tensor_map_resolve checks are those that CUDA's driver API states for cuTensorMapEncodeTiled. The
 // driver itself says only "invalid argument", and a candidate deserves to be told which of its values is refused,
 // before it is sent to a GPU.
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 #define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; TMA needs less

@@ -1,9 +1,6 @@
 // sweetspot-node: the agent of a node, started by the driver through a command prefix (nothing, ssh, srun). See
 // node_agent.h, and node_frame.h for what is said.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_agent.h"

@@ -4,21 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/orphans.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_identity.h"
 #include "tuner/node/node_message.h"

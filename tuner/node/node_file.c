@@ -3,16 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/input_file.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/text.h"
 
 enum { IN_MEMORY = 1 << 20 }; // a smaller file is copied when it is sent, so that it needs no descriptor
 

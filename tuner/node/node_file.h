@@ -3,10 +3,7 @@
 #ifndef SWEETSPOT_NODE_FILE_H
 #define SWEETSPOT_NODE_FILE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/node/node_message.h"
 

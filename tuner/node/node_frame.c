@@ -2,11 +2,7 @@
 #include "tuner/node/node_frame.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "tuner/base/memory.h"
 
 enum {
     HEADER = 12,

@@ -7,12 +7,8 @@
 #ifndef SWEETSPOT_NODE_FRAME_H
 #define SWEETSPOT_NODE_FRAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
-#include "tuner/base/error.h"
 #include "tuner/base/json.h"
 
 // JSON: the frame holds a struct of node_message.h.

@@ -2,14 +2,11 @@
 #include "tuner/node/node_identity.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/text.h"
 
 void node_identity_programs(char hash[HASH_TEXT_SIZE])
 {

@@ -1,8 +1,7 @@
 // See node_message.h.
 #include "tuner/node/node_message.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "tuner/base/base.h"
 
 enum { LONGEST_SECONDS = 1000000 };
 

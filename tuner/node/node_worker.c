@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 enum { LONGEST_LINE = 4 << 20 }; // that is looked into; bytes
 

@@ -1,9 +1,6 @@
 // See answer_check.h.
 #include "tuner/pool/answer_check.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "tuner/base/protocol.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/protocol/count_message.h"

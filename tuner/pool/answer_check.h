@@ -4,9 +4,7 @@
 #ifndef SWEETSPOT_ANSWER_CHECK_H
 #define SWEETSPOT_ANSWER_CHECK_H
 
-#include <stdbool.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // 0, or -1 with a reason. Of a sign of life ("progress") too. Requests of which nothing is known here pass.

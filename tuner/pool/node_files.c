@@ -4,15 +4,11 @@
 #include "tuner/pool/node_files.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/source/source_options.h"
 
 // Members that are files, in whatever object they stand; and those that are folders to write to.

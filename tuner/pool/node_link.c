@@ -2,18 +2,12 @@
 #include "tuner/pool/node_link.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/text.h"
 #include "tuner/node/node_message.h"
 
 static const double gap = 2; // s without a look after which the driver, not the node, was silent

@@ -2,12 +2,8 @@
 #include "tuner/pool/node_spec.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 static bool is_taken(const struct node_specs *s, const char *name)
 {

@@ -2,11 +2,7 @@
 #ifndef SWEETSPOT_NODE_SPEC_H
 #define SWEETSPOT_NODE_SPEC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 
 struct node_spec {
     char *name;      // unique in the list

@@ -1,12 +1,8 @@
 // Several requests to compilers at once, while a run is set up: see worker_pool.h.
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/limits.h"
-#include "tuner/base/memory.h"
 #include "tuner/pool/pool_nodes.h"
 
 // What is to be answered.

@@ -7,11 +7,7 @@
 //     );
 #include "tuner/pool/pool_file.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/job/reader.h"
 
 enum { MOST_OF_A_NODE = 4096, MOST_ALIKE = 4096 };

@@ -3,17 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/node_files.h"
 #include "tuner/pool/pool_spec.h"
 

@@ -1,16 +1,12 @@
 // The beginning of a pool, and the questions that are asked while a run is set up: see worker_pool.h. Blocking.
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/pool_nodes.h"
 #include "tuner/protocol/message.h"
 

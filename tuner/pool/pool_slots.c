@@ -2,13 +2,9 @@
 #include "tuner/pool/pool_slots.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/node_files.h"
 
 static void on_chatter(void *user, const struct worker *w, const char *line)

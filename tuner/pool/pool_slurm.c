@@ -1,13 +1,8 @@
 // See pool_slurm.h.
 #include "tuner/pool/pool_slurm.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/run_program.h"
-#include "tuner/base/text.h"
 
 enum { ANSWER_TIMEOUT = 5 }; // s
 

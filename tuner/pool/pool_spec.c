@@ -3,12 +3,9 @@
 
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/pool_file.h"
 #include "tuner/pool/pool_slurm.h"
 

@@ -3,16 +3,11 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tuner/base/interrupt.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/answer_check.h"
 #include "tuner/pool/node_files.h"
 

@@ -8,15 +8,12 @@
 #define SWEETSPOT_WORKER_H
 
 #include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
 #include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/error.h"
 #include "tuner/base/json.h"
 #include "tuner/pool/node_link.h"
 

@@ -1,12 +1,8 @@
 // See worker_pool.h.
 #include "tuner/pool/worker_pool.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/answer_check.h"
 #include "tuner/pool/pool_nodes.h"

@@ -1,9 +1,6 @@
 // See worker_usage.h.
 #include "tuner/pool/worker_usage.h"
 
-#include <math.h>
-#include <string.h>
-
 const char *usage_state_text(enum usage_state state)
 {
     static const char *const words[USAGE_STATES] = {"starting", "setting up", "idle",     "measuring", "counting",

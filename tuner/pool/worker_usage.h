@@ -2,8 +2,7 @@
 #ifndef SWEETSPOT_WORKER_USAGE_H
 #define SWEETSPOT_WORKER_USAGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tuner/base/base.h"
 
 enum usage_state {
     USAGE_STARTING,

@@ -1,15 +1,9 @@
 // See gpu_checks.h.
 #include "tuner/run/gpu_checks.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/record.h"
-#include "tuner/base/text.h"
 
 enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
 

@@ -1,12 +1,6 @@
 // See gpu_times.h.
 #include "tuner/run/gpu_times.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-
 static const double normal_deviation = 1.4826; // of a normal distribution whose median absolute deviation is 1
 
 void gpu_times_release(struct gpu_times *t)

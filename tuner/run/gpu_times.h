@@ -15,9 +15,7 @@
 #ifndef SWEETSPOT_GPU_TIMES_H
 #define SWEETSPOT_GPU_TIMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 
 enum { GPU_TIMES_KEPT = 3, GPU_TIMES_LIMIT = 3 };

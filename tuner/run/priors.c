@@ -7,13 +7,9 @@
 //
 // Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
 #include <glob.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/run/prior_file.h"
 #include "tuner/run/search.h"
 

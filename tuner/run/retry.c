@@ -5,13 +5,8 @@
 // What such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results but the
 // crashes. It is tried again if that is no more than the last finalist takes, with an allowance: of a configuration
 // that they have not seen, trees expect something between its neighbours.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "search/model/prior.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"
 #include "tuner/setup/task.h"

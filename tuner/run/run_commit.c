@@ -1,10 +1,5 @@
 // The results of a run: trials that have ended are committed to the store together, and then reported to the strategy.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/run/run.h"
 #include "tuner/setup/work_check.h"
 

@@ -1,10 +1,8 @@
 // The documents of a run: those in the store (kinds "run", "workers", "device", "job"), and the live file beside it
 // (live_status.h).
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/run/run.h"
 #include "tuner/watch/live_status.h"

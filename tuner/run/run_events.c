@@ -1,7 +1,5 @@
 // The events of a run (events.h, docs/events.md): what is known of it at each.
-#include <math.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"

@@ -1,12 +1,7 @@
 // Requests to the GPU workers and their answers: see run.h.
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
 void run_measure(struct run *r, struct task *t, size_t gpu)

@@ -1,13 +1,9 @@
 // What is said of a run: the line of progress, the summary of the search, and the document of kind "run".
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
 #define OUTLOOK_SHARE 0.01            // the gain whose chance is shown where the user has not set one (`until`)

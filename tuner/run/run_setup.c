@@ -1,14 +1,9 @@
 // The beginning of a run: workers' first words, the device, the space, the store, the job. Blocking, one step after the
 // other; from then on everything is the loop of tune.c.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/record.h"
-#include "tuner/base/text.h"
 #include "tuner/run/run.h"
 #include "tuner/setup/job_ceilings.h"
 #include "tuner/setup/recording_check.h"

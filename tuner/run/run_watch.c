@@ -1,12 +1,7 @@
 // See run_watch.h.
 #include "tuner/run/run_watch.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 
 static const double poll_every = 1; // s
 

@@ -6,9 +6,7 @@
 #ifndef SWEETSPOT_RUN_WATCH_H
 #define SWEETSPOT_RUN_WATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "tuner/base/base.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/pool/worker_usage.h"

@@ -1,11 +1,7 @@
 // See search.h.
 #include "tuner/run/search.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/recorded/observation.h"
 #include "tuner/setup/task.h"
 

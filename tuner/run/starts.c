@@ -1,10 +1,7 @@
 // Where a search may begin: the job's present kernel and its fallback, and winners of earlier jobs, for another device,
 // problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the
 // strategy gets their results without having asked for them.
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/run/search.h"
 
 // The value of a name in "A=1,B=x", and its length; NULL when it is not there.

@@ -1,10 +1,7 @@
 // See trial_record.h.
 #include "tuner/run/trial_record.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/setup/launch_check.h"
 #include "tuner/trial/trial_field.h"
 

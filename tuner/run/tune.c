@@ -3,18 +3,12 @@
 #include "tuner/run/tune.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/interrupt.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
 enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at

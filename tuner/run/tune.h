@@ -2,11 +2,8 @@
 #ifndef SWEETSPOT_TUNE_H
 #define SWEETSPOT_TUNE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "search/model/stop.h"
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job.h"
 
 enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with, at most

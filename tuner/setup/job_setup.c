@@ -3,14 +3,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/setup/job_ceilings.h"
 
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,

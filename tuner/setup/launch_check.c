@@ -1,8 +1,6 @@
 // See launch_check.h.
 #include "tuner/setup/launch_check.h"
 
-#include <inttypes.h>
-
 #include "search/space/fn.h"
 
 int64_t blocks_per_sm(const struct device_limits *d, int64_t threads, int64_t registers, int64_t shared)

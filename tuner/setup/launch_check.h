@@ -3,9 +3,7 @@
 #ifndef SWEETSPOT_LAUNCH_CHECK_H
 #define SWEETSPOT_LAUNCH_CHECK_H
 
-#include <stdint.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/job/job.h"
 
 struct launch_shape {

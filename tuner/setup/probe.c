@@ -1,13 +1,9 @@
 // See probe.h.
 #include "tuner/setup/probe.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/worker.h"
 #include "tuner/protocol/message.h"
 

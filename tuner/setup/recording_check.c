@@ -1,8 +1,7 @@
 // See recording_check.h.
 #include "tuner/setup/recording_check.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "tuner/base/base.h"
 
 static bool has(const json_t *list, const char *word)
 {

@@ -1,12 +1,8 @@
 // See request.h.
 #include "tuner/setup/request.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/operation.h"
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/setup/request_parts.h"
 
 static json_t *number_value(const struct expr *expression, double real, const int64_t *values)

@@ -1,11 +1,6 @@
 // Requests to compile a configuration or another kernel, and their answers.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/setup/request_parts.h"
 #include "tuner/source/source.h"
 #include "tuner/trial/trial_field.h"

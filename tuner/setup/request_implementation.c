@@ -1,13 +1,9 @@
 // Implementations that are no candidates, in requests: what has to be compiled or built for them, and how a GPU worker
 // gets them, all by one record (tuner/protocol/job_message.h).
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/operation.h"
+#include "tuner/base/base.h"
 #include "tuner/base/command_files.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/protocol/job_message.h"
 #include "tuner/setup/request_parts.h"
 #include "tuner/trial/trial.h"

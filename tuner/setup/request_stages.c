@@ -1,11 +1,5 @@
 // The "stages" of requests: launches of kernels and calls of libraries, with their arguments.
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
+#include "tuner/base/base.h"
 #include "tuner/protocol/candidate.h"
 #include "tuner/setup/request_parts.h"
 

@@ -1,10 +1,8 @@
 // See run_environment.h.
 #include "tuner/setup/run_environment.h"
 
-#include <stdlib.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/text.h"
 
 static json_t *text_new(char *text)
 {

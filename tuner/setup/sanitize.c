@@ -1,17 +1,11 @@
 // See sanitize.h.
 #include "tuner/setup/sanitize.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/memory.h"
 #include "tuner/base/program_path.h"
-#include "tuner/base/text.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/sanitizer_log.h"
 

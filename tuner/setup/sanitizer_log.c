@@ -2,9 +2,6 @@
 #include "tuner/setup/sanitizer_log.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char prefix[] = "=========";
 

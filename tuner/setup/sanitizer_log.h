@@ -16,9 +16,7 @@
 #ifndef SWEETSPOT_SANITIZER_LOG_H
 #define SWEETSPOT_SANITIZER_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tuner/base/base.h"
 
 enum { SANITIZER_TEXT = 320 };
 

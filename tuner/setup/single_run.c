@@ -1,11 +1,7 @@
 // See single_run.h.
 #include "tuner/setup/single_run.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/setup/job_setup.h"
 
 enum { CLOSING_PATIENCE = 5 }; // s

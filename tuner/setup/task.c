@@ -1,12 +1,6 @@
 // See task.h.
 #include "tuner/setup/task.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-
 struct task *task_add(struct policy *p, const struct space *space, const uint16_t *config, enum task_purpose purpose,
                       enum task_known known)
 {

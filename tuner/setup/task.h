@@ -6,10 +6,8 @@
 #ifndef SWEETSPOT_TASK_H
 #define SWEETSPOT_TASK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "search/space/space.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/policy/policy.h"
 #include "tuner/setup/request.h"

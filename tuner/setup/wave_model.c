@@ -1,13 +1,8 @@
 // See wave_model.h.
 #include "tuner/setup/wave_model.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "search/space/fn.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 #include "tuner/setup/request.h"
 
 static int work_of(const struct job *job, size_t problem, int64_t *values, double *work, struct error *err)

@@ -1,11 +1,7 @@
 // See work_bounds.h.
 #include "tuner/setup/work_bounds.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 const double work_balance = 8;
 

@@ -1,9 +1,7 @@
 // See work_check.h.
 #include "tuner/setup/work_check.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "tuner/base/base.h"
 #include "tuner/setup/work_bounds.h"
 
 static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, of any device's L2 and more

@@ -3,16 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/text.h"
 
 char *cache_path(const char *folder, const char *key, const char *suffix)
 {

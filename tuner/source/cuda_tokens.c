@@ -2,11 +2,6 @@
 #include "tuner/source/cuda_tokens.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
 
 // Behind a line's continuations, if any begin here.
 static const char *splice(const char *p)

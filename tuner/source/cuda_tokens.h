@@ -3,8 +3,7 @@
 #ifndef SWEETSPOT_CUDA_TOKENS_H
 #define SWEETSPOT_CUDA_TOKENS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tuner/base/base.h"
 
 enum cuda_token_kind {
     CUDA_END,       // of the text, again and again

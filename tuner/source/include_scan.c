@@ -2,10 +2,7 @@
 #include "tuner/source/include_scan.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/source/cuda_tokens.h"
 
 bool include_is_header(const char *text)

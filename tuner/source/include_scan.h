@@ -3,8 +3,7 @@
 #ifndef SWEETSPOT_INCLUDE_SCAN_H
 #define SWEETSPOT_INCLUDE_SCAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tuner/base/base.h"
 
 enum include_kind {
     INCLUDE_DIRECTIVE, // #include "x.h", #include <x.h>, #include MACRO

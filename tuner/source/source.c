@@ -1,14 +1,10 @@
 // See source.h.
 #include "tuner/source/source.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/input_file.h"
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/source/host_headers.h"
 #include "tuner/source/source_options.h"
 

@@ -4,11 +4,9 @@
 #ifndef SWEETSPOT_SOURCE_H
 #define SWEETSPOT_SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/source/include_scan.h"
 

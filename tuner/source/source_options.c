@@ -1,12 +1,8 @@
 // See source_options.h.
 #include "tuner/source/source_options.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "tuner/base/base.h"
 #include <unistd.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 enum option_kind { OPTION_FOLDER, OPTION_BEFORE, OPTION_MACRO, OPTION_REFUSED };
 

@@ -1,12 +1,7 @@
 // See source_text.h.
 #include "tuner/source/source_text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tuner/base/memory.h"
-#include "tuner/base/text.h"
+#include "tuner/base/base.h"
 
 struct edited {
     const char *from; // what is copied, up to `at`

@@ -1,14 +1,11 @@
 #include "tuner/watch/display.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
-#include "tuner/base/text.h"
 
 int display_open(struct display *d, const char *log_path, bool quiet)
 {

@@ -3,9 +3,7 @@
 #ifndef SWEETSPOT_DISPLAY_H
 #define SWEETSPOT_DISPLAY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "tuner/base/base.h"
 
 struct display {
     FILE *log; // NULL: none. Owned

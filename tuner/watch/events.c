@@ -2,8 +2,6 @@
 #include "tuner/watch/events.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/clock.h"
 

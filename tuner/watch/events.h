@@ -3,9 +3,7 @@
 #ifndef SWEETSPOT_EVENTS_H
 #define SWEETSPOT_EVENTS_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 #define EVENTS_FORMAT "sweetspot-events"

@@ -2,15 +2,10 @@
 #include "tuner/watch/live_status.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
-#include "tuner/base/text.h"
 
 const char *live_state_text(enum live_state state)
 {

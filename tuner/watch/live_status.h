@@ -7,9 +7,7 @@
 #ifndef SWEETSPOT_LIVE_STATUS_H
 #define SWEETSPOT_LIVE_STATUS_H
 
-#include <stdbool.h>
-
-#include "tuner/base/error.h"
+#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 #define LIVE_STATUS_FORMAT "sweetspot-live"
