@@ -172,7 +172,7 @@ static inline void sim_decided(struct simulation *run, const struct policy_actio
     struct sim *s = (struct sim *)run;
     if (letters[a->kind]) trace(s, letters[a->kind], ((struct sim_task *)a->task)->number);
     if (a->kind == POLICY_FINAL) trace(s, 'f', 0);
-    if (a->kind == POLICY_DROP) assert_int_equal(a->worker == POLICY_NOBODY, a->task->state != TASK_COMPILING);
+    if (a->kind == POLICY_DROP) assert_int_equal(a->worker == POLICY_NO_WORKER, a->task->state != TASK_COMPILING);
     if (a->kind != POLICY_COUNT) return;
     trace(s, 'n', (int)a->request->task_count);
     s->left_countable[s->batch_count] = task_queue_count(&run->policy.queue, TASK_COUNTABLE);

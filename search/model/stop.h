@@ -41,7 +41,7 @@ struct stop {
     uint64_t evaluations;
     double *trace; // best after each evaluation
     size_t room;
-    double expected; // with the rule `until`: the gain of as many again, as of `expected_at` evaluations
+    double expected; // with the rule `until`: the gain of as many again, at `expected_at` evaluations
     uint64_t expected_at;
 };
 

@@ -337,7 +337,7 @@ static size_t fit_rows(const struct surrogate *s)
 }
 
 // One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
-// model goes on with the hyperparameters it has.
+// model keeps the hyperparameters it has.
 static void prepare_fit(struct surrogate *s)
 {
     size_t d = s->encoding.count, rows = fit_rows(s);

@@ -32,7 +32,7 @@ struct image_layout {
 // The greatest sizes, in texels, the contiguous dimension first.
 struct image_limits {
     int64_t array[IMAGE_DIMENSIONS][IMAGE_DIMENSIONS];   // by rank - 1
-    int64_t surface[IMAGE_DIMENSIONS][IMAGE_DIMENSIONS]; // likewise
+    int64_t surface[IMAGE_DIMENSIONS][IMAGE_DIMENSIONS]; // the same for surfaces
     int64_t linear, pitch_size[2], pitch;                // pitch: bytes
     int64_t pitch_alignment;                             // bytes
 };

@@ -1,4 +1,4 @@
-// A file that somebody else wrote: a job, a template, a recording, a store. Only regular files are read, so that a pipe
+// A file from outside the program: a job, a template, a recording, a store. Only regular files are read, so that a pipe
 // or a device under a file's name cannot keep a program waiting or reading for ever.
 #ifndef SWEETSPOT_INPUT_FILE_H
 #define SWEETSPOT_INPUT_FILE_H

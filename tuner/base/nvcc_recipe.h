@@ -5,7 +5,7 @@
 
 #include "tuner/base/json.h"
 
-// nvcc's options besides include folders, as a list of texts (new reference): the architecture ("": whoever builds
+// nvcc's options besides include folders, as a list of texts (new reference): the architecture ("": the one who builds
 // decides), the language, and those of the job's options for NVRTC (a list of texts) that nvcc knows.
 json_t *nvcc_options(const char *arch, const json_t *options);
 // What a source file needs behind the template so that there is a kernel: the explicit instantiation of an entry that

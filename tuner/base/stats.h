@@ -34,7 +34,7 @@ struct interval {
 struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
                                        uint64_t seed);
 
-// Likewise of a[i]/b[i], over the pairs in which both are finite. Returns how many there are.
+// The same for a[i]/b[i], over the pairs in which both are finite. Returns how many there are.
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio);
 

@@ -1,4 +1,4 @@
-// sweetspot status: how far a job is, its best so far, what the runs did, and how to go on. Only reads; a tuner may be
+// sweetspot status: how far a job is, its best so far, what the runs did, and how to resume. Only reads; a tuner may be
 // running meanwhile.
 //
 // Everything is gathered into one JSON object per job and device: --format json prints it, csv has a line for each

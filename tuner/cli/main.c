@@ -105,7 +105,7 @@ static int check_text(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    // A command goes on when the reader of its output stops (`| head`), so that it does the rest of its work.
+    // A command continues when the reader of its output stops (`| head`), so that it does the rest of its work.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file beyond the limit (ulimit -f) is a failed write, which is reported
     commands_hand_over(commands);

@@ -6,7 +6,7 @@
 #include "tuner/base/base.h"
 #include "tuner/cli/options.h"
 
-enum { LINE = 76 }; // columns of the source; readers fill lines anew
+enum { LINE = 76 }; // columns of the source; readers fill lines again
 
 struct page {
     FILE *file;

@@ -25,8 +25,8 @@ const struct manual_fact manual_statuses[] = {
     {"4", "compare", "A result is below what `compare --fail-below` asks for."},
     {"130", NULL,
      "Interrupted by Ctrl-C. What was finished is kept, but not everything was done: `tune` has not decided a winner."},
-    {"143, 129", NULL, "Likewise, by SIGTERM or SIGHUP."},
-    {"141", NULL, "Whoever read standard output closed it before its end."},
+    {"143, 129", NULL, "It was interrupted by SIGTERM or SIGHUP."},
+    {"141", NULL, "The reader of standard output closed it before its end."},
     {0},
 };
 

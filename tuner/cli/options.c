@@ -147,7 +147,7 @@ static int missing_value(const struct option_spec *spec, const char *command)
     return usage_error(command);
 }
 
-// One word that begins with "--". May take argv[*i + 1]. -1 to go on.
+// One word that begins with "--". May take argv[*i + 1]. -1 to continue.
 static int parse_long(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     const char *command = argv[0], *word = argv[*i] + 2;
@@ -167,7 +167,7 @@ static int parse_long(const struct option_spec *specs, int argc, char **argv, in
     return set_value(spec, command, value) ? -1 : usage_error(command);
 }
 
-// One word of short options. May take argv[*i + 1]. -1 to go on, -2 for help.
+// One word of short options. May take argv[*i + 1]. -1 to continue, -2 for help.
 static int parse_short(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     const char *command = argv[0];

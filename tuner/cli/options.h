@@ -73,7 +73,7 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
 #define OPTION_GPU(target) OPTION(string, target, "device", 'd', "N", "the GPU (0)")
 #define OPTION_CACHE(target) OPTION(string, target, "cache", 0, "FOLDER", "the compile cache (out/cache)")
 
-// Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may go on; otherwise its exit status:
+// Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may continue; otherwise its exit status:
 // 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 

@@ -31,7 +31,7 @@ static void print_run(const json_t *live, FILE *out)
         fprintf(out, "but silent for %s: killed, suspended, or the machines' clocks differ\n",
                 text_show_duration(fabs(age), shown, sizeof shown));
     else
-        fprintf(out, "as of %.1f s ago\n", fmax(0, age));
+        fprintf(out, "updated %.1f s ago\n", fmax(0, age));
 }
 
 static void print_search(const json_t *live, FILE *out)

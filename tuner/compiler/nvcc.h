@@ -18,7 +18,7 @@ int nvcc_find(struct nvcc *, const char *home, struct error *);
 void nvcc_release(struct nvcc *);
 
 // Compiles `unit`, the text of a source file. Options are nvcc's (architecture included). `symbols` are the names of
-// the entries in the cubin; NULL: the unit has their markers (nvcc_symbol.h). `deadline` as of nvrtc_compile, and what
+// the entries in the cubin; NULL: the unit has their markers (nvcc_symbol.h). `deadline` as for nvrtc_compile, and what
 // is a result and what an error. -1 with a message.
 int nvcc_compile(const struct nvcc *, const char *unit, size_t option_count, const char *const *options,
                  size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,

@@ -11,7 +11,7 @@
 //                        "threads":..,"blocks":..,"blocks_per_sm":..,"occupancy":0..1,"waves":..,
 //                        "limit_registers":..,"limit_shared":..,"limit_warps":..,"limit_blocks":..,
 //                        "schedulers":..,"scheduler_warps":..},
-//               "counters":{"icache_misses":..},"totals":{..},"lines":[..as of the worker's "profile"..]}],
+//               "counters":{"icache_misses":..},"totals":{..},"lines":[..as in the worker's "profile"..]}],
 //    "notes":["what could not be measured, and why"],"seconds":{"compile":..,"trial":..,"count":..,"lines":..}}
 #ifndef SWEETSPOT_EXPLAIN_H
 #define SWEETSPOT_EXPLAIN_H
@@ -27,7 +27,7 @@ bool explain_worked(const json_t *profile);
 // "reason". NULL with a message when a worker failed.
 json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                           const char *name, struct error *);
-// Likewise of a variant of the candidate: compiled with SWEETSPOT_VARIANT=variant, never verified, and, where it would
+// The same for a variant of the candidate: compiled with SWEETSPOT_VARIANT=variant, never verified, and, where it would
 // fit more often on a multiprocessor than `blocks_per_sm` (0: as it comes), given so much shared memory that it does
 // not. Only the first stage decides.
 json_t *explain_variant(struct single_run *, const struct job *, const uint16_t *config, size_t problem,

@@ -65,7 +65,7 @@ bool builds_over(const struct final_run *f)
     return *f->builds.why.message;
 }
 
-// One line of a compiler's message is enough. Compilations still under way are dropped when they end.
+// One line of a compiler's message is enough. Compilations in flight are dropped when they end.
 void builds_failed(struct final_run *f, const struct task *t, const char *reason)
 {
     if (builds_over(f)) return;

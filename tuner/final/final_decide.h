@@ -1,7 +1,7 @@
 // Who wins the final, from its rounds alone.
 //
 // Rounds are taken in several processes of the GPU worker, since some kernels take one of two times for as long as a
-// process lives. A time is the median over processes of each process's median, a ratio likewise of the rounds' paired
+// process lives. A time is the median over processes of each process's median, a ratio the same for the rounds' paired
 // ratios, and intervals come from drawing processes first, then rounds (stats_clustered_median). A round in which
 // either of two has no time is no pair.
 //

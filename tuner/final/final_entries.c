@@ -49,7 +49,7 @@ uint64_t final_seed(const struct final_run *f)
 void final_put(struct final_run *f, const char *kind, struct final_document *document)
 {
     bool known = f->process_of != NULL;
-    json_t *gpu = f->with.policy->final_gpu == POLICY_NOBODY || f->with.pool->lockstep
+    json_t *gpu = f->with.policy->final_gpu == POLICY_NO_WORKER || f->with.pool->lockstep
                       ? NULL
                       : pool_gpu_identity(f->with.pool, f->with.policy->final_gpu);
     int *process = memory_new(known ? f->known_rounds : 0, sizeof *process);

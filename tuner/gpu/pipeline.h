@@ -71,7 +71,7 @@ struct pipeline {
 // be launched. The caller releases, also after a failure.
 int pipeline_open(struct pipeline *, const struct workload *, const struct candidate *, struct error *err);
 // Makes a library's version of the workload's operation ready for the tuned problems, and runs it once. `detail`
-// (OPERATION_DETAIL_MAX) says which one it is. Likewise.
+// (OPERATION_DETAIL_MAX) says which one it is. Fails in the same way.
 int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *, char *detail,
                             struct error *err);
 void pipeline_release(struct pipeline *);

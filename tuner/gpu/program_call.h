@@ -1,6 +1,6 @@
 // A function of the user's that enqueues work on the worker's stream: a baseline that is a program
 // (kernels/sweetspot_baseline.h). Its code runs in this process. If it crashes, or takes longer than it may, this
-// process answers the request at work with that and its name, and ends; the driver goes on without it.
+// process answers the request at work with that and its name, and ends; the driver continues without it.
 #ifndef SWEETSPOT_PROGRAM_CALL_H
 #define SWEETSPOT_PROGRAM_CALL_H
 

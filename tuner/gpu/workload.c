@@ -23,7 +23,7 @@ static int read_settings(struct workload *w, struct error *err)
     if (record_read(&implementation_request_record, json_object_get(w->request, "reference"), &w->reference, &w->memory,
                     err))
         return -1;
-    if (isnan(w->reference.timeout)) w->reference.timeout = 600; // as of a job file without it
+    if (isnan(w->reference.timeout)) w->reference.timeout = 600; // the default of the job file
     return settings_read(verify_table, verify, &w->verify, err) ||
                    settings_read(measure_table, measure, &w->measure_settings, err)
                ? -1

@@ -24,7 +24,7 @@ char *header_refuse_parameter(const struct job *, size_t parameter);
 char *header_refuse_define(const struct job *, size_t define);
 char *header_refuse_stage_define(const struct job *, size_t stage, size_t define);
 char *header_refuse_stage(const struct job *, size_t stage);
-// Why a text cannot be what a macro stands for, in words that go on after "a value of 'X' "; NULL: it can.
+// Why a text cannot be what a macro stands for, in words that follow "a value of 'X' "; NULL: it can.
 const char *header_refuse_value(const char *text);
 
 #endif

@@ -155,7 +155,7 @@ static int start(const struct stage_repeat *repeat, size_t first, int64_t *value
     return 1;
 }
 
-// Goes on after loop `ended`, or after the innermost one's body, has ended.
+// Continues after loop `ended`, or after the innermost one's body, has ended.
 static int advance(const struct stage_repeat *repeat, size_t loop, int64_t *values, struct error *err)
 {
     for (int steps = 0; steps < STEPS_MAX; steps++) {

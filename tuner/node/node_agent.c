@@ -56,7 +56,7 @@ static char *node_agent_cache(void)
     return text_format("%s/sweetspot-node-%ld", temporary && *temporary ? temporary : "/tmp", (long)getuid());
 }
 
-// The node cannot go on: the driver is told why, and ends the agent.
+// The node cannot continue: the driver is told why, and ends the agent.
 static void tell_trouble(struct agent *a, const char *reason)
 {
     node_message_put(&a->out, FRAME_TROUBLE, 0, &(struct node_trouble){reason});

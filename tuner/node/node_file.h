@@ -31,7 +31,7 @@ struct node_arrival {
     char hash[HASH_TEXT_SIZE];
     struct hash *sum;
 };
-// Begins one at a path, whose folders are made. -1 with a message, as of the others.
+// Begins one at a path, whose folders are made. -1 with a message.
 int node_arrival_begin(struct node_arrival *, const char *path, const char *hash, int64_t size, struct error *);
 int node_arrival_take(struct node_arrival *, const void *data, size_t size, struct error *);
 // 1 when all bytes are there: the file has its name. 0: more are to come.

@@ -26,7 +26,7 @@ enum frame_type {
     FRAME_ERRORS = 'm',  // of its stderr
     FRAME_EXIT = 'x',    // JSON; behind all that it wrote
     FRAME_STATE = 't',   // JSON
-    FRAME_TROUBLE = '!', // JSON: the node cannot go on
+    FRAME_TROUBLE = '!', // JSON: the node cannot continue
     // From both: a file, whose bytes follow as FRAME_DATA.
     FRAME_FILE = 'f', // JSON
     FRAME_DATA = 'd',

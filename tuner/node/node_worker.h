@@ -35,7 +35,7 @@ int node_worker_poll(const struct node_worker *, bool reads, struct pollfd *);
 // set.
 void node_worker_io(struct node_worker *, struct frame_writer *, bool reads, double now, node_line_visitor *,
                     void *user);
-// Carries FRAME_STATE where the process was stopped or goes on.
+// Carries FRAME_STATE where the process was stopped or continued.
 void node_worker_check(struct node_worker *, struct frame_writer *);
 // Kills it and its group, without waiting: a process in a driver may take long to go. `ended` follows.
 void node_worker_kill(struct node_worker *);

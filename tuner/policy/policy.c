@@ -64,7 +64,7 @@ void policy_begin(struct policy *p, double now)
 void policy_begin_final(struct policy *p)
 {
     p->deciding = true;
-    p->final_gpu = POLICY_NOBODY;
+    p->final_gpu = POLICY_NO_WORKER;
     policy_continue_final(p);
 }
 
@@ -134,7 +134,7 @@ static size_t idle_compiler(const struct policy *p)
 {
     for (size_t i = 0; i < p->settings.compilers; i++)
         if (!p->compiling[i] && !p->absent[i]) return i;
-    return POLICY_NOBODY;
+    return POLICY_NO_WORKER;
 }
 
 // A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run tells in the
@@ -143,7 +143,7 @@ static bool next_for_compilers(struct policy *p, struct policy_action *a)
 {
     struct queued_task *t;
     size_t compiler = idle_compiler(p);
-    while (compiler != POLICY_NOBODY && (t = task_queue_first(&p->queue, TASK_QUEUED))) {
+    while (compiler != POLICY_NO_WORKER && (t = task_queue_first(&p->queue, TASK_QUEUED))) {
         if (t->known == TASK_KNOWN_FROM_GPU) {
             task_queue_move(&p->queue, t, TASK_READY);
             continue;
@@ -194,10 +194,10 @@ void policy_remove(struct policy *p, struct queued_task *t)
 // The one with the least to do, of those whose worker takes another request.
 static size_t free_gpu(const struct policy *p, size_t depth)
 {
-    size_t best = POLICY_NOBODY;
+    size_t best = POLICY_NO_WORKER;
     for (size_t i = 0; i < p->settings.gpus; i++) {
         const struct policy_gpu *g = &p->gpus[i];
-        if (g->ready && g->queued < depth && (best == POLICY_NOBODY || g->queued < p->gpus[best].queued)) best = i;
+        if (g->ready && g->queued < depth && (best == POLICY_NO_WORKER || g->queued < p->gpus[best].queued)) best = i;
     }
     return best;
 }
@@ -268,7 +268,7 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
     size_t waiting = p->queue.numbers[TASK_TRIAL][TASK_READY];
     if (p->settings.ranks && is_slow(p) && !p->end && !t->known && (p->ranked || has_choice(p, waiting))) {
         if (!p->ranked) {
-            *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NOBODY};
+            *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NO_WORKER};
             p->ranked = true;
             return true;
         }
@@ -281,7 +281,7 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
         if (waiting > 1 && worst->acquisition < 0 &&
             (double)(p->forgotten + 1) <= forgotten_share * (double)p->measured) {
             p->forgotten++;
-            *a = (struct policy_action){.kind = POLICY_FORGET, .worker = POLICY_NOBODY, .task = worst};
+            *a = (struct policy_action){.kind = POLICY_FORGET, .worker = POLICY_NO_WORKER, .task = worst};
             return true;
         }
     }
@@ -295,7 +295,7 @@ static bool next_for_gpus(struct policy *p, struct policy_action *a)
     const struct task_queue *q = &p->queue;
     bool lockstep = p->settings.lockstep;
     size_t gpu = free_gpu(p, gpu_depth(p));
-    if (gpu == POLICY_NOBODY) return false;
+    if (gpu == POLICY_NO_WORKER) return false;
     if (lockstep && (task_queue_count(q, TASK_QUEUED) || task_queue_count(q, TASK_COMPILING))) return false;
     if (count_due(p)) {
         struct policy_request *request = push(p, gpu, REQUEST_COUNT, POLICY_COUNT_BATCH);
@@ -421,7 +421,7 @@ void policy_compiler_gone(struct policy *p, struct queued_task *t)
 
 void policy_move_final(struct policy *p)
 {
-    p->final_gpu = POLICY_NOBODY;
+    p->final_gpu = POLICY_NO_WORKER;
     policy_continue_final(p);
 }
 
@@ -460,7 +460,7 @@ static bool next_to_drop(const struct policy *p, struct policy_action *a)
         struct queued_task *t = p->queue.tasks[i];
         if (t->purpose != TASK_TRIAL || t->state > TASK_READY || (t->retry && !p->interrupted)) continue;
         *a = (struct policy_action){
-            .kind = POLICY_DROP, .task = t, .worker = t->state == TASK_COMPILING ? t->worker : POLICY_NOBODY};
+            .kind = POLICY_DROP, .task = t, .worker = t->state == TASK_COMPILING ? t->worker : POLICY_NO_WORKER};
         return true;
     }
     return false;
@@ -478,13 +478,13 @@ static bool search_is_over(const struct policy *p)
 static struct policy_action next_of_final(struct policy *p, struct policy_action a)
 {
     const struct task_queue *q = &p->queue;
-    size_t gpu = p->final_gpu == POLICY_NOBODY ? free_gpu(p, 1) : p->final_gpu;
+    size_t gpu = p->final_gpu == POLICY_NO_WORKER ? free_gpu(p, 1) : p->final_gpu;
     if (p->interrupted || p->final_over) {
         a.kind = POLICY_DONE;
     } else if (!next_for_compilers(p, &a) && !p->final_sent && !task_queue_count(q, TASK_COMPILING)) {
         if (!task_queue_count(q, TASK_FINAL)) {
             a.kind = POLICY_DONE;
-        } else if (gpu != POLICY_NOBODY && p->gpus[gpu].ready) {
+        } else if (gpu != POLICY_NO_WORKER && p->gpus[gpu].ready) {
             push(p, gpu, REQUEST_FINAL, 0);
             p->final_gpu = gpu;
             p->final_sent = true;
@@ -506,7 +506,7 @@ static bool next_of_search(struct policy *p, struct policy_action *a)
 struct policy_action policy_next(struct policy *p, double now)
 {
     p->now = now;
-    struct policy_action a = {.kind = POLICY_WAIT, .worker = POLICY_NOBODY, .until = INFINITY};
+    struct policy_action a = {.kind = POLICY_WAIT, .worker = POLICY_NO_WORKER, .until = INFINITY};
     if (p->deciding) return next_of_final(p, a);
     check_end(p, now);
     if (next_to_drop(p, &a) || next_check(p, &a)) return a;

@@ -89,7 +89,7 @@ struct policy {
     bool no_proposal; // the strategy had none; it is asked again when it has been told something
     bool deciding;    // in the final
     bool final_sent, final_over;
-    size_t final_gpu; // that decides; POLICY_NOBODY before it was sent
+    size_t final_gpu; // that decides; POLICY_NO_WORKER before it was sent
     bool checks;      // there is a reference
 };
 
@@ -104,11 +104,11 @@ enum policy_action_kind {
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
     POLICY_CHECK,   // the reference, on GPU `worker`
     POLICY_FINAL,   // the tasks in state FINAL, on GPU `worker`
-    POLICY_DROP,    // `task` will not be measured: stop compiler `worker` unless it is POLICY_NOBODY, policy_remove
+    POLICY_DROP,    // `task` will not be measured: stop compiler `worker` unless it is POLICY_NO_WORKER, policy_remove
     POLICY_DONE,    // the search is over, or the final
 };
 
-#define POLICY_NOBODY ((size_t)-1)
+#define POLICY_NO_WORKER ((size_t)-1)
 
 struct policy_action {
     enum policy_action_kind kind;

@@ -67,7 +67,7 @@ bool simulation_decide(struct simulation *s)
             if (s->policy.gpus[a.worker].queued == 1) begin(s, a.worker);
             break;
         case POLICY_DROP:
-            if (a.worker != POLICY_NOBODY) s->compiled_at[a.worker] = INFINITY;
+            if (a.worker != POLICY_NO_WORKER) s->compiled_at[a.worker] = INFINITY;
             s->calls->gone(s, &a);
             break;
         case POLICY_RANK:
@@ -106,10 +106,10 @@ void simulation_gpu_lost(struct simulation *s, size_t gpu, bool announced)
     free(blamed.tasks);
 }
 
-// The first of `count` times that is before `*least`, or NOBODY; `*least` becomes that time.
+// The first of `count` times that is before `*least`, or NO_WORKER; `*least` becomes that time.
 static size_t earliest(const double *times, size_t count, double *least)
 {
-    size_t first = POLICY_NOBODY;
+    size_t first = POLICY_NO_WORKER;
     for (size_t i = 0; i < count; i++)
         if (times[i] < *least) *least = times[first = i];
     return first;
@@ -122,7 +122,7 @@ bool simulation_step(struct simulation *s)
     size_t gpu = earliest(s->answered_at, s->policy.settings.gpus, &when);
     if (isinf(when)) return false;
     s->now = when;
-    if (gpu == POLICY_NOBODY) {
+    if (gpu == POLICY_NO_WORKER) {
         simulation_compiler_answers(s, compiler);
     } else if (s->calls->kills && s->calls->kills(s, &s->policy.gpus[gpu].queue[0])) {
         simulation_gpu_lost(s, gpu, false);

@@ -1,5 +1,5 @@
 // How several jobs share one budget of time. Half of it goes to all jobs in equal parts, one after another. The rest
-// goes on in slices of half such a part, each to the job that gained most a second in its last one.
+// continues in slices of half such a part, each to the job that gained most a second in its last one.
 #ifndef SWEETSPOT_TIME_SLICES_H
 #define SWEETSPOT_TIME_SLICES_H
 

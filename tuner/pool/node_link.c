@@ -128,7 +128,7 @@ static void send_welcome(struct node_link *l)
     free(folder);
 }
 
-// Lines before the greeting are somebody else's.
+// Lines before the greeting come from other programs, such as a shell's start-up files.
 static void read_greeting(struct node_link *l)
 {
     char *line;

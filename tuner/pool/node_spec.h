@@ -9,7 +9,7 @@ struct node_spec {
     char **command;  // NULL-terminated; the agent is its last word or words
     bool gpus_known; // else its first GPU worker says how many there are
     size_t gpu_count;
-    char **gpus;   // as of `sweetspot-gpu --device`
+    char **gpus;   // as for `sweetspot-gpu --device`
     int64_t cores; // that compile; -1: as many as it has
 };
 

@@ -14,7 +14,7 @@ static void allow_for_stop(const struct worker *w, double seconds, double *stopp
         *deadline = 0;
 }
 
-// Likewise the time for which the driver was suspended (a container that was paused, a laptop that slept), `all`.
+// The same for the time for which the driver was suspended (a container that was paused, a laptop that slept), `all`.
 static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
 {
     for (size_t i = 0; i < p->gpu_count; i++) {

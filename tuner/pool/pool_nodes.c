@@ -41,7 +41,8 @@ static void add_probe(struct node_link_settings *s, const char *path)
         s->probes[s->probe_count++] = (struct node_probe){absolute, text_copy(hash)};
 }
 
-// A file beside the compile cache that nobody else has, and the job's source: who sees both sees the driver's files.
+// A file next to the compile cache with a unique name, and the job's source: a node that sees both sees the driver's
+// files.
 static int make_probes(struct worker_pool *p, struct error *err)
 {
     const struct pool_settings *s = &p->settings;

@@ -63,7 +63,7 @@ static const struct pool_kind kinds[] = {
     {"slurm", true, add_slurm},
 };
 
-// The kind that an item begins, and the item behind its word; NULL: it goes on with the kind before.
+// The kind that an item begins, and the item after its word; NULL: it continues the kind before.
 static const struct pool_kind *kind_of(char **item)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

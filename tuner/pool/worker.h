@@ -68,8 +68,8 @@ int worker_io(struct worker *, struct error *);
 // quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
-// Whether somebody else ended the worker: a signal that no kernel or template raises in it (the system's when memory is
-// short, a batch system's, a person's). Once worker_io has found it dead.
+// Whether another process ended the worker: a signal that no kernel or template raises in it (the system's when memory
+// is short, a batch system's, a person's). Once worker_io has found it dead.
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);
@@ -85,7 +85,7 @@ void worker_release(struct worker *); // kills, frees
 // A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. NULL with a
 // message.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
-// Likewise for a request that was sent already. Time in which worker or driver are stopped does not count; a worker
+// The same for a request that was sent already. Time in which worker or driver are stopped does not count; a worker
 // that stays stopped is killed, and has died.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);
 

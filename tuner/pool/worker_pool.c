@@ -361,7 +361,7 @@ bool pool_has_compiler(const struct worker_pool *p)
     return pool_first_compiler(p) < p->compiler_count;
 }
 
-// Whether there has been nobody to measure, or to compile, for so long that the run has to end.
+// Whether there has been no worker to measure, or to compile, for so long that the run has to end.
 static bool is_deserted(struct worker_pool *p, double now, struct pool_event *event)
 {
     bool gpu = !p->node_count, compiler = !p->node_count || pool_has_compiler(p);

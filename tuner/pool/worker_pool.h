@@ -98,7 +98,7 @@ struct worker_pool {
     char *token;                    // a file beside the compile cache
     double reread;                  // when the list of nodes is read again
     double deserted;                // since when there has been no GPU; 0: there is one
-    size_t next_gpu, next_compiler; // where pool_next goes on
+    size_t next_gpu, next_compiler; // where pool_next continues
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
@@ -120,7 +120,7 @@ json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, stru
 // others. 0, or an exit status with a message.
 int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct error *);
 
-// Replaces the first GPU worker by one that is set up likewise, and waits for it. 0, or an exit status with a message.
+// Replaces the first GPU worker by one with the same set-up, and waits for it. 0, or an exit status with a message.
 int pool_set_up_again(struct worker_pool *, struct error *);
 
 // Whether requests can go to this compiler: its node is there, and compiles as the others do.
@@ -168,7 +168,7 @@ struct pool_event {
     json_t *answer;   // new reference; NULL but for answers
     bool busy;        // LOST: it had a request
     bool late;        // LOST: it missed a deadline
-    bool outside;     // LOST: its request may be innocent: somebody else killed or stopped the worker, or it had not
+    bool outside;     // LOST: its request may be retried: another process killed or stopped the worker, or it had not
                       // begun with the request
     bool begun;       // LOST: a GPU worker, while it worked on the head of its queue
     bool node;        // LOST: with its node: whatever it had is innocent

@@ -209,7 +209,7 @@ static int add_final(void *user, double when, const char *text)
             json_object_set_new(entry, "configuration", json_string(trial.config));
     }
     if (!document) return 0;
-    json_object_del(document, "gpu"); // hosts' names are nobody else's business
+    json_object_del(document, "gpu"); // names of hosts stay private
     json_object_del(document, "repeated");
     if (!e->recorded->finals) e->recorded->finals = json_array();
     json_array_append_new(e->recorded->finals, document);

@@ -107,7 +107,7 @@ void run_replay_stored(struct run *);
 int run_put_document(struct run *, const char *kind, json_t *document, struct error *); // takes the reference
 int run_put_origin(struct run *, struct error *);                                       // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
-json_t *run_workers_document(struct run *); // of kind "workers", likewise
+json_t *run_workers_document(struct run *); // of kind "workers"; new reference
 void run_live_begin(struct run *);          // the store is ours
 void run_live_end(struct run *);
 void run_live_look(struct run *); // at all workers, and writes the file, where that is due

@@ -42,7 +42,7 @@ static void forget(struct run *r, struct task *t)
 // The worker that an action is about does something else now.
 static void watch_worker(struct run *r, const struct policy_action *action)
 {
-    if (action->worker == POLICY_NOBODY) return;
+    if (action->worker == POLICY_NO_WORKER) return;
     if (action->kind == POLICY_COMPILE || action->kind == POLICY_DROP)
         run_watch_compiler(&r->watch, action->worker);
     else if (action->kind == POLICY_MEASURE || action->kind == POLICY_COUNT || action->kind == POLICY_FINAL)
@@ -81,7 +81,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
         final_send(&r->final, action->worker);
         break;
     case POLICY_DROP:
-        if (action->worker != POLICY_NOBODY) pool_stop_compiler(&r->pool, action->worker);
+        if (action->worker != POLICY_NO_WORKER) pool_stop_compiler(&r->pool, action->worker);
         task_drop(&r->policy, t);
         break;
     case POLICY_WAIT:
@@ -128,7 +128,7 @@ static void tell_workers(struct run *r)
     for (size_t i = 0; i < r->pool.compiler_count; i++)
         policy_compiler_there(&r->policy, i, pool_compiler_usable(&r->pool, i));
     const struct policy *p = &r->policy;
-    if (p->deciding && !p->final_sent && !p->final_over && p->final_gpu != POLICY_NOBODY &&
+    if (p->deciding && !p->final_sent && !p->final_over && p->final_gpu != POLICY_NO_WORKER &&
         !pool_gpu_usable(&r->pool, p->final_gpu))
         final_move(&r->final);
 }
@@ -159,7 +159,7 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
         return;
     }
     double left = turns->pending_answers ? 0 : fmax(0, 1e3 * (until - clock_now()));
-    run_live_look(r); // what can be handed out is: nobody seems idle who is not
+    run_live_look(r); // all work is handed out first, so that no busy worker seems idle
     run_watch_waits(&r->watch, true);
     pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_waits(&r->watch, false);

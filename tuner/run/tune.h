@@ -14,7 +14,7 @@ struct tune_options {
     const struct pool_request *pool; // the nodes whose workers are used; NULL: those of `device`, here
     const char *device;              // "0", "0,1", or "replay:FILE"
     const char *store_path;          // SQLite file
-    const char *again;               // the command line that goes on, for advice
+    const char *again;               // the command line that resumes, for advice
     const char *log_path;            // the history of all runs, appended to
     const char *cache;               // folder of the compile cache
     bool cache_given;                // on the command line
@@ -45,14 +45,14 @@ struct tune_options {
 struct tune_outcome {
     double best, baseline; // objectives: s; best INFINITY and baseline NAN where there is none
     char *best_config;     // NULL where there is none
-    char *baseline_name;   // likewise
+    char *baseline_name;   // of the baseline
     int64_t evaluations;   // in all
     double seconds;        // of this run's search
     double gain;           // per second, relative: what the second half of this run's evaluations gained
     bool exhausted;        // the space, or what the job allows, is used up: more time is useless
 };
 
-void tune_outcome_init(struct tune_outcome *); // as of a job that was not run
+void tune_outcome_init(struct tune_outcome *); // as for a job that was not run
 void tune_outcome_release(struct tune_outcome *);
 
 // Tunes. Progress and messages on stderr, the summary on stdout. Returns an exit status (protocol.h); the message, if

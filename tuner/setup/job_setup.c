@@ -57,7 +57,7 @@ static int read_helper(const struct job *job, const json_t *answer, struct compi
     return result == COMPILE_DONE ? 0 : result == COMPILE_IMPOSSIBLE ? EXIT_ENVIRONMENT : EXIT_USAGE;
 }
 
-// What a compiler made of an implementation. Without the reference and the current kernel the run cannot go on; any
+// What a compiler made of an implementation. Without the reference and the current kernel the run cannot continue; any
 // other costs no more than itself.
 static int read_implementation(const struct job *job, const struct implementation *m, const json_t *answer,
                                struct error *err)

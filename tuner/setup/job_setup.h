@@ -24,7 +24,7 @@ struct job_setup {
 // exit status with a message. `job` and `cache` are borrowed. The caller releases in either case.
 int job_setup_space(struct job_setup *, struct worker_pool *, struct job *, const char *cache, uint64_t seed,
                     struct error *);
-// The second half: compiles the worker's own kernels and the reference, and works the request out. Likewise.
+// The second half: compiles the worker's own kernels and the reference, and works the request out. The same errors.
 int job_setup_request(struct job_setup *, struct worker_pool *, struct error *);
 void job_setup_release(struct job_setup *);
 
@@ -51,7 +51,7 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
                                         enum trial_status *, const char **reason, struct error *text);
 
 // The launches of a compiled candidate on every problem, worked out and checked against the device. 0; or -1 with the
-// reason why it is pruned. *problems is as of request_problems (new reference), *launches malloc'ed.
+// reason why it is pruned. *problems is as from request_problems (new reference), *launches malloc'ed.
 int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
                        const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
                        struct error *reason);

@@ -71,8 +71,8 @@ static void name_baseline(const struct job *job, const struct implementation *m,
     free(detail);
 }
 
-// The functions of the reference's library. What is at its path may be built anew there. A library that is given by its
-// source has the hash of what it is built from.
+// The functions of the reference's library. What is at its path may be built again there. A library that is given by
+// its source has the hash of what it is built from.
 static void describe_library(const struct implementation *m, const json_t *answer, struct implementation_request *to,
                              struct arena *memory)
 {

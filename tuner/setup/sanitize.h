@@ -35,7 +35,7 @@ void sanitizer_close(struct sanitizer *); // NULL is fine
 const char *sanitizer_version(const struct sanitizer *);
 
 // Starts the tools on a compiled candidate and the smallest of the job's problems that it has stages for. Several
-// candidates may be under way. `request`: what GPU workers are set up with (job_setup_for_gpu); `problems`: the
+// candidates may be in flight. `request`: what GPU workers are set up with (job_setup_for_gpu); `problems`: the
 // candidate's, as in a "trial" request, which must live until the end. A tool that is advice is skipped on a large
 // problem unless `thorough`.
 struct sanitizing;

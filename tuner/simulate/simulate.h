@@ -32,7 +32,7 @@ struct simulate_figures {
     double at_budget[BENCH_MAX_BUDGETS], at_time[SIMULATE_MAX_TIMES];
     double seconds_to_95, seconds_to_99; // a run that does not get there counts with its length
     double reached_95, reached_99;       // share of the runs that got there
-    double evaluations_to_95;            // likewise
+    double evaluations_to_95;            // the same for 95%
     double compiled_per_measured;
     double idle; // the GPUs' share of the time, from the first candidate that was compiled to the last budget
 };

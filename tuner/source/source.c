@@ -56,7 +56,7 @@ static int resolve(struct closure *c, size_t from, const char *name, bool next, 
     int found = 0;
     size_t except = next ? from : SOURCE_NONE;
     if (*plain && *name == '"' && !next) found = try_folder(c, beside, plain, except, file, err);
-    // include_next goes on behind the folder in which the including file was found.
+    // include_next continues after the folder in which the including file was found.
     for (size_t i = 0; next && i < c->options.folder_count && !begin; i++) {
         struct stat info;
         char *path = text_format("%s/%s", c->options.folder[i], plain);
@@ -293,7 +293,7 @@ static int follow_macro(struct closure *c, size_t from, const char *macro, int d
     return 0;
 }
 
-// Every file that is found may define a macro anew, and include by macros itself: until nothing new is found.
+// Every file that is found may redefine a macro, and include by macros itself: until nothing new is found.
 static int visit_computed(struct closure *c, struct error *err)
 {
     size_t before;

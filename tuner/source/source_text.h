@@ -1,6 +1,6 @@
 // A source as a compiler gets it: the program and its headers from memory, each header under its path. Where a text
 // includes one by name, the name is replaced by the path, because a compiler goes by the name alone and the same one
-// may mean different files. An #include of which nobody knows what it names becomes an #error.
+// may mean different files. An #include whose file is unknown becomes an #error.
 #ifndef SWEETSPOT_SOURCE_TEXT_H
 #define SWEETSPOT_SOURCE_TEXT_H
 

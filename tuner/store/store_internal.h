@@ -89,7 +89,7 @@ void store_end_reading(struct store *);
 // -1 with a message when the file was deleted, replaced, or taken by another tuner: what the store held is then in a
 // new file beside it.
 int store_check_presence(struct store *, struct error *err);
-// Locks <store>.lock again where somebody removed it; -1 where another tuner was faster (store_lock.c).
+// Locks <store>.lock again where it was removed; -1 where another tuner was faster (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
 void store_unlock(struct store *);
 // What SQLite's "busy" means: another program has locked the store, or its file system has no locks, which SQLite does

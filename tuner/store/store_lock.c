@@ -1,6 +1,6 @@
 // The lock of a tuning run, in two parts, each of which the system drops when the process dies. <store>.lock is locked,
 // for tuners in other containers and on other machines that share the folder. A socket in the abstract namespace has
-// the identity of the store's file as its name: it needs no file, so that nobody can remove it, and it is the same by
+// the identity of the store's file as its name: it needs no file that could be removed, and it is the same by
 // whatever path the store was opened.
 //
 // The store's own file is not locked by us: closing another descriptor of it would drop the locks that SQLite holds.
@@ -38,7 +38,7 @@ static socklen_t identity(const struct store *store, struct sockaddr_un *address
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-// The process that listens at the address; 0: nobody.
+// The process that listens at the address; 0: none.
 static long listener(const struct sockaddr_un *address, socklen_t length)
 {
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

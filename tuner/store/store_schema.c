@@ -159,7 +159,7 @@ int store_find_file(const char *path, struct error *err)
 }
 
 // By SQLite's own descriptor: closing another one would drop the locks of every connection of this process to the file,
-// and whoever closed the store next elsewhere would delete the log that we write.
+// and the next process elsewhere to close the store would delete the log that we write.
 int store_inspect(sqlite3 *db, const char *path, struct error *err)
 {
     // SQLite's file format, section 1.3: 16 page size, 28 pages, 60 user_version, 68 application_id.

@@ -4,7 +4,7 @@
 // The environment's key is a hash of its *settings*: a text with a line for each thing that matters, in the order of
 // the names, under a first line with the version of the list. What can be in it is the table of environment.c. The text
 // is made from a document of facts whose members are part of this format; where the workers' requests have members of
-// the same names that is convenience, and where those change, whoever builds the document translates
+// the same names that is convenience, and where those change, the code that builds the document translates
 // (tuner/setup/run_environment.c). A member that the table does not have is refused, so that no new member
 // is taken in or left out unnoticed.
 #ifndef SWEETSPOT_ENVIRONMENT_H

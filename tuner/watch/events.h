@@ -1,5 +1,5 @@
 // What a run tells programs while it runs: JSON lines on a stream, documented in docs/events.md. If the reader closes
-// the stream, the run goes on.
+// the stream, the run continues.
 #ifndef SWEETSPOT_EVENTS_H
 #define SWEETSPOT_EVENTS_H
 

@@ -65,7 +65,7 @@ json_t *live_status_begin(double every)
     return document;
 }
 
-// Without fsync: after a crash of the machine nobody needs the file.
+// Without fsync: after a crash of the machine the file is not needed.
 int live_status_write(const char *path, const json_t *document, struct error *err)
 {
     char *temporary = text_format("%s.%ld", path, (long)getpid()), *text = json_dumps(document, JSON_COMPACT);
