@@ -19,34 +19,34 @@
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
 
 static const struct blot status_blots[] = {
-    {"(\"seconds\": )" NUMBER, "\\1<number>"},
-    {"(,(seconds|runs[.][0-9]+[.](started|ended|pid|search_seconds)|final[.]when),)" NUMBER, "\\1<number>"},
+    {"(\"seconds\": )" GOLDEN_NUMBER, "\\1<number>"},
+    {"(,(seconds|runs[.][0-9]+[.](started|ended|pid|search_seconds)|final[.]when),)" GOLDEN_NUMBER, "\\1<number>"},
     {"(evaluations in )" TIME, "\\1<time>"},
     {"(<date>  )" TIME, "\\1<time>"},
     {NULL, NULL},
 };
 static const struct blot report_blots[] = {
-    {"(\"(made|seconds|at)\":)" NUMBER, "\\1<number>"}, {"(\"progress\":).*", "\\1<progress>"}, // begins with seconds
-    {"(\\[)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},         {"(,)1[0-9]{9}\\.[0-9]+", "\\1<moment>"}, {NULL, NULL},
+    {"(\"(made|seconds|at)\":)" GOLDEN_NUMBER, "\\1<number>"},
+    {"(\"progress\":).*", "\\1<progress>"}, // begins with seconds
+    {"(\\[)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},
+    {"(,)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},
+    {NULL, NULL},
 };
 static const struct blot profile_blots[] = {
-    {"(\"(compile|trial|count|lines)\": )" NUMBER, "\\1<number>"},
+    {"(\"(compile|trial|count|lines)\": )" GOLDEN_NUMBER, "\\1<number>"},
     {NULL, NULL},
 };
 static const struct blot profile_csv_blots[] = {
-    {"([.]seconds[.][a-z]+,)" NUMBER, "\\1<number>"},
+    {"([.]seconds[.][a-z]+,)" GOLDEN_NUMBER, "\\1<number>"},
     {NULL, NULL},
 };
 static const struct blot judge_blots[] = {
-    {"(\"seed\": )" NUMBER, "\\1<number>"},
-    {"([a-z.]*seed,)" NUMBER, "\\1<number>"},
-    {"(template_hash,)[0-9a-f]{32}", "\\1<hash>"},
-    {"/[^ \"]*/kernel[.]cu", "<folder>/kernel.cu"},
-    {"(\"template_hash\": \")[0-9a-f]{32}", "\\1<hash>"},
-    {NULL, NULL},
+    {"(\"seed\": )" GOLDEN_NUMBER, "\\1<number>"},        {"([a-z.]*seed,)" GOLDEN_NUMBER, "\\1<number>"},
+    {"(template_hash,)[0-9a-f]{32}", "\\1<hash>"},        {"/[^ \"]*/kernel[.]cu", "<folder>/kernel.cu"},
+    {"(\"template_hash\": \")[0-9a-f]{32}", "\\1<hash>"}, {NULL, NULL},
 };
 static const struct blot event_blots[] = {
-    {"(\"seconds\":)" NUMBER, "\\1<number>"},
+    {"(\"seconds\":)" GOLDEN_NUMBER, "\\1<number>"},
     {NULL, NULL},
 };
 static const struct blot doctor_blots[] = {

@@ -36,8 +36,8 @@ static const struct {
          "problems = ( { n = \"? a number\"; } )",
          "grid = \"? blocks, as in [ 'ceil_div(n, BLOCK)' ]: the source does not launch it\";",
          "{ buffer = \"a\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",
-         "{ buffer = \"c\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"? out or "
-         "inout\"; }",
+         ("{ buffer = \"c\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"? out or "
+          "inout\"; }"),
          "{ scalar = \"n\"; type = \"i32\"; }\n", "reference = \"? what computes the same\";"),
     CASE("pragma", "--kernel add", "",
          "{ name = \"BLOCK_SIZE\"; values = \"? the values to try, as in [ 1, 2, 4 ]\"; }, // line 4 uses it",

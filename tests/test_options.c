@@ -180,7 +180,7 @@ static char *options_of_help(const char *help)
 
 TEST(the_table_of_commands_has_every_command)
 {
-    char *document = text_read_file("docs/commands.md", NULL), *rest = document;
+    char *document = text_read_file("docs/commands.md", NULL), *rest;
     assert_non_null(document);
     for (size_t i = 0; i < command_count; i++) {
         char *name = text_format("`%s`", commands[i]->name),

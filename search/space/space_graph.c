@@ -58,7 +58,8 @@ static int share(struct graph *g, struct graph_node n, const int *operands)
     int64_t known = hash_index_find(&g->index, hash, same_node, &(struct wanted_node){g, &n, operands});
     if (known >= 0) return (int)known;
     g->nodes = memory_room(g->nodes, &g->room, (size_t)g->count + 1, sizeof *g->nodes);
-    g->operands = memory_room(g->operands, &g->operand_room, (size_t)(g->operand_count + n.count), sizeof *g->operands);
+    g->operands =
+        memory_room(g->operands, &g->operand_room, (size_t)g->operand_count + (size_t)n.count, sizeof *g->operands);
     n.first = g->operand_count;
     if (n.count) memcpy(g->operands + n.first, operands, (size_t)n.count * sizeof *operands);
     g->operand_count += n.count;

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(configurations, "a space without configurations");
         for (uint64_t i = 0; i < PROBED; i++) probe(job, configurations > 1 ? (configurations - 1) / PROBED * i : 0);
         probe(job, configurations - 1);
-        json_decref(request_job(job, 0, NULL, NULL, 1, &err));
+        json_decref(request_job(job, 0, NULL, 1, &err));
     }
     job_free(job);
     return 0;

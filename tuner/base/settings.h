@@ -22,7 +22,7 @@
     x(BOOL, SHARED, exact, "exact", 0, 0, 1, "no error at all is allowed") \
     x(BOOL, SHARED, deterministic, "deterministic", 1, 0, 1, "two runs must agree bit by bit") \
     x(INTEGER, FIXED, guard_bytes, "guard_bytes", 4096, 0, 1 << 30, \
-      "bytes before and behind every buffer in which stray writes are noticed")
+      "bytes of the guard bands before and after every buffer, which detect stray writes")
 #define MEASURE_SETTINGS(x) \
     x(CHOICE, SHARED, cold, "cache", 1, 0, 1, "the L2 before each launch: emptied, or as the last launch left it") \
     x(INTEGER, SHARED, warmup, "warmup", 2, 0, 10000, "launches before the first sample") \

@@ -290,11 +290,11 @@ static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 static size_t take_out(struct final_run *f, bool crashed)
 {
     const struct answer_head *head = f->answer ? &f->answer->head : NULL;
-    if (crashed && head->trial > 0)
+    if (crashed && head && head->trial > 0)
         final_condemn(f, head->trial, STATUS_CRASHED, head->reason);
     else if (!head && f->blamed.trial > 0)
         final_condemn(f, f->blamed.trial, f->blamed.status, f->blamed.reason.message);
-    else if (!crashed || !drop_baseline(f, head)) // without that baseline the final is tried again
+    else if (!crashed || !head || !drop_baseline(f, head)) // without that baseline the final is tried again
         return head ? condemn_entries(f) : 0;
     return 1;
 }

@@ -18,14 +18,15 @@ struct binary {
     size_t symbol_count;
 };
 
+static const struct record_field binary_fields[] = {
+    {"hash", RECORD_MEMBER(struct binary, hash)},
+    {"bytes", RECORD_MEMBER(struct binary, bytes)},
+    {"symbols", RECORD_PAIRS(struct binary, symbols, symbol_count), .flags = RECORD_ALWAYS},
+    {0}};
+static const struct record binary_record = {"a binary", sizeof(struct binary), binary_fields, NULL};
+
 static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
 {
-    static const struct record_field fields[] = {
-        {"hash", RECORD_MEMBER(struct binary, hash)},
-        {"bytes", RECORD_MEMBER(struct binary, bytes)},
-        {"symbols", RECORD_PAIRS(struct binary, symbols, symbol_count), .flags = RECORD_ALWAYS},
-        {0}};
-    static const struct record record = {"a binary", sizeof(struct binary), fields, NULL};
     struct arena memory = {NULL};
     struct record_named_text *symbols = arena_new(&memory, c->entry_count * sizeof *symbols);
     for (size_t i = 0; i < c->entry_count; i++) {
@@ -33,7 +34,7 @@ static json_t *describe(const struct compiled *c, const char *hash, size_t bytes
         symbols[i] = (struct record_named_text){arena_copy(&memory, name), c->entries[i].symbol};
         free(name);
     }
-    json_t *document = record_write(&record, &(struct binary){hash, bytes, symbols, c->entry_count});
+    json_t *document = record_write(&binary_record, &(struct binary){hash, bytes, symbols, c->entry_count});
     arena_release(&memory);
     return document;
 }

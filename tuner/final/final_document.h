@@ -57,7 +57,7 @@ struct final_document {
     const json_t *recording;
     const struct final_entry_document *entries;
     size_t entry_count;
-    // Of a race of builds.
+    // Of a comparison of builds.
     const char *nvcc, *verdict; // the compiler; "slower" ..
     struct interval ratio;      // of nvcc's time to NVRTC's
     const struct builds_of_trial *builds;

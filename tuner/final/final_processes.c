@@ -2,6 +2,8 @@
 // some kernels take one of two times for as long as a process lives. The first process finds out which candidates
 // pass; the others race only these and prove them again; a candidate that fails then is out as well. Their answers are
 // put together into one: the rounds of all, and beside them the number of the process that took each.
+#include <assert.h>
+
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
@@ -66,7 +68,7 @@ bool final_stands(const struct final_run *f, const struct task *t)
 {
     if (!f->before) return true;
     const char *compiler = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC;
-    const struct final_entry_answer *e = find_entry(f->before, t->trial, compiler, NULL);
+    const struct final_entry_answer *e = find_entry(f->before, t->trial, compiler, "");
     return e && final_passed(e);
 }
 
@@ -79,6 +81,7 @@ static void keep_larger(double *to, double from)
 static void add_times(struct final_run *f, struct final_times *to, const struct final_times *from, size_t before,
                       size_t rounds)
 {
+    assert(to);
     double *times = arena_new(&f->memory, (before + rounds) * sizeof *times);
     for (size_t i = 0; i < before + rounds; i++) {
         const struct final_times *of = i < before ? to : from;

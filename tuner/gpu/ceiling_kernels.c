@@ -120,7 +120,7 @@ int ceiling_kernels_launch(struct ceiling_kernels *k, enum execution_unit_id whi
         *amount = each * CHAINS * length * BLOCK * k->wide;
     } else if (form == MMA) {
         if (which == UNIT_MMA_FP64 && k->compute < 90) each = 2.0 * 8 * 8 * 4;
-        *amount = each * 8 * 16 * length * (BLOCK / 32) * k->wide;
+        *amount = each * 8 * 16 * length * BLOCK / 32 * k->wide;
     } else { // two warpgroups a multiprocessor, since their sums take most registers
         block = GROUP;
         blocks = k->wide / 4;

@@ -58,9 +58,10 @@ static int add(void *user, const char *name, size_t bytes, bool constant, struct
     if (!grown) return -1;
     s->variables = grown;
     struct module_variable *v = &grown[s->count];
-    *v = (struct module_variable){memory_try(strlen(name) + 1, 1, err), bytes, constant, 0, 0, 0, 0, false};
+    size_t length = strlen(name) + 1;
+    *v = (struct module_variable){memory_try(length, 1, err), bytes, constant, 0, 0, 0, 0, false};
     if (!v->name) return -1;
-    strcpy(v->name, name);
+    memcpy(v->name, name, length);
     s->count++;
     int failed = constant ? 0 : cuda_module_global(f->cuda, f->module, name, &v->address, &v->bytes, err);
     if (!constant && v->bytes < bytes) v->bytes = bytes;

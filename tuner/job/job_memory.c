@@ -16,7 +16,8 @@ void *job_room(struct job *job, void *list, size_t count, size_t size)
 
 char *job_copy(struct job *job, const char *text)
 {
-    return text ? strcpy(job_new(job, strlen(text) + 1, 1), text) : NULL;
+    size_t length = text ? strlen(text) + 1 : 0;
+    return text ? memcpy(job_new(job, length, 1), text, length) : NULL;
 }
 
 char *job_keep(struct job *job, char *text)

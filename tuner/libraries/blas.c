@@ -408,7 +408,7 @@ int blas_vector(struct blas *b, enum vector_routine which, const struct operand 
     const char *what = vector_names[which];
     void *to = (void *)result->device;
     int64_t n = x->rows * x->cols;
-    cudaDataType_t in, other, out, compute = x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F;
+    cudaDataType_t in, other = CUDA_R_32F, out = CUDA_R_32F, compute = x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F;
     if (vector_type(x, result, what, &in, err) || (y && vector_type(y, result, what, &other, err))) return -1;
     bool fits = which == VECTOR_IAMAX
                     ? result->type == ELEMENT_I64 && (x->type == ELEMENT_F32 || x->type == ELEMENT_F64)
@@ -422,7 +422,7 @@ int blas_vector(struct blas *b, enum vector_routine which, const struct operand 
         s = lib.cublasAsumEx_64(b->handle, n, from, in, 1, to, out, compute);
     else if (which == VECTOR_NRM2)
         s = lib.cublasNrm2Ex_64(b->handle, n, from, in, 1, to, out, compute);
-    else if (which == VECTOR_DOT)
+    else if (y)
         s = lib.cublasDotEx_64(b->handle, n, from, in, 1, (const void *)y->device, other, 1, to, out, compute);
     else if (x->type == ELEMENT_F64)
         s = lib.cublasIdamax_64(b->handle, n, from, 1, to);

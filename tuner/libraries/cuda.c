@@ -271,7 +271,7 @@ int cuda_link(struct cuda *c, const char *ptx, char **cubin, size_t *size, struc
         r = driver.cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, strlen(ptx) + 1, "PTX", 0, NULL, NULL);
     if (!r) r = driver.cuLinkComplete(link, &made, size);
     int failed = cuda_check(err, r, "cannot compile the PTX");
-    *cubin = failed ? NULL : memory_try(*size, 1, err);
+    *cubin = failed || !made ? NULL : memory_try(*size, 1, err);
     if (*cubin) memcpy(*cubin, made, *size);
     if (link) driver.cuLinkDestroy(link); // the cubin is its own
     return failed ? failed : *cubin ? 0 : -1;

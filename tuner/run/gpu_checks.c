@@ -231,20 +231,21 @@ size_t gpu_checks_take(struct gpu_checks *c, size_t gpu, const struct trial_answ
     return judge_all(c);
 }
 
+static const struct record_field gpu_fields[] = {
+    {"trials", RECORD_MEMBER(struct checked_gpu, trials), .flags = RECORD_ALWAYS},
+    {"checks", RECORD_MEMBER(struct checked_gpu, checks), .flags = RECORD_ALWAYS},
+    {"ratio", RECORD_MEMBER(struct checked_gpu, ratio)},
+    {"aside", RECORD_MEMBER(struct checked_gpu, aside)},
+    {0}};
+static const struct record gpu_record = {"a GPU", sizeof(struct checked_gpu), gpu_fields, NULL};
+
 json_t *gpu_checks_document(struct gpu_checks *c)
 {
-    static const struct record_field fields[] = {
-        {"trials", RECORD_MEMBER(struct checked_gpu, trials), .flags = RECORD_ALWAYS},
-        {"checks", RECORD_MEMBER(struct checked_gpu, checks), .flags = RECORD_ALWAYS},
-        {"ratio", RECORD_MEMBER(struct checked_gpu, ratio)},
-        {"aside", RECORD_MEMBER(struct checked_gpu, aside)},
-        {0}};
-    static const struct record record = {"a GPU", sizeof(struct checked_gpu), fields, NULL};
     json_t *list = json_array();
     grow(c);
     for (size_t i = 0; i < c->pool->gpu_count; i++) {
         json_t *gpu = pool_gpu_identity(c->pool, i);
-        record_write_into(&record, &c->gpus[i], gpu);
+        record_write_into(&gpu_record, &c->gpus[i], gpu);
         json_array_append_new(list, gpu);
     }
     return list;
