@@ -65,6 +65,13 @@ static pid_t fuzz_waitpid(pid_t pid, int *status)
     return pid;
 }
 
+// A worker that is asked to end has ended.
+static int fuzz_waitid(siginfo_t *info)
+{
+    info->si_pid = 1;
+    return 0;
+}
+
 // The newest one that has the descriptor.
 static struct stream *find_stream(int fd)
 {
@@ -191,11 +198,13 @@ static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 #define read(fd, bytes, size) fuzz_read(fd, bytes, size)
 #define write(fd, bytes, size) fuzz_write(fd, bytes, size)
 #define waitpid(pid, status, flags) fuzz_waitpid(pid, status)
+#define waitid(type, pid, info, flags) fuzz_waitid(info)
 #define kill(pid, number) ((void)(pid), 0)
 #define setpgid(pid, group) ((void)0)
 #define access(path, mode) 0
 #define usleep(time) ((void)0)
-#include "tuner/base/byte_queue.c"    // NOLINT: its own text, with these calls in the place of the system's
+#include "tuner/base/byte_queue.c" // NOLINT: its own text, with these calls in the place of the system's
+#define make_room child_make_room
 #include "tuner/base/child_process.c" // NOLINT: its own text, with them too
 #include "tuner/pool/worker.c"        // NOLINT: its own text, with them too
 #undef pipe2
@@ -203,6 +212,7 @@ static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 #undef read
 #undef write
 #undef waitpid
+#undef waitid
 #undef kill
 #undef setpgid
 #undef access

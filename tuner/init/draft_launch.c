@@ -227,7 +227,7 @@ static void limit_shared(struct job_draft *d)
         free(words);
         known &= type != NULL;
         text_add(&total, "%s%zu", total.text ? " + " : "", type ? type->bytes : 0);
-        while (draft_is(d, bracket, "[")) {
+        while (bracket < d->kernel->end && draft_is(d, bracket, "[")) {
             size_t close = cuda_tokens_close(&d->file->tokens, bracket, d->kernel->end);
             char *size = draft_expression(d, &s, bracket + 1, close - 1);
             known &= size != NULL;
