@@ -61,6 +61,10 @@ TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
          "job.cfg:6: unknown kernel 'k_old' (known: k)\n"},
         {"current = { binary = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "old.cu' has no kernel: it must be a cubin or PTX\n"},
+        {"current = { binary = \".\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "': Is a directory\n"},
+        {"current = { binary = \"/dev/zero\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: '/dev/zero' is not a regular file\n"},
         {"current = { binary = \"old.ptx\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: 'current' lacks 'entry', the kernel's name\n"},
         {"current = { binary = \"old.ptx\"; template = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ "

@@ -206,8 +206,8 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
               "$BIN/sweetspot status job.cfg --store moved.db; wait; ls",
         folder);
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "is tuning it now, on this machine: search, as of ");
-    e2e_expect(r.out, "is tuning it now, on node7: search, as of ");
+    e2e_expect(r.out, "is tuning it now, on this machine: search, updated ");
+    e2e_expect(r.out, "is tuning it now, on node7: search, updated ");
     e2e_expect(r.out, "not read: its run is on another machine");
     e2e_expect(r.out, "gpu 0 ");
     e2e_expect(r.out, "gpu 1 ");

@@ -5,6 +5,7 @@
 #include "kernels/npy.h"
 #include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/program_path.h"
 #include "tuner/base/shared_library.h"
 #include "tuner/check/check.h"
@@ -116,8 +117,10 @@ static char **kernels_of(const char *image, size_t size)
 static void check_binary(struct check *c, const struct implementation *m)
 {
     size_t size = 0;
-    char *image = text_read_file(m->path, &size), **names = image ? kernels_of(image, size) : NULL;
+    struct error err;
+    char *image = input_file_read(m->path, 0, &size, &err), **names = image ? kernels_of(image, size) : NULL;
     bool found = false;
+    if (!image) check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting), "%s", err.message);
     for (size_t i = 0; names && names[i]; i++) found |= !strcmp(names[i], m->stage.entry);
     if (names && !*names) {
         check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting),
