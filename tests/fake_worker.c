@@ -385,8 +385,7 @@ static json_t * final(const json_t *request)
     }
     json_t *entries = json_array(), *one, *candidates = json_object_get(request, "candidates");
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
-    int64_t locations = json_get_integer(request, "places", INT64_MAX),
-            process = json_get_integer(request, "process", 0);
+    int64_t places = json_get_integer(request, "places", INT64_MAX), process = json_get_integer(request, "process", 0);
     bool races = is_nvcc(json_array_get(candidates, json_array_size(candidates) - 1));
     if (getenv("FAKE_LOG_FINALS")) {
         char text[96];
@@ -396,7 +395,7 @@ static json_t * final(const json_t *request)
     }
     json_array_foreach(candidates, i, one)
     {
-        if (locations == 0) break;
+        if (places == 0) break;
         if (mode_is(one, "final_blames_unknown"))
             return json_pack("{s:s, s:s, s:i}", "status", "crashed", "reason", "scripted", "trial", 4711);
         if (mode_is(one, "final_names_itself")) { // as the GPU worker does before each entry's turn
@@ -411,7 +410,7 @@ static json_t * final(const json_t *request)
         if (process == 1 && is_nvcc(one) && mode_is(one, "nvcc_two_times")) factor *= 1.05;
         const char *status = final_status(one, is_nvcc(one), races, process);
         bool ok = !strcmp(status, "ok");
-        locations -= ok;
+        places -= ok;
         json_t *times = final_problems(one, rounds, factor);
         spoil(one, true, times);
         if (mode_is(one, "final_untimed")) json_array_clear(times);

@@ -80,14 +80,14 @@ int make_wide(int arrays, const struct sweetspot_array *array, int values, const
 
 // y = a*x, and nothing else.
 static int scaled(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
-                  int64_t *location)
+                  int64_t *place)
 {
     const struct sweetspot_array *x = find(arrays, array, "x"), *y = find(arrays, array, "y");
     double a = 0;
     for (int i = 0; i < values; i++)
         if (!strcmp(value[i].name, "a")) a = value[i].value;
-    for (*location = 0; *location < x->cols; ++*location)
-        if (((const float *)y->data)[*location] != (float)a * ((const float *)x->data)[*location]) return 1;
+    for (*place = 0; *place < x->cols; ++*place)
+        if (((const float *)y->data)[*place] != (float)a * ((const float *)x->data)[*place]) return 1;
     return 0;
 }
 
@@ -95,9 +95,9 @@ sweetspot_verify judge;
 int judge(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
           char *message, int room)
 {
-    int64_t location;
-    int wrong = scaled(arrays, array, values, value, &location);
-    if (wrong) snprintf(message, (size_t)room, "y[%lld] is not a*x", (long long)location);
+    int64_t place;
+    int wrong = scaled(arrays, array, values, value, &place);
+    if (wrong) snprintf(message, (size_t)room, "y[%lld] is not a*x", (long long)place);
     // What it is given is a copy.
     for (int i = 0; i < arrays; i++) memset(array[i].data, 0, 4);
     return wrong;
@@ -109,8 +109,8 @@ int judge_silently(int arrays, const struct sweetspot_array *array, int values, 
 {
     (void)message;
     (void)room;
-    int64_t location;
-    return scaled(arrays, array, values, value, &location);
+    int64_t place;
+    return scaled(arrays, array, values, value, &place);
 }
 
 // Counts its calls in the file of the variable CALLS.

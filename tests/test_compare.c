@@ -1,6 +1,6 @@
 // compare and status: what they say of a job follows from its store, in all three formats, and without a final they say
 // how to get one.
-#include "tests/finished_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include <signal.h>
@@ -9,22 +9,6 @@
 #include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
 #include "tuner/final/finals.h"
-
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
-}
 
 TEST_WITH(without_a_store_or_a_final_it_says_how_to_get_one, setup, teardown)
 {

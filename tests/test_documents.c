@@ -489,9 +489,9 @@ static char *python_below(const char *text, const char *heading)
         free(code);
         code = more;
     }
-    char *location = strstr(code, store);
-    assert_non_null(location);
-    char *whole = text_format("%.*s%s%s", (int)(location - code), code, store_path, location + strlen(store));
+    char *place = strstr(code, store);
+    assert_non_null(place);
+    char *whole = text_format("%.*s%s%s", (int)(place - code), code, store_path, place + strlen(store));
     free(code);
     return whole;
 }

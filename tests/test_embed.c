@@ -155,14 +155,14 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
 }
 
 // A job with variables of the module, a texture and a surface. Only the buffer z is a launch's argument by its address.
-static const char places_text[] =
+static const char symbol_bindings_text[] =
     "constants = ( { name = \"coef\"; type = \"f32\"; shape = [\"M\"]; }, { name = \"ns::scale\"; type = \"f64\"; "
     "direction = \"out\"; }, { name = \"none\"; type = \"i32\"; value = 3; optional = true; } );\n"
     "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; filter = \"linear\"; address = "
     "[\"clamp\", \"border\"]; }, { surface = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; }, "
     "{ buffer = \"z\"; type = \"i32\"; shape = [8]; } );\n";
 
-static const char places_program[] =
+static const char symbol_bindings_program[] =
     "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
     "static const int z[8] = {0};\n"
     "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    unsigned long long address, bytes;\n"
@@ -185,7 +185,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
 {
     char *text = text_copy(finished_job_text), *arguments = strstr(text, "arguments = "),
          *rest = strstr(arguments, "reference = ");
-    char *whole = text_format("%.*s%s%s", (int)(arguments - text), text, places_text, rest), *err;
+    char *whole = text_format("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest), *err;
     finished_write(job.job, whole);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -200,7 +200,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
     finished_embed(&job);
     char *c = text_format("%s/main.c", job.folder),
          *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder), *header;
-    finished_write(c, places_program);
+    finished_write(c, symbol_bindings_program);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         int status = finished_program(&job, compilers[i], source, "", "");
         if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);

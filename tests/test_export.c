@@ -1,25 +1,9 @@
 // export and import: what the store holds comes back from the recorded space, in a file as on standard output.
-#include "tests/finished_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include "tuner/cli/commands.h"
 #include "tuner/recorded/recorded.h"
-
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
-}
 
 TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
 {

@@ -1,26 +1,10 @@
 // The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices
 // a changed template.
-#include "tests/finished_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include "tuner/cli/commands.h"
 #include "tuner/header/header.h"
-
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
-}
 
 static char *make_header(void)
 {

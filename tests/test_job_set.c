@@ -1,7 +1,7 @@
 // status, compare, header and export over several jobs, over folders of them, and over stores of several devices; the
 // gate of compare; tables on a terminal.
-#include "tests/finished_job.h"
 #include "tests/scripted.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include <sys/ioctl.h>
@@ -68,22 +68,6 @@ static int lines_with(const char *text, const char *part)
         free(copy);
     }
     return count;
-}
-
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
 }
 
 TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)

@@ -1,28 +1,12 @@
 // What a job file may say of values: decimals.
 #include "tests/e2e.h"
-#include "tests/finished_job.h"
 #include "tests/loaded_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include "tuner/base/memory.h"
 #include "tuner/cli/commands.h"
 #include "tuner/job/job.h"
-
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
-}
 
 static struct job *load_text(const char *text)
 {

@@ -239,12 +239,12 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
         for (int64_t j = 0; j < cols; j++) largest = fmaxf(largest, (float)at(x, i, j));
         for (int64_t j = 0; j < cols; j++) sum += expf((float)at(x, i, j) - largest);
         for (int64_t j = 0; j < cols; j++) {
-            size_t location = (size_t)(i * cols + j);
+            size_t place = (size_t)(i * cols + j);
             double single = (double)(expf((float)at(x, i, j) - largest) / sum),
                    without = (double)(expf((float)at(x, i, j) - largest) / (sum - 0.3f));
-            all += e->host_expected[location];
-            assert_true(fabs(single - e->host_expected[location]) <= allowed(e, location));
-            assert_false(fabs(without - e->host_expected[location]) <= allowed(e, location));
+            all += e->host_expected[place];
+            assert_true(fabs(single - e->host_expected[place]) <= allowed(e, place));
+            assert_false(fabs(without - e->host_expected[place]) <= allowed(e, place));
         }
         assert_true(fabs(all - 1) < 1e-12);
     }

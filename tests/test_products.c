@@ -92,9 +92,9 @@ TEST(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term)
                     without = sum;
                     sum += (float)at(a, i, l) * (float)at(b, l, j); // not fused: two roundings a term
                 }
-                size_t location = (size_t)(i * n + j);
-                assert_true(fabs((double)sum - e->host_expected[location]) <= allowed(e, location));
-                rejected += !(fabs((double)without - e->host_expected[location]) <= allowed(e, location));
+                size_t place = (size_t)(i * n + j);
+                assert_true(fabs((double)sum - e->host_expected[place]) <= allowed(e, place));
+                rejected += !(fabs((double)without - e->host_expected[place]) <= allowed(e, place));
             }
         assert_true(rejected > 0.95 * (double)(m * n));
         release(&r);
@@ -150,8 +150,8 @@ TEST(the_bound_of_a_compute_class_tells_it_from_the_others)
                     for (int64_t j = 0; j < n; j++) {
                         double sum = 0;
                         for (int64_t l = 0; l < k; l++) sum += seen(way, (float)at(a, i, l), (float)at(b, l, j));
-                        size_t location = (size_t)(i * n + j);
-                        rejected += !(fabs(sum - e->host_expected[location]) <= allowed(e, location));
+                        size_t place = (size_t)(i * n + j);
+                        rejected += !(fabs(sum - e->host_expected[place]) <= allowed(e, place));
                     }
                 if (cases[c].fits[way] ? rejected : f == 0 && !rejected)
                     fail_msg("class %s, way %d, data %d: %d of %d rejected", cases[c].class, way, f, rejected,

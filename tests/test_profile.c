@@ -60,16 +60,15 @@ TEST(a_line_table_follows_inlined_calls_outwards)
     if (linetable_read(&table, cubin, size, "k", &err)) fail_msg("%s", err.message);
     assert_int_equal(linetable_depth(table), 3);
     for (size_t at = 0; at < linetable_code_bytes(table); at += 16) {
-        struct source_place locations[3];
-        size_t depth = linetable_find(table, at, locations);
+        struct source_place places[3];
+        size_t depth = linetable_find(table, at, places);
         if (!depth) continue;
         all++;
-        assert_string_equal(locations[0].file, "inlined.cu");
-        if (locations[0].line != 3) continue;
+        assert_string_equal(places[0].file, "inlined.cu");
+        if (places[0].line != 3) continue;
         assert_int_equal(depth, 3); // the load, its call, the call of that
-        assert_true((locations[1].line == 5 && locations[2].line == 14) ||
-                    (locations[1].line == 9 && locations[2].line == 15));
-        helper[locations[1].line]++;
+        assert_true((places[1].line == 5 && places[2].line == 14) || (places[1].line == 9 && places[2].line == 15));
+        helper[places[1].line]++;
     }
     assert_true(helper[5] >= 1 && helper[9] >= 1);
     assert_true(all > 10);
@@ -102,9 +101,9 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
             copy[(random >> 8) % size] = (char)random;
         }
         if (linetable_read(&table, copy, size, "k", &err)) continue;
-        struct source_place *locations = memory_new(linetable_depth(table), sizeof *locations);
-        for (size_t at = 0; at < 4096; at += 16) linetable_find(table, at, locations);
-        free(locations);
+        struct source_place *places = memory_new(linetable_depth(table), sizeof *places);
+        for (size_t at = 0; at < 4096; at += 16) linetable_find(table, at, places);
+        free(places);
         linetable_free(table);
     }
     assert_int_equal(linetable_read(&table, "hello", 5, "k", &err), -1);

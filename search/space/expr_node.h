@@ -95,7 +95,7 @@ struct expr_scope {
 enum expr_failure expr_evaluate(const struct expr *, int node, const struct expr_scope *, int64_t *result, int *column);
 
 // What an expression calls an operation of one or two operands: a function's name, or an operator's sign.
-const char *expr_function_name(enum expr_op op); // NULL: it is no function
-const char *expr_operator_sign(enum expr_op op); // NULL: it is no operator
+const char *expr_function_name(enum expr_op op); // NULL: it is not a function
+const char *expr_operator_sign(enum expr_op op); // NULL: it is not an operator
 
 #endif

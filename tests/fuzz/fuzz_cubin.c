@@ -26,15 +26,15 @@ static void read_lines(const void *cubin, size_t size, const char *symbol)
         return;
     }
     size_t depth = linetable_depth(table);
-    struct source_place *locations = calloc(depth + 1, sizeof *locations);
+    struct source_place *places = calloc(depth + 1, sizeof *places);
     for (uint64_t offset = 0; offset < 4096; offset += 16) {
-        size_t count = linetable_find(table, offset, locations);
+        size_t count = linetable_find(table, offset, places);
         FUZZ_CHECK(count <= depth, "%zu places, %zu promised", count, depth);
         for (size_t i = 0; i < count; i++)
-            FUZZ_CHECK(strlen(locations[i].file) < SIZE_MAX && strlen(locations[i].directory) < SIZE_MAX, "no name");
+            FUZZ_CHECK(strlen(places[i].file) < SIZE_MAX && strlen(places[i].directory) < SIZE_MAX, "no name");
     }
-    linetable_find(table, UINT64_MAX, locations);
-    free(locations);
+    linetable_find(table, UINT64_MAX, places);
+    free(places);
     linetable_free(table);
 }
 

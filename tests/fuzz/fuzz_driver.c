@@ -203,7 +203,7 @@ static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 #define setpgid(pid, group) ((void)0)
 #define access(path, mode) 0
 #define usleep(time) ((void)0)
-#include "tuner/base/byte_queue.c" // NOLINT: its own text, with these calls in the place of the system's
+#include "tuner/base/byte_queue.c" // NOLINT: included as text, so that it calls the functions above
 #define make_room child_make_room
 #include "tuner/base/child_process.c" // NOLINT: its own text, with them too
 #include "tuner/pool/worker.c"        // NOLINT: its own text, with them too

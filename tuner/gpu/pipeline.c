@@ -23,8 +23,8 @@ static int set_arguments(struct launch_arguments *a, struct pipeline_part *part,
         a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
         int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, a->value[i], err) : 0;
         if (s->object[i])
-            failed = places_object(&part->symbol_bindings, (unsigned)s->value[i], s->object[i] == BINDING_SURFACE,
-                                   shift, &a->value[i], err);
+            failed = symbol_bindings_object(&part->symbol_bindings, (unsigned)s->value[i],
+                                            s->object[i] == BINDING_SURFACE, shift, &a->value[i], err);
         if (failed) return failed;
     }
     return 0;
@@ -133,7 +133,8 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
         unsigned char views[BUFFERS_MAX] = {0};
         bool kernels = look_at_views(part, buffers, views);
         if (!part->count) continue;
-        failed = places_open(&part->symbol_bindings, p->cuda, buffers, p->units, p->unit_count, views, kernels, err);
+        failed = symbol_bindings_open(&part->symbol_bindings, p->cuda, buffers, p->units, p->unit_count, views, kernels,
+                                      err);
     }
     return failed;
 }
@@ -219,7 +220,7 @@ void pipeline_release(struct pipeline *p)
         }
     for (size_t i = 0; p->parts && i < p->problem_count; i++) {
         struct pipeline_part *part = &p->parts[i];
-        places_release(&part->symbol_bindings);
+        symbol_bindings_release(&part->symbol_bindings);
         for (unsigned k = 0; part->launch && k <= part->count; k++) // also of one that was not read to its end
             for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) free(part->launch[k].bytes[a]);
         free(part->launch);
@@ -288,17 +289,17 @@ static int restore_variables(void *self, struct error *err)
 int pipeline_prepare(struct pipeline_part *part, int64_t shift, struct error *err)
 {
     int failed = pipeline_restore(part->pipeline, err);
-    return failed ? failed : places_put(&part->symbol_bindings, shift, err);
+    return failed ? failed : symbol_bindings_put(&part->symbol_bindings, shift, err);
 }
 
 static int put(void *self, int64_t shift, struct error *err)
 {
-    return places_put(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
+    return symbol_bindings_put(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
 }
 
 static int take(void *self, int64_t shift, struct error *err)
 {
-    return places_take(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
+    return symbol_bindings_take(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
 }
 
 struct work pipeline_work(struct pipeline *p, size_t problem)

@@ -230,7 +230,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, BUFFERS_GUARD, err);
     if (!failed) failed = pipeline_prepare(&pipeline.parts[number], 0, err);
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
-    if (!failed) failed = places_take(&pipeline.parts[number].symbol_bindings, 0, err);
+    if (!failed) failed = symbol_bindings_take(&pipeline.parts[number].symbol_bindings, 0, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (buffer_is_output(b))

@@ -98,8 +98,9 @@ static int make_texture(struct symbol_bindings *p, unsigned buffer, int64_t shif
     return 0;
 }
 
-int places_open(struct symbol_bindings *p, struct cuda *cuda, struct buffers *buffers, struct module_unit *units,
-                size_t unit_count, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err)
+int symbol_bindings_open(struct symbol_bindings *p, struct cuda *cuda, struct buffers *buffers,
+                         struct module_unit *units, size_t unit_count, const unsigned char views[BUFFERS_MAX],
+                         bool kernels, struct error *err)
 {
     *p = (struct symbol_bindings){.cuda = cuda, .buffers = buffers};
     for (unsigned i = 0; i < buffers->count; i++) {
@@ -118,14 +119,14 @@ int places_open(struct symbol_bindings *p, struct cuda *cuda, struct buffers *bu
     return 0;
 }
 
-void places_release(struct symbol_bindings *p)
+void symbol_bindings_release(struct symbol_bindings *p)
 {
     for (size_t i = 0; i < p->texture_count; i++) cuda_texture_destroy(p->cuda, p->textures[i].object);
     free(p->textures);
     *p = (struct symbol_bindings){0};
 }
 
-int places_put(const struct symbol_bindings *p, int64_t shift, struct error *err)
+int symbol_bindings_put(const struct symbol_bindings *p, int64_t shift, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < p->count && !failed; i++) {
@@ -137,7 +138,7 @@ int places_put(const struct symbol_bindings *p, int64_t shift, struct error *err
     return failed;
 }
 
-int places_take(const struct symbol_bindings *p, int64_t shift, struct error *err)
+int symbol_bindings_take(const struct symbol_bindings *p, int64_t shift, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < p->count && !failed; i++) {
@@ -150,8 +151,8 @@ int places_take(const struct symbol_bindings *p, int64_t shift, struct error *er
     return failed;
 }
 
-int places_object(struct symbol_bindings *p, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
-                  struct error *err)
+int symbol_bindings_object(struct symbol_bindings *p, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
+                           struct error *err)
 {
     const struct device_image *image = &p->buffers->list[buffer].image;
     *object = surface ? image->surface : image->texture;

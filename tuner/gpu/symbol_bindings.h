@@ -45,15 +45,15 @@ struct module_unit {
 // Inputs are placed in every unit that has the variable. `views`: for each buffer, an OR of the ways in which the
 // stages see it; `kernels`: whether any stage is a kernel of the units. CUDA_REFUSED with the variable's name when no
 // unit has it, it is too small, or several have one that is written. The caller releases, also after a failure.
-int places_open(struct symbol_bindings *, struct cuda *, struct buffers *, struct module_unit *units, size_t unit_count,
-                const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
-void places_release(struct symbol_bindings *);
+int symbol_bindings_open(struct symbol_bindings *, struct cuda *, struct buffers *, struct module_unit *units,
+                         size_t unit_count, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
+void symbol_bindings_release(struct symbol_bindings *);
 
 // Enqueue copying one copy of the buffers there, and back.
-int places_put(const struct symbol_bindings *, int64_t shift, struct error *err);
-int places_take(const struct symbol_bindings *, int64_t shift, struct error *err);
+int symbol_bindings_put(const struct symbol_bindings *, int64_t shift, struct error *err);
+int symbol_bindings_take(const struct symbol_bindings *, int64_t shift, struct error *err);
 // The texture or surface object of a buffer's copy.
-int places_object(struct symbol_bindings *, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
-                  struct error *err);
+int symbol_bindings_object(struct symbol_bindings *, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
+                           struct error *err);
 
 #endif
