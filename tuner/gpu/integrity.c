@@ -210,6 +210,8 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
         struct buffers *b = &w->problems[k].buffers;
         if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err)) ||
             (failed = buffers_guards(b, BUFFERS_ALL, err)) ||
+            // The checksum of an input includes its padding.
+            (b->padded && (failed = buffers_write_guards(b, BUFFERS_ALL, CONTENT_NAN, err))) ||
             (failed = cuda_download(w->cuda, w->findings[2 * k], b->findings, sizeof w->findings[0], err)))
             break;
     }

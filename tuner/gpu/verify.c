@@ -25,7 +25,7 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
 }
 
 // Compares what a launch left in a copy, and takes the findings away before anything else of the candidate can run.
-static int compare(struct workload *w, struct device_problem *p, unsigned copy, uint16_t pattern, bool timed,
+static int compare(struct workload *w, struct device_problem *p, unsigned copy, uint64_t key, bool timed,
                    struct verify_finding *to, struct host_verdict *verdict, struct error *err)
 {
     struct data_set *set = &p->set[p->buffers.set[copy]];
@@ -34,10 +34,11 @@ static int compare(struct workload *w, struct device_problem *p, unsigned copy, 
         const struct device_buffer *b = &p->buffers.list[i];
         uint64_t finding = p->buffers.findings + i * sizeof *to;
         struct operand view = b->view;
+        struct content before = buffers_content(&p->buffers, i, copy, key);
         if (!buffer_is_output(b)) continue;
         view.device += (uint64_t)p->buffers.shift[copy];
         failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], previous_mode(w, set, i, timed),
-                                 pattern, w->mask_key, finding, err);
+                                 &before, w->mask_key, finding, err);
         if (!failed && set->bound[i].expected)
             failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
@@ -58,9 +59,10 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
 {
     struct device_problem *p = &w->problems[problem];
     unsigned set = p->buffers.set[copy];
-    uint16_t pattern = buffers_pattern();
+    uint64_t key = buffers_key(true);
     int failed;
-    if ((failed = buffers_restore(&p->buffers, &copy, 1, pattern, err)) ||
+    if ((failed = buffers_write_guards(&p->buffers, (int)copy, key, err)) ||
+        (failed = buffers_restore(&p->buffers, &copy, 1, key, err)) ||
         (work->restore && (failed = work->restore(work->self, err))) ||
         (work->put && (failed = work->put(work->self, p->buffers.shift[copy], err))) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
@@ -71,7 +73,7 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
         (work->take && (failed = work->take(work->self, p->buffers.shift[copy], err))))
         return failed;
     p->ran[set] = true;
-    return compare(w, p, copy, pattern, false, w->findings[2 * problem + set],
+    return compare(w, p, copy, key, false, w->findings[2 * problem + set],
                    verdict_at(w->verdicts, 2 * problem + set), err);
 }
 
@@ -238,12 +240,12 @@ enum trial_status verify_outputs(const struct workload *w, size_t problem, struc
 }
 
 // The judge of timed launches: `self` is the problem.
-static int compare_sample(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err)
+static int compare_sample(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err)
 {
     struct device_problem *p = self;
     struct workload *w = p->workload;
     p->sampled[slot] = p->buffers.set[copy];
-    return compare(w, p, copy, pattern, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
+    return compare(w, p, copy, key, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
 }
 
 static enum trial_status verify_sample(void *self, unsigned slot, struct error *reason)
