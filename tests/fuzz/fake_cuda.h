@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tuner/libraries/cuda_image.h"
-#include "tuner/libraries/cuda_range.h"
+#include "tuner/libraries/cuda_mapping.h"
 #include "tuner/libraries/library.h"
 
 enum { FAKE_MEMORY = 128 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
@@ -121,11 +121,11 @@ void cuda_free(struct cuda *c, uint64_t pointer)
     free((void *)(uintptr_t)pointer);
 }
 
-int cuda_range_open(struct cuda_range *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
-                    struct error *err)
+int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
+                      struct error *err)
 {
     (void)apart;
-    *r = (struct cuda_range){.count = count};
+    *r = (struct cuda_mapping){.count = count};
     int failed = 0;
     for (size_t i = 0; i < count && !failed; i++) {
         failed = cuda_alloc(c, bytes[i], &r->address[i], err);
@@ -134,10 +134,10 @@ int cuda_range_open(struct cuda_range *r, struct cuda *c, const size_t *bytes, c
     return failed;
 }
 
-void cuda_range_close(struct cuda_range *r)
+void cuda_mapping_close(struct cuda_mapping *r)
 {
     for (size_t i = 0; i < r->count; i++) cuda_free(NULL, r->address[i]);
-    *r = (struct cuda_range){0};
+    *r = (struct cuda_mapping){0};
 }
 
 int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)

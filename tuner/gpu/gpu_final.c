@@ -5,6 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"
+#include "tuner/gpu/graph_check.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/reference.h"
@@ -38,7 +39,7 @@ struct timed_entry {
 struct gpu_final {
     struct workload *w;
     size_t count, rounds, places;
-    bool first; // of the processes that share the rounds
+    bool first;           // of the processes that share the rounds
     struct arena *memory; // of the answer
     struct timed_entry *entries;
     uint64_t random;
@@ -265,6 +266,26 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
     return failed;
 }
 
+// Whether the medians of candidates that were timed in graphs hold without what earlier launches left.
+static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size_t problem, double done,
+                        struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < n && !failed; i++) {
+        struct timed_entry *e = &f->entries[order[i]];
+        enum trial_status status;
+        struct error reason;
+        if (e->baseline || e->status != STATUS_OK || !e->plan.graph || !f->w->verify.enabled) continue;
+        announce(f, done, e->trial);
+        verify_forget(f->w);
+        failed = graph_check(f->w, problem, &e->plan, stats_median(e->times, f->rounds), &status, &reason, err);
+        if (failed || status == STATUS_OK) continue;
+        error_prefix(&reason, "problem %s", f->w->problems[problem].name);
+        disqualify(e, status, reason.message);
+    }
+    return failed;
+}
+
 // All rounds of one problem. `done` and `share` are for the progress.
 static int builds_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
 {
@@ -298,6 +319,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
         reported = clock_now();
         f->progress(f->user, done + share * (double)round / (double)f->rounds, 0);
     }
+    if (!failed) failed = check_graphs(f, order, n, problem, done + share, err);
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct timed_entry *e = &f->entries[order[i]];
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)

@@ -1,6 +1,6 @@
 // The mixed set of a problem's data: set 0 but for a piece of one input, which is set 1's. A kernel that remembers what
-// it made of one input, or tells data apart by a few samples, is wrong in a launch on it. It is prepared once, where the
-// reference is fast, and put together for the launches of a soak.
+// it made of one input, or tells data apart by a few samples, is wrong in a launch on it. It is prepared once, where
+// the reference is fast, and put together for the launches of a soak.
 #ifndef SWEETSPOT_GPU_MIXED_DATA_H
 #define SWEETSPOT_GPU_MIXED_DATA_H
 

@@ -52,7 +52,7 @@ struct pipeline_part {
     struct cuda *cuda;
     const struct pipeline *pipeline;
     const struct device_operations *operations; // the workload's
-    struct buffers *home;                 // the problem's, whose addresses its launches have
+    struct buffers *home;                       // the problem's, whose addresses its launches have
     struct symbol_bindings symbol_bindings;     // variables and arrays that its kernels work on
     unsigned count;                             // 0: the candidate has nothing for this problem
     unsigned stage_count;

@@ -31,9 +31,9 @@ static bool is_fixed(const struct workload *w, size_t i)
 // Slots in drawn order, the pieces of memory between them cut at drawn places.
 static int reserve(struct placement *p, struct workload *w, struct error *err)
 {
-    size_t order[BUFFERS_MAX], piece_of[BUFFERS_MAX], offset[BUFFERS_MAX], bytes[CUDA_RANGE_PIECES_MAX] = {0};
-    uint64_t apart[CUDA_RANGE_PIECES_MAX] = {0};
-    size_t pieces = p->count < CUDA_RANGE_PIECES_MAX ? p->count : CUDA_RANGE_PIECES_MAX;
+    size_t order[BUFFERS_MAX], piece_of[BUFFERS_MAX], offset[BUFFERS_MAX], bytes[CUDA_MAPPING_PIECES_MAX] = {0};
+    uint64_t apart[CUDA_MAPPING_PIECES_MAX] = {0};
+    size_t pieces = p->count < CUDA_MAPPING_PIECES_MAX ? p->count : CUDA_MAPPING_PIECES_MAX;
     for (size_t i = 0; i < p->count; i++) order[i] = i;
     for (size_t i = p->count; i-- > 1;) {
         size_t j = (size_t)entropy_below(i + 1), kept = order[i];
@@ -47,8 +47,8 @@ static int reserve(struct placement *p, struct workload *w, struct error *err)
         bytes[piece] += room_of(p, w, order[i]);
     }
     for (size_t i = 1; i < pieces; i++) apart[i] = hole + entropy_below(hole);
-    int failed = cuda_range_open(&p->range, w->cuda, bytes, apart, pieces, err);
-    for (size_t i = 0; i < p->count; i++) p->slot[i] = p->range.address[piece_of[i]] + offset[i];
+    int failed = cuda_mapping_open(&p->memory, w->cuda, bytes, apart, pieces, err);
+    for (size_t i = 0; i < p->count; i++) p->slot[i] = p->memory.address[piece_of[i]] + offset[i];
     return failed;
 }
 
@@ -83,7 +83,7 @@ int placement_open(struct placement **out, struct workload *w, struct error *err
 void placement_close(struct placement *p)
 {
     if (!p) return;
-    cuda_range_close(&p->range);
+    cuda_mapping_close(&p->memory);
     free(p->placed);
     free(p);
 }

@@ -1,7 +1,7 @@
 // Memory for launches at addresses that the contract allows and that timing does not use. Each buffer lies at a drawn
-// multiple of exactly the alignment that headers promise to kernels, in drawn order, and some are more than 4 GiB apart.
-// All problems use the same memory: a buffer has one address whatever the problem and the data, so that a kernel which
-// recognises data by its address or its size is wrong, and problems of several sizes find each other's scratch.
+// multiple of exactly the alignment that headers promise to kernels, in drawn order, and some are more than 4 GiB
+// apart. All problems use the same memory: a buffer has one address whatever the problem and the data, so that a kernel
+// which recognises data by its address or its size is wrong, and problems of several sizes find each other's scratch.
 //
 //     piece 0                             hole of 4 to 8 GiB          piece 1
 //     | slack | guard | data | guard | slack | guard | ...            | slack | guard | data | guard |
@@ -12,10 +12,10 @@
 #define SWEETSPOT_GPU_PLACEMENT_H
 
 #include "tuner/gpu/workload_data.h"
-#include "tuner/libraries/cuda_range.h"
+#include "tuner/libraries/cuda_mapping.h"
 
 struct placement {
-    struct cuda_range range;
+    struct cuda_mapping memory;
     size_t count, guard, alignment; // of buffers; bytes before and after each; of data, exactly
     uint64_t slot[BUFFERS_MAX];     // where the room for each buffer begins
     size_t problem_count;

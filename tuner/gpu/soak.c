@@ -107,8 +107,7 @@ static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_
 }
 
 // A batch, ended by a wait.
-static int run_batch(struct soak *s, unsigned count, enum trial_status *status, struct error *reason,
-                     struct error *err)
+static int run_batch(struct soak *s, unsigned count, enum trial_status *status, struct error *reason, struct error *err)
 {
     struct workload *w = s->w;
     unsigned before = s->launched;

@@ -25,8 +25,9 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
     return timed && bound_is_exact(&set->bound[i]) ? PREVIOUS_NONE : PREVIOUS_COMPARE;
 }
 
-// Compares what a launch left in a copy of the problem's buffers or, `moved`, of the same at other addresses, where bits
-// may differ, since kernels may sum in another order there. Takes the findings away before anything else of the candidate can run.
+// Compares what a launch left in a copy of the problem's buffers or, `moved`, of the same at other addresses, where
+// bits may differ, since kernels may sum in another order there. Takes the findings away before anything else of the
+// candidate can run.
 static int compare(struct workload *w, struct device_problem *p, struct buffers *in, unsigned copy, uint16_t pattern,
                    bool timed, struct verify_finding *to, struct host_verdict *verdict, struct error *err)
 {

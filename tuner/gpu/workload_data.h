@@ -55,8 +55,8 @@ struct data_set {
     struct host_verifier judge;
 };
 
-// Of data: 0 and 1 are other seeds' and lie in a problem's memory; the mixed set, which is put together for a launch, is
-// set 0 but for a piece of one input, which is set 1's.
+// Of data: 0 and 1 are other seeds' and lie in a problem's memory; the mixed set, which is put together for a launch,
+// is set 0 but for a piece of one input, which is set 1's.
 enum { SET_MIXED = 2, SETS_MAX = 3 };
 struct mixed_data {
     bool known; // what is expected of it has been computed

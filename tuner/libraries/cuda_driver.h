@@ -1,5 +1,5 @@
-// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_range.c): its functions, and what
-// they share. The only file that includes <cuda.h>.
+// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c): its
+// functions, and what they share. The only file that includes <cuda.h>.
 #ifndef SWEETSPOT_CUDA_DRIVER_H
 #define SWEETSPOT_CUDA_DRIVER_H
 

@@ -1,5 +1,5 @@
-// See cuda_range.h.
-#include "tuner/libraries/cuda_range.h"
+// See cuda_mapping.h.
+#include "tuner/libraries/cuda_mapping.h"
 
 #include "tuner/libraries/cuda_driver.h"
 
@@ -11,7 +11,7 @@ static CUmemAllocationProp properties(const struct cuda *c)
     return p;
 }
 
-static int map(struct cuda_range *r, const struct cuda *c, size_t i, size_t bytes, struct error *err)
+static int map(struct cuda_mapping *r, const struct cuda *c, size_t i, size_t bytes, struct error *err)
 {
     CUmemAllocationProp p = properties(c);
     CUmemAccessDesc access = {.location = p.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -25,13 +25,13 @@ static int map(struct cuda_range *r, const struct cuda *c, size_t i, size_t byte
     return cuda_check(err, driver.cuMemSetAccess(r->address[i], bytes, &access, 1), "cannot map device memory");
 }
 
-int cuda_range_open(struct cuda_range *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
-                    struct error *err)
+int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
+                      struct error *err)
 {
     CUmemAllocationProp p = properties(c);
-    size_t unit = 0, size[CUDA_RANGE_PIECES_MAX];
-    uint64_t offset[CUDA_RANGE_PIECES_MAX];
-    *r = (struct cuda_range){.count = count};
+    size_t unit = 0, size[CUDA_MAPPING_PIECES_MAX];
+    uint64_t offset[CUDA_MAPPING_PIECES_MAX];
+    *r = (struct cuda_mapping){.count = count};
     if (!cuda_attribute(c, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
         return cuda_refuse(err, "the device cannot map memory at chosen addresses");
     int failed =
@@ -51,10 +51,10 @@ int cuda_range_open(struct cuda_range *r, struct cuda *c, const size_t *bytes, c
     return failed;
 }
 
-void cuda_range_close(struct cuda_range *r)
+void cuda_mapping_close(struct cuda_mapping *r)
 {
     for (size_t i = 0; i < r->count; i++)
         if (r->bytes[i]) driver.cuMemUnmap(r->address[i], r->bytes[i]);
     if (r->reserved) driver.cuMemAddressFree(r->reserved, r->reserved_bytes);
-    *r = (struct cuda_range){0};
+    *r = (struct cuda_mapping){0};
 }
