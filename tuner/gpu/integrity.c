@@ -64,6 +64,7 @@ static void each_piece(struct workload *w, visitor *visit, void *user)
     const struct placement *p = w->placement;
     if (!p || p->holds == p->problem_count) return;
     const struct buffers *in = &p->placed[p->holds];
+    if (in->set[0] == SET_MIXED) return; // which is only known under the key of the time when it was made
     each_input(w, p->holds, in->set[0], in, 0, false, visit, user);
 }
 

@@ -55,21 +55,15 @@ static int reserve(struct placement *p, struct workload *w, struct error *err)
 int placement_open(struct placement **out, struct workload *w, struct error *err)
 {
     struct placement *p = memory_try(1, sizeof *p, err);
-    size_t bytes = 0;
     *out = NULL;
     if (!p) return CUDA_MEMORY;
     p->alignment = (size_t)promised_alignment(cuda_info(w->cuda)->arch);
     p->guard = round_up((size_t)w->verify.guard_bytes, IMAGE_ALIGNMENT);
     for (size_t k = 0; k < w->problem_count; k++)
         if (w->problems[k].buffers.count > p->count) p->count = w->problems[k].buffers.count;
-    for (size_t i = 0; i < p->count; i++) bytes += room_of(p, w, i);
     p->problem_count = w->problem_count;
     p->placed = memory_try(w->problem_count, sizeof *p->placed, err);
     int failed = p->placed ? 0 : CUDA_MEMORY;
-    if (!failed && bytes > (size_t)cuda_info(w->cuda)->memory_bytes / 4) {
-        error_set(err, "%.1f GiB for them are more than a quarter of the device's memory", (double)bytes / 0x1p30);
-        failed = CUDA_MEMORY;
-    }
     if (!failed) failed = reserve(p, w, err);
     if (failed) {
         placement_close(p);

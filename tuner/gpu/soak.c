@@ -121,7 +121,8 @@ static int run_batch(struct soak *s, unsigned count, enum trial_status *status, 
     }
     int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
     if (ended || failed) {
-        error_prefix(err, "in launches %u to %u of %u in one loaded module", before + 1, s->launched, s->most);
+        error_prefix(err, "in launches %u to %u of %u in one loaded module%s", before + 1, s->launched, s->most,
+                     w->placement ? ", some at other addresses" : "");
         return ended ? ended : failed;
     }
     measure_add_busy(w->measure, clock_now() - begin);

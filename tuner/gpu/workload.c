@@ -91,10 +91,15 @@ static void open_second(struct workload *w, struct device_problem *p)
 }
 
 // Without it, launches at drawn addresses are left out, with a note on stderr.
-static void open_placement(struct workload *w)
+// `bytes`: of all sets of data, expected values and what is kept of outputs.
+static void open_placement(struct workload *w, size_t bytes)
 {
     struct error err;
-    if (w->verify.enabled && placement_open(&w->placement, w, &err))
+    int failed = 0;
+    if (!w->verify.enabled) return;
+    if (bytes > (size_t)cuda_info(w->cuda)->memory_bytes / 5 * 2) // libraries need room, too
+        failed = error_set(&err, "data and expected values take more than 40%% of the device's memory");
+    if (failed || placement_open(&w->placement, w, &err))
         fprintf(stderr, "not verified at drawn addresses, nor with other data at the same address: %s\n", err.message);
 }
 
@@ -164,7 +169,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     for (size_t k = 0;
          k < count && !reference_is_fixed(w) && 8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes; k++)
         open_second(w, &w->problems[k]);
-    open_placement(w);
+    open_placement(w, 2 * bytes);
     return workload_fill(w, w->seed, err);
 }
 
