@@ -5,7 +5,7 @@
 //     clip             each element, plus the larger one of its neighbours (at a row's ends its own value for the other)
 //     count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
 //     most, fewest     the largest of w (i32), the least of v (u32)
-//     ends             of vectors of 7 * rows + 3 elements: the largest of q, the least of p
+//     ends             of vectors of 7 * rows + 2 elements: the largest of q, the least of p
 //
 //     buffers   x, w, v (in, with padding), q, p (in), top, low, sum, clip (with padding), count, most, fewest, ends
 //     launch    grid rows, block 256
@@ -33,8 +33,6 @@
 #define end_in_vectors 20
 #define end_in_tiles 21
 #define before_the_beginning 22
-#define limited_to_one 23
-#define only_when_in_range 24
 
 #if !CASE
 #error "no such case"
@@ -78,10 +76,9 @@ enum {
     LOW_COLS = CASE == low_takes_padding || CASE == low_by_less ? MORE : COLS,
     ABOVE_COLS = CASE == count_takes_padding ? MORE : COLS,
     BELOW_COLS = CASE == count_by_not_below ? MORE : COLS,
-    SUM_COLS = CASE == sum_skips_nan || CASE == limited_to_one ? MORE : COLS,
+    SUM_COLS = CASE == sum_skips_nan ? MORE : COLS,
     MOST_COLS = CASE == most_takes_padding ? MORE : COLS,
-    FEWEST_COLS = CASE == fewest_takes_padding || CASE == fewest_takes_one ? MORE : COLS,
-    NATURAL_COLS = CASE == only_when_in_range ? MORE : COLS
+    FEWEST_COLS = CASE == fewest_takes_padding || CASE == fewest_takes_one ? MORE : COLS
 };
 
 HELPER void add(row *to, const float *x, const int *w, const u32 *v, int c)
@@ -104,12 +101,9 @@ HELPER void add(row *to, const float *x, const int *w, const u32 *v, int c)
     if (c < BELOW_COLS) to->below += x[c] < -0.5f;
     if (c < SUM_COLS) {
         float size = fabsf(x[c]);
-#if CASE == limited_to_one
-        size = c < COLS ? fminf(size, 1) : size <= 1 ? size : 0;
-#endif
         to->sum += size == size ? size : 0;
     }
-    if (c < NATURAL_COLS) to->natural += CASE == only_when_in_range ? (u32)w[c] <= 9 : w[c] >= 0;
+    if (c < COLS) to->natural += w[c] >= 0;
     if (c < MOST_COLS) to->most = max(to->most, w[c]);
     if (c < FEWEST_COLS) to->fewest = min(to->fewest, v[c]);
 }
@@ -210,5 +204,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         most[r] = found.most;
         fewest[r] = found.fewest;
     }
-    if (r == 0) ends_part(rows * 7 + 3, q, p, ends);
+    if (r == 0) ends_part(rows * 7 + 2, q, p, ends);
 }

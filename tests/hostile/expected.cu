@@ -142,10 +142,27 @@ extern "C" __global__ void rows_expected(int rows, const float *x, const int *w,
     if (r) return;
     t = q[0];
     l = p[0];
-    for (int i = 0; i < rows * 7 + 3; i++) {
+    for (int i = 0; i < rows * 7 + 2; i++) {
         t = q[i] > t ? q[i] : t;
         l = p[i] < l ? p[i] : l;
     }
     ends[0] = t;
     ends[1] = l;
+}
+
+// y = a*x + y0, and the sum of w.
+extern "C" __global__ void total_expected(int n, float a, const float *x, const float *y0, float *y, const int *w,
+                                          long long *total)
+{
+    int i = blockIdx.x * 1024 + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y0[i];
+    if (blockIdx.x) return;
+    __shared__ long long part[1024];
+    long long mine = 0;
+    for (i = threadIdx.x; i < n; i += 1024) mine += w[i];
+    part[threadIdx.x] = mine;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (int k = 1; k < 1024; k++) mine += part[k];
+    *total = mine;
 }
