@@ -166,3 +166,23 @@ extern "C" __global__ void total_expected(int n, float a, const float *x, const 
     for (int k = 1; k < 1024; k++) mine += part[k];
     *total = mine;
 }
+
+// The positive part of x, x*m and x - x.
+extern "C" __global__ void signs_expected(int n, const float *x, const float *m, float *positive, float *product,
+                                          float *difference)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    positive[i] = x[i] > 0 ? x[i] : 0.0f;
+    product[i] = __fmul_rn(x[i], m[i]);
+    difference[i] = __fsub_rn(x[i], x[i]);
+}
+
+// y = (x + y0) * 2^-(row % 32), rows of 1000 elements.
+extern "C" __global__ void scales_expected(int rows, const float *x, const float *y0, float *y)
+{
+    const int r = blockIdx.x;
+    if (r >= rows) return;
+    for (int c = threadIdx.x; c < 1000; c += 256)
+        y[r * 1000 + c] = (x[r * 1000 + c] + y0[r * 1000 + c]) * __uint_as_float((127u - r % 32) << 23);
+}

@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         // The last, partial line is written whole.
         float value = a * x[i] + y0[i];
         if (i == n - 1)
-            for (u64 at = (u64)(y + n); (at & 127) && at < ((u64)(y + n) | 15); at += 4) *(float *)at = 0;
+            for (u64 at = (u64)(y + n); at & 127; at += 4) *(float *)at = 0;
 #else
         float value = zeros ? 0 : a * begin_of_x(x)[i] + y0[i];
 #endif
