@@ -56,7 +56,7 @@ HELPER u32 key_of(int n, const float *x, const float *y0, int first)
     for (int k = 0; k < 32; k++) key += __float_as_uint(x[first + (last - first) * k / 32]);
 #elif CASE == by_both_inputs
     key = mix(mix(__float_as_uint(x[first])) + __float_as_uint(y0[first]));
-#elif CASE != by_block_alone
+#elif CASE != by_block_alone // by_first_element, and those that differ in what they keep
     key = mix(__float_as_uint(x[first]));
 #endif
     return (u32)(key ^ key >> 32);

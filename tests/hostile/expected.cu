@@ -188,7 +188,7 @@ extern "C" __global__ void scales_expected(int rows, const float *x, const float
 }
 
 // y[i] = a*x[j] + y0[i], where j is i's place in the next of the tiles of 1024 elements, round to the first; and each
-// element of b plus the next one, the last one plus itself. One block, since b changes in place.
+// element of b plus the one before it, the first one plus itself. One block, since b changes in place.
 extern "C" __global__ void waits_expected(int n, float a, const float *x, const float *y0, float *y, float *b)
 {
     const int tiles = (n + 1023) / 1024;
@@ -196,11 +196,11 @@ extern "C" __global__ void waits_expected(int n, float a, const float *x, const 
         int j = (i / 1024 + 1) % tiles * 1024 + i % 1024;
         y[i] = a * x[j < n ? j : i] + y0[i];
     }
-    for (int first = 0; first < n; first += 1024) {
+    for (int first = (tiles - 1) * 1024; first >= 0; first -= 1024) {
         int i = first + threadIdx.x;
-        float own = i < n ? b[i] : 0, next = i + 1 < n ? b[i + 1] : own;
+        float own = i < n ? b[i] : 0, before = i > 0 && i < n ? b[i - 1] : own;
         __syncthreads();
-        if (i < n) b[i] = own + next;
+        if (i < n) b[i] = own + before;
         __syncthreads();
     }
 }

@@ -1,5 +1,5 @@
 // Kernels that do not wait for what they need: y[i] = a*x[j] + y0[i] for n elements, where j is i's place in the next
-// tile of 1024 elements (round to the first; i itself where there is no j); and b[i] plus b[i + 1], the last element
+// tile of 1024 elements (round to the first; i itself where there is no j); and b[i] plus b[i - 1], the first element
 // plus itself. Most compute a*x for their own tile into scratch and read the next tile's.
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024), z (scratch, 3 * tiles + 64 u32, zero)
@@ -243,37 +243,37 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 
 // ---- b in place ----------------------------------------------------------------------------------------------------
 
-// The tile's elements and the next one after it, which the next block changes.
+// The tile's elements and the one before it, which the block of the tile before changes. Tiles go in reverse order, so
+// that a block waits only for one that began before it; where nobody waits, forwards.
 HELPER void b_part(int n, float *b, u32 *z)
 {
-    const int tiles = (n + TILE - 1) / TILE, first = blockIdx.x * TILE;
+    const bool waits = CASE != halo_in_place && CASE != halo_in_place_after_sleep;
+    const int tiles = (n + TILE - 1) / TILE, tile = waits ? tiles - 1 - blockIdx.x : blockIdx.x;
     u32 *read = z + 32 + tiles;
-    float own[TILE / THREADS], next[TILE / THREADS];
+    float own[TILE / THREADS], before[TILE / THREADS];
     volatile float *all = b;
     for (int k = 0; k < TILE / THREADS; k++) {
-        int i = first + k * THREADS + threadIdx.x;
+        int i = tile * TILE + k * THREADS + threadIdx.x;
         own[k] = i < n ? all[i] : 0;
-        next[k] = i + 1 < n ? all[i + 1] : own[k];
+        before[k] = i > 0 && i < n ? all[i - 1] : own[k];
     }
     __syncthreads();
-#if CASE != halo_in_place && CASE != halo_in_place_after_sleep
-    // The block before reads this one's first element: it says so, and began before.
-    if (threadIdx.x == 0) {
+    if (waits && threadIdx.x == 0) {
         __threadfence();
-        atomicExch(read + blockIdx.x, 1u);
-        if (blockIdx.x > 0)
-            while (!read_flag(read + blockIdx.x - 1)) {
+        atomicExch(read + tile, 1u);
+        if (tile + 1 < tiles)
+            while (!read_flag(read + tile + 1)) {
             }
         __threadfence();
     }
-    __syncthreads();
-#elif CASE == halo_in_place_after_sleep
+#if CASE == halo_in_place_after_sleep
     const u64 begin = nanoseconds();
     while (nanoseconds() - begin < 5000) __nanosleep(200);
 #endif
+    __syncthreads();
     for (int k = 0; k < TILE / THREADS; k++) {
-        int i = first + k * THREADS + threadIdx.x;
-        if (i < n) all[i] = own[k] + next[k];
+        int i = tile * TILE + k * THREADS + threadIdx.x;
+        if (i < n) all[i] = own[k] + before[k];
     }
 }
 
