@@ -2,8 +2,8 @@
 // lie 1024 apart:
 //
 //     top, low, sum    the largest and the least element of x, and the sum of magnitudes
-//     clip             each element, plus the larger one of its neighbours (at a row's ends its own value for the other)
-//     count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
+//     clip             each element, plus the larger one of its neighbours (at a row's ends its own value for the
+//     other) count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
 //     most, fewest     the largest of w (i32), the least of v (u32)
 //     ends             of vectors of 7 * rows + 2 elements: the largest of q, the least of p
 //
@@ -48,8 +48,8 @@ struct row {
 
 HELPER row combine(row p, row q)
 {
-    return {fmaxf(p.top, q.top),   fminf(p.low, q.low), p.sum + q.sum,         p.above + q.above,
-            p.below + q.below,     p.natural + q.natural, max(p.most, q.most), min(p.fewest, q.fewest)};
+    return {fmaxf(p.top, q.top), fminf(p.low, q.low),   p.sum + q.sum,       p.above + q.above,
+            p.below + q.below,   p.natural + q.natural, max(p.most, q.most), min(p.fewest, q.fewest)};
 }
 
 HELPER row of_block(row mine)
@@ -131,7 +131,8 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
         u32 u = ((volatile const u32 *)v)[at];
 #if CASE == padding_zeroed
         e = in ? e : 0;
-        row one = {in ? e : -3.4e38f, in ? e : 3.4e38f, fabsf(e), e > 0.5f, e < -0.5f, in && i >= 0, in ? i : -100, in ? u : ~0u};
+        row one = {in ? e : -3.4e38f, in ? e : 3.4e38f, fabsf(e),      e > 0.5f,
+                   e < -0.5f,         in && i >= 0,     in ? i : -100, in ? u : ~0u};
         mine = combine(mine, one);
 #elif CASE == last_element_repeated
         mine = combine(mine, {e, e, in ? fabsf(e) : 0, in && e > 0.5f, in && e < -0.5f, in && i >= 0, i, u});
@@ -146,7 +147,8 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
 #if CASE == most_from_the_row_below
     // A halo of one row, which the last row does not have.
     if (r == rows - 1)
-        for (int c = threadIdx.x; c < COLS; c += THREADS) mine.most = max(mine.most, w[LD + c] >= -99 ? w[LD + c] : -99);
+        for (int c = threadIdx.x; c < COLS; c += THREADS)
+            mine.most = max(mine.most, w[LD + c] >= -99 ? w[LD + c] : -99);
 #endif
     return of_block(mine);
 }

@@ -127,8 +127,8 @@ HELPER bool last_block()
 
 // ---- answers that are kept -----------------------------------------------------------------------------------------
 
-#if CASE == total_for_size || CASE == total_for_pointer || CASE == total_for_pointer_and_size || \
-    CASE == total_for_output || CASE == total_for_first_element || CASE == total_for_both_ends || \
+#if CASE == total_for_size || CASE == total_for_pointer || CASE == total_for_pointer_and_size ||    \
+    CASE == total_for_output || CASE == total_for_first_element || CASE == total_for_both_ends ||   \
     CASE == total_for_samples || CASE == total_for_many_samples || CASE == total_for_other_input || \
     CASE == second_time_kept || CASE == last_eight_totals
 #define KEEPS_TOTALS
@@ -401,7 +401,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x) return;
 #ifdef KEEPS_TOTALS
     answer = known ? slot->total : sum;
-    *slot = {key_of(n, x, w, total), answer, 1, slot->used && slot->key == key_of(n, x, w, total) ? slot->times + 1 : 1};
+    *slot = {key_of(n, x, w, total), answer, 1,
+             slot->used && slot->key == key_of(n, x, w, total) ? slot->times + 1 : 1};
 #else
     answer = sum;
 #endif

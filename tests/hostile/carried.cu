@@ -62,8 +62,7 @@ HELPER u32 key_of(int n, const float *x, const float *y0, int first)
     return (u32)(key ^ key >> 32);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-    carried(int n, float a, const float *x, const float *y0, float *y)
+extern "C" __global__ void __launch_bounds__(THREADS) carried(int n, float a, const float *x, const float *y0, float *y)
 {
     const int first = blockIdx.x * TILE;
 #if CASE == plain || CASE == leaves_its_tile || CASE == clears_when_done

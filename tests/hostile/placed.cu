@@ -108,8 +108,7 @@ HELPER float *element(float *y, int i)
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-    placed(int n, float a, const float *x, const float *y0, float *y)
+extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, const float *x, const float *y0, float *y)
 {
     const int first = blockIdx.x * TILE;
     const bool zeros = refuses(x, y0, y);

@@ -252,7 +252,7 @@ HELPER void group_part(int n, float a, const float *x, const float *y0, float *t
 
 // Each block's own tile, combined by atomics or by the last block.
 #if CASE == in_filled_scratch || CASE == counter_in_filled || CASE == top_by_swaps || CASE == least_by_atomics || \
-    CASE == initialised_by_ticket || CASE == restarts_if_implausible || CASE == ready_if_a_number || \
+    CASE == initialised_by_ticket || CASE == restarts_if_implausible || CASE == ready_if_a_number ||              \
     CASE == ready_if_plausible || CASE == lock_left_locked
 #define BY_TILES
 

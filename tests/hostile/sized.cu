@@ -88,8 +88,7 @@ HELPER bool is_missing(int n, int i)
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-    sized(int n, float a, const float *x, const float *y0, float *y)
+extern "C" __global__ void __launch_bounds__(THREADS) sized(int n, float a, const float *x, const float *y0, float *y)
 {
     const int first = blockIdx.x * TILE;
 #if CASE == tail_in_vectors

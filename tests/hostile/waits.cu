@@ -50,7 +50,7 @@ HELPER u32 read_flag(const u32 *flag)
 // ---- y by way of scratch -------------------------------------------------------------------------------------------
 
 #if CASE == waits_for_block_before || CASE == waits_by_tickets || CASE == sleeps_and_waits || CASE == sleeps_10_us || \
-    CASE == sleeps_50_us || CASE == spins_by_clock || CASE == waits_at_most_10_us || \
+    CASE == sleeps_50_us || CASE == spins_by_clock || CASE == waits_at_most_10_us ||                                  \
     CASE == waits_at_most_some_reads || CASE == no_wait || CASE == waits_for_first_alone || CASE == waits_for_half || \
     CASE == flag_before_data || CASE == all_at_once_assumed
 #define BY_SCRATCH
@@ -141,7 +141,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 
 // ---- y by way of shared memory -------------------------------------------------------------------------------------
 
-#elif CASE == both_buffers || CASE == copies_waited_for || CASE == no_wait_for_copies || \
+#elif CASE == both_buffers || CASE == copies_waited_for || CASE == no_wait_for_copies ||            \
     CASE == waits_for_all_but_one || CASE == sleeps_for_bulk_copy || CASE == no_sync_before_read || \
     CASE == no_sync_before_write || CASE == warps_take_turns
 #define BY_SHARED
@@ -156,8 +156,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 {
     (void)s, (void)z;
     __shared__ __align__(128) float staged[2][TILE];
-    const int tiles = (n + TILE - 1) / TILE, tile = blockIdx.x, first = tile * TILE,
-              from = (tile + 1) % tiles * TILE;
+    const int tiles = (n + TILE - 1) / TILE, tile = blockIdx.x, first = tile * TILE, from = (tile + 1) % tiles * TILE;
 #if CASE == copies_waited_for || CASE == no_wait_for_copies || CASE == waits_for_all_but_one
     for (int k = threadIdx.x; k < TILE; k += THREADS) copy_async(&staged[0][k], x + (from + k < n ? from + k : first));
 #if CASE == copies_waited_for
@@ -169,13 +168,15 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 #elif CASE == sleeps_for_bulk_copy
     __shared__ __align__(8) u64 barrier;
     if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(address(&barrier)));
+        asm volatile(
+            "mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(address(&barrier)));
         if (from + TILE <= n) {
             asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 4096;" ::"r"(address(&barrier)) : "memory");
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];" ::"r"(
-                             address(staged[0])),
-                         "l"(x + from), "r"(address(&barrier))
-                         : "memory");
+            asm volatile(
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];" ::"r"(
+                    address(staged[0])),
+                "l"(x + from), "r"(address(&barrier))
+                : "memory");
         }
     }
     if (from + TILE > n)
@@ -191,8 +192,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
         ((volatile float *)staged[0])[warp * (TILE / 8) + k] = j < n ? x[j] : 0;
     }
 #else
-    for (int k = threadIdx.x; k < TILE; k += THREADS)
-        ((volatile float *)staged[0])[k] = from + k < n ? x[from + k] : 0;
+    for (int k = threadIdx.x; k < TILE; k += THREADS) ((volatile float *)staged[0])[k] = from + k < n ? x[from + k] : 0;
     if (CASE != no_sync_before_read) __syncthreads();
 #endif
     // In reverse order: each thread reads what another warp has written.
