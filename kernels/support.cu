@@ -198,6 +198,20 @@ extern "C" __global__ void support_guards(const __grid_constant__ guarded region
     }
 }
 
+// Writes what support_guards checks.
+extern "C" __global__ void support_write_guards(const __grid_constant__ guarded regions,
+                                                const __grid_constant__ copies in, u32 pattern)
+{
+    const region &r = regions.list[blockIdx.y];
+    i64 shift = in.shift[blockIdx.z] & ~1023ll;
+    u64 n = r.rows * r.bytes, stride = (u64)gridDim.x * blockDim.x;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        u64 row = r.rows == 1 ? 0 : i / r.bytes;
+        u8 *byte = (u8 *)(r.address + shift + row * r.pitch + (i - row * r.bytes));
+        *byte = (u64)byte & 1 ? (u8)(pattern >> 8) : (u8)pattern;
+    }
+}
+
 // Which elements are compared, by their number i in row-major order; tuner/gpu/support.h has the same struct.
 struct part {
     i64 rank, leading, size[5], first[5], end[5];

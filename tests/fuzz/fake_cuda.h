@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tuner/libraries/cuda_image.h"
+#include "tuner/libraries/cuda_mapping.h"
 #include "tuner/libraries/library.h"
 
 enum { FAKE_MEMORY = 128 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
@@ -118,6 +119,25 @@ void cuda_free(struct cuda *c, uint64_t pointer)
 {
     (void)c;
     free((void *)(uintptr_t)pointer);
+}
+
+int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
+                      struct error *err)
+{
+    (void)apart;
+    *r = (struct cuda_mapping){.count = count};
+    int failed = 0;
+    for (size_t i = 0; i < count && !failed; i++) {
+        failed = cuda_alloc(c, bytes[i], &r->address[i], err);
+        r->bytes[i] = failed ? 0 : bytes[i];
+    }
+    return failed;
+}
+
+void cuda_mapping_close(struct cuda_mapping *r)
+{
+    for (size_t i = 0; i < r->count; i++) cuda_free(NULL, r->address[i]);
+    *r = (struct cuda_mapping){0};
 }
 
 int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)

@@ -192,6 +192,22 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     return 0;
 }
 
+void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t address[BUFFERS_MAX],
+                  size_t guard_bytes)
+{
+    *to = *from;
+    to->memory = to->second = to->arena = to->arena_bytes = to->slab_count = 0;
+    to->shift[0] = to->set[0] = 0;
+    to->sets = to->copy_count = 1;
+    for (size_t i = 0; i < to->count; i++) {
+        struct device_buffer *b = &to->list[i];
+        b->front = guard_bytes;
+        b->view.device = address[i];
+        b->slot = address[i] - b->front;
+    }
+    guard_regions(to, guard_bytes);
+}
+
 // Some multiple of the alignment, so that one copy's place says little about another's.
 static size_t gap(void)
 {
@@ -353,6 +369,12 @@ int buffers_guards(struct buffers *s, int copy, struct error *err)
     unsigned first = copy == BUFFERS_ALL ? 0 : (unsigned)copy, n = copy == BUFFERS_ALL ? s->copy_count : 1;
     for (unsigned c = 0; c < n; c++) in.shift[c] = s->shift[first + c];
     return support_guards(s->support, s->regions, s->region_count, &in, n, BUFFERS_GUARD, s->findings, err);
+}
+
+int buffers_write_guards(struct buffers *s, struct error *err)
+{
+    struct copies in = {{s->shift[0]}};
+    return support_write_guards(s->support, s->regions, s->region_count, &in, 1, BUFFERS_GUARD, err);
 }
 
 int buffers_clone(struct buffers *s, unsigned copies, struct error *err)

@@ -41,7 +41,7 @@ struct device_buffer {
     size_t bytes;         // of all rows with their padding
     uint64_t origin[2];   // by set of data, for what begins with contents and is written: a pristine copy; else 0
     uint64_t content;     // of inputs: a checksum of what the set that was filled last holds
-    uint64_t checksum[2]; // by set, under the workload's present key: of inputs as filled, or of origins
+    uint64_t checksum[3]; // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
 struct buffers {
@@ -79,6 +79,11 @@ static inline bool buffer_is_output(const struct device_buffer *b)
     return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
 }
 
+// The same buffers at other addresses, as one copy: data of buffer i at address[i], with room for guards on both sides.
+// Nothing is allocated, and nothing must be released.
+void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t address[BUFFERS_MAX],
+                  size_t guard_bytes);
+
 // Fills the first copy with guards and with data from the seed, which are to be those of `set`, and keeps their
 // origins. When references have been computed from them, buffers_keep() moves set 1 to its place; set 0 stays, and is
 // filled last.
@@ -91,6 +96,9 @@ int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint16_t
 // zeroed.
 enum { BUFFERS_ALL = -1 };
 int buffers_guards(struct buffers *, int copy, struct error *err);
+
+// Enqueues writing the guards of the first copy.
+int buffers_write_guards(struct buffers *, struct error *err);
 
 // Makes sure that there are `copies` copies, at distances that cannot be foreseen. Existing ones stay.
 // CUDA_MEMORY: there is no room.

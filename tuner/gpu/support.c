@@ -15,6 +15,7 @@ enum {
     RESTORE,
     POISON,
     GUARDS,
+    WRITE_GUARDS,
     NARROW_UP,
     TO_INTEGER,
     MAX_ABS,
@@ -26,8 +27,8 @@ enum {
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums", "mask",      "restore", "poison", "guards", "narrow_up", "to_integer",
-    "max_abs",   "sums_join", "product", "flush",  "yield",  "drop",
+    "checksums",  "mask",    "restore",   "poison",  "guards", "write_guards", "narrow_up",
+    "to_integer", "max_abs", "sums_join", "product", "flush",  "yield",        "drop",
 };
 
 struct sums {
@@ -182,8 +183,10 @@ int support_poison(struct support *s, uint32_t value, struct error *err)
     return failed ? failed : cuda_launch(s->cuda, *kernel, &g, args, err);
 }
 
-int support_guards(struct support *s, const struct region *regions, size_t count, const struct copies *copies,
-                   size_t copy_count, uint16_t pattern, uint64_t findings, struct error *err)
+// Launches a kernel for every region in every copy.
+static int launch_regions(struct support *s, int name, const struct region *regions, size_t count,
+                          const struct copies *copies, size_t copy_count, uint16_t pattern, uint64_t findings,
+                          struct error *err)
 {
     struct region list[SUPPORT_REGIONS_MAX] = {{0}};
     struct copies in = *copies;
@@ -195,10 +198,22 @@ int support_guards(struct support *s, const struct region *regions, size_t count
         memcpy(list, regions + first, n * sizeof *list);
         struct cuda_geometry g = {
             .grid = {16, (unsigned)n, (unsigned)copy_count}, .block = {BLOCK, 1, 1}, .cluster = {1, 1, 1}};
-        failed = find(s, &s->plain[GUARDS], plain_names[GUARDS], NULL, err);
-        if (!failed) failed = cuda_launch(s->cuda, s->plain[GUARDS], &g, args, err);
+        failed = find(s, &s->plain[name], plain_names[name], NULL, err);
+        if (!failed) failed = cuda_launch(s->cuda, s->plain[name], &g, args, err);
     }
     return failed;
+}
+
+int support_guards(struct support *s, const struct region *regions, size_t count, const struct copies *copies,
+                   size_t copy_count, uint16_t pattern, uint64_t findings, struct error *err)
+{
+    return launch_regions(s, GUARDS, regions, count, copies, copy_count, pattern, findings, err);
+}
+
+int support_write_guards(struct support *s, const struct region *regions, size_t count, const struct copies *copies,
+                         size_t copy_count, uint16_t pattern, struct error *err)
+{
+    return launch_regions(s, WRITE_GUARDS, regions, count, copies, copy_count, pattern, 0, err);
 }
 
 // All elements, in the form that kernels take.

@@ -100,6 +100,9 @@ int support_poison(struct support *, uint32_t value, struct error *err);
 // Looks at guard regions in `copy_count` copies; any number of regions. Adds to findings[region.buffer].
 int support_guards(struct support *, const struct region *regions, size_t count, const struct copies *,
                    size_t copy_count, uint16_t pattern, uint64_t findings, struct error *err);
+// Writes them.
+int support_write_guards(struct support *, const struct region *regions, size_t count, const struct copies *,
+                         size_t copy_count, uint16_t pattern, struct error *err);
 // `previous`: dense memory for a copy of the output, for the modes that need it. `pattern` is what the output was
 // filled with. Expected values and `previous` are masked with `key`.
 int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous,

@@ -1,5 +1,5 @@
-// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c): its functions, and what
-// they share. The only file that includes <cuda.h>.
+// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c): its
+// functions, and what they share. The only file that includes <cuda.h>.
 #ifndef SWEETSPOT_CUDA_DRIVER_H
 #define SWEETSPOT_CUDA_DRIVER_H
 
@@ -23,7 +23,9 @@
     X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
     X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
     X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
-    X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuDeviceGetTexture1DLinearMaxWidth)
+    X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuDeviceGetTexture1DLinearMaxWidth) \
+    X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) \
+    X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess)
 // clang-format on
 
 extern struct cuda_driver {
