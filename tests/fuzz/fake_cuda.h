@@ -14,7 +14,7 @@
 #include "tuner/libraries/cuda_mapping.h"
 #include "tuner/libraries/library.h"
 
-enum { FAKE_MEMORY = 128 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
+enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
 
 struct cuda {
     int opened;
@@ -215,13 +215,19 @@ void cuda_module_unload(struct cuda *c, struct cuda_module *module)
     fake_module_count -= module != NULL;
 }
 
-// Kernels whose name begins with an underscore are missing.
+// Kernels are known by their names, but for those that come after FAKE_KERNELS others. Those whose name begins with an
+// underscore are missing.
+enum { FAKE_KERNELS = 32 };
+static char fake_kernels[FAKE_KERNELS][64];
 int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out,
                        struct error *err)
 {
     (void)c;
     (void)module;
-    *out = (struct cuda_kernel *)&fake_handle;
+    size_t i = 0;
+    while (i + 1 < FAKE_KERNELS && *fake_kernels[i] && strncmp(fake_kernels[i], symbol, 63) != 0) i++;
+    snprintf(fake_kernels[i], sizeof fake_kernels[i], "%s", symbol);
+    *out = (struct cuda_kernel *)fake_kernels[i];
     return *symbol == '_' || !*symbol ? error_set(err, "no kernel '%s'", symbol) : 0;
 }
 
@@ -285,11 +291,12 @@ int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const stru
 // What a launch does; NULL: nothing. The values of the arguments are read, as the driver does. How many there are, only
 // the kernel knows.
 static void (*fake_kernel)(void **args);
+static const char *fake_launched; // the name of the kernel
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
                 struct error *err)
 {
     (void)c;
-    (void)kernel;
+    fake_launched = (const char *)kernel;
     if (fake_kernel) fake_kernel(args);
     if (g->grid[0] && g->block[0]) return 0;
     error_set(err, "an empty grid");
