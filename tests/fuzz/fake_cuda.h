@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/libraries/cuda_beside.h"
 #include "tuner/libraries/cuda_image.h"
 #include "tuner/libraries/cuda_mapping.h"
 #include "tuner/libraries/library.h"
@@ -469,6 +470,32 @@ void cuda_surface_destroy(struct cuda *c, uint64_t object)
 {
     (void)c;
     (void)object;
+}
+
+// The second stream is the first.
+int cuda_beside_open(struct cuda_beside **out, struct cuda *c, struct error *err)
+{
+    (void)err;
+    *out = (struct cuda_beside *)c;
+    return 0;
+}
+
+void cuda_beside_close(struct cuda_beside *b)
+{
+    (void)b;
+}
+
+int cuda_beside_launch(struct cuda_beside *b, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
+                       struct error *err)
+{
+    return cuda_launch((struct cuda *)b, kernel, g, args, err);
+}
+
+int cuda_beside_join(struct cuda_beside *b, struct error *err)
+{
+    (void)b;
+    (void)err;
+    return 0;
 }
 
 #endif

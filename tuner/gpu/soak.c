@@ -12,7 +12,7 @@ const struct soak_budget soak_of_best = {64, 64, 0.1}, soak_of_finalist = {64, 3
 enum { BATCH = 16, FIRST_BATCH = 2 };
 // How far the fewest launches may exceed the time.
 static const double over_budget = 4;
-static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5;
+static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, loaded_share = 0.4;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
 
@@ -20,7 +20,7 @@ _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may ne
 struct soak_launch {
     size_t problem;
     unsigned set, copy;
-    bool placed, judged;
+    bool placed, judged, loaded;
 };
 
 struct soak {
@@ -45,6 +45,7 @@ static struct soak_launch draw(const struct soak *s)
     const struct device_problem *p = &s->w->problems[l.problem];
     l.placed = s->w->placement && pipeline_moves(s->pipeline, l.problem) && entropy_unit() < placed_share;
     l.copy = l.placed ? 0 : (unsigned)entropy_below(p->buffers.sets);
+    l.loaded = entropy_unit() < loaded_share;
     l.set = l.placed ? draw_set(p) : p->buffers.set[l.copy];
     return l;
 }
@@ -62,7 +63,9 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (!failed) failed = buffers_restore(in, &l->copy, 1, pattern, err);
     if (!failed && work.put) failed = work.put(work.self, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
+    if (!failed && l->loaded) failed = support_load_begin(w->support, err);
     if (!failed) failed = work.enqueue(work.self, shift, err);
+    if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.take) failed = work.take(work.self, shift, err);
     l->judged = last || entropy_unit() < judged_share; // drawn only now that the launch is on its way
     if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, pattern, slot, err);
@@ -82,6 +85,7 @@ static void describe(const struct soak *s, const struct soak_launch *l, char *to
         {l->set != f->set, l->set == SET_MIXED ? "a part of one input changed" : "other data"},
         {l->placed && !f->placed, "drawn addresses"},
         {!l->placed && (f->placed || l->copy != f->copy), "other addresses"},
+        {l->loaded && !f->loaded, "beside other work on the device"},
     };
     int n = 0;
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)

@@ -1,5 +1,5 @@
-// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c): its
-// functions, and what they share. The only file that includes <cuda.h>.
+// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c,
+// cuda_beside.c): its functions, and what they share. The only file that includes <cuda.h>.
 #ifndef SWEETSPOT_CUDA_DRIVER_H
 #define SWEETSPOT_CUDA_DRIVER_H
 
@@ -16,7 +16,7 @@
     X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuMemGetInfo) X(cuMemAlloc) \
     X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
     X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
-    X(cuLinkCreate) X(cuLinkAddData) X(cuLinkComplete) X(cuLinkDestroy) \
+    X(cuStreamWaitEvent)     X(cuLinkCreate) X(cuLinkAddData) X(cuLinkComplete) X(cuLinkDestroy) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
     X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
