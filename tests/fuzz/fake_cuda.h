@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/libraries/cuda_beside.h"
 #include "tuner/libraries/cuda_image.h"
+#include "tuner/libraries/cuda_mapping.h"
 #include "tuner/libraries/library.h"
 
-enum { FAKE_MEMORY = 128 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
+enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
 
 struct cuda {
     int opened;
@@ -120,6 +122,25 @@ void cuda_free(struct cuda *c, uint64_t pointer)
     free((void *)(uintptr_t)pointer);
 }
 
+int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
+                      struct error *err)
+{
+    (void)apart;
+    *r = (struct cuda_mapping){.count = count};
+    int failed = 0;
+    for (size_t i = 0; i < count && !failed; i++) {
+        failed = cuda_alloc(c, bytes[i], &r->address[i], err);
+        r->bytes[i] = failed ? 0 : bytes[i];
+    }
+    return failed;
+}
+
+void cuda_mapping_close(struct cuda_mapping *r)
+{
+    for (size_t i = 0; i < r->count; i++) cuda_free(NULL, r->address[i]);
+    *r = (struct cuda_mapping){0};
+}
+
 int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
 {
     (void)c;
@@ -194,13 +215,19 @@ void cuda_module_unload(struct cuda *c, struct cuda_module *module)
     fake_module_count -= module != NULL;
 }
 
-// Kernels whose name begins with an underscore are missing.
+// Kernels are known by their names, but for those that come after FAKE_KERNELS others. Those whose name begins with an
+// underscore are missing.
+enum { FAKE_KERNELS = 32 };
+static char fake_kernels[FAKE_KERNELS][64];
 int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out,
                        struct error *err)
 {
     (void)c;
     (void)module;
-    *out = (struct cuda_kernel *)&fake_handle;
+    size_t i = 0;
+    while (i + 1 < FAKE_KERNELS && *fake_kernels[i] && strncmp(fake_kernels[i], symbol, 63) != 0) i++;
+    snprintf(fake_kernels[i], sizeof fake_kernels[i], "%s", symbol);
+    *out = (struct cuda_kernel *)fake_kernels[i];
     return *symbol == '_' || !*symbol ? error_set(err, "no kernel '%s'", symbol) : 0;
 }
 
@@ -264,11 +291,12 @@ int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const stru
 // What a launch does; NULL: nothing. The values of the arguments are read, as the driver does. How many there are, only
 // the kernel knows.
 static void (*fake_kernel)(void **args);
+static const char *fake_launched; // the name of the kernel
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
                 struct error *err)
 {
     (void)c;
-    (void)kernel;
+    fake_launched = (const char *)kernel;
     if (fake_kernel) fake_kernel(args);
     if (g->grid[0] && g->block[0]) return 0;
     error_set(err, "an empty grid");
@@ -442,6 +470,32 @@ void cuda_surface_destroy(struct cuda *c, uint64_t object)
 {
     (void)c;
     (void)object;
+}
+
+// The second stream is the first.
+int cuda_beside_open(struct cuda_beside **out, struct cuda *c, struct error *err)
+{
+    (void)err;
+    *out = (struct cuda_beside *)c;
+    return 0;
+}
+
+void cuda_beside_close(struct cuda_beside *b)
+{
+    (void)b;
+}
+
+int cuda_beside_launch(struct cuda_beside *b, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
+                       struct error *err)
+{
+    return cuda_launch((struct cuda *)b, kernel, g, args, err);
+}
+
+int cuda_beside_join(struct cuda_beside *b, struct error *err)
+{
+    (void)b;
+    (void)err;
+    return 0;
 }
 
 #endif

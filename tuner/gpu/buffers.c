@@ -196,6 +196,22 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     return 0;
 }
 
+void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t address[BUFFERS_MAX],
+                  size_t guard_bytes)
+{
+    *to = *from;
+    to->memory = to->second = to->arena = to->arena_bytes = to->slab_count = 0;
+    to->shift[0] = to->set[0] = 0;
+    to->sets = to->copy_count = 1;
+    for (size_t i = 0; i < to->count; i++) {
+        struct device_buffer *b = &to->list[i];
+        b->front = guard_bytes;
+        b->view.device = address[i];
+        b->slot = address[i] - b->front;
+    }
+    guard_regions(to, guard_bytes);
+}
+
 // Some multiple of the alignment, so that one copy's place says little about another's.
 static size_t gap(void)
 {

@@ -44,7 +44,7 @@ struct device_buffer {
     uint64_t origin[2];   // by set of data, for what begins with contents and is written: a pristine copy; else 0
     uint64_t content;     // of inputs: a checksum of what the set that was filled last holds
     uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected, as support_near() makes them
-    uint64_t checksum[2]; // by set, under the workload's present key: of inputs as filled, or of origins
+    uint64_t checksum[3]; // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
 struct buffers {
@@ -84,6 +84,11 @@ static inline bool buffer_is_output(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
 }
+
+// The same buffers at other addresses, as one copy: data of buffer i at address[i], with room for guards on both sides.
+// Nothing is allocated, and nothing must be released.
+void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t address[BUFFERS_MAX],
+                  size_t guard_bytes);
 
 // Fills the first copy with guards and with data from the seed, which are to be those of `set`, and keeps their
 // origins. When references have been computed from them, buffers_keep() moves set 1 to its place; set 0 stays, and is

@@ -5,9 +5,11 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"
+#include "tuner/gpu/graph_check.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/reference.h"
+#include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
 
@@ -37,6 +39,7 @@ struct timed_entry {
 struct gpu_final {
     struct workload *w;
     size_t count, rounds, places;
+    bool first;           // of the processes that share the rounds
     struct arena *memory; // of the answer
     struct timed_entry *entries;
     uint64_t random;
@@ -165,6 +168,21 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
     f->progress(f->user, share, trial);
 }
 
+// Many launches of a candidate in the module that will race.
+static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
+{
+    const struct soak_budget *budget = f->first ? &soak_of_finalist : &soak_of_process;
+    enum trial_status status;
+    struct error reason;
+    bool late;
+    if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
+    int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
+    if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
+    if (failed) return failed == CUDA_REFUSED ? 0 : failed;
+    if (status != STATUS_OK) disqualify(e, status, reason.message);
+    return pipeline_scan(&e->pipeline, &late, err);
+}
+
 // All of a trial's checks, on the final's data. A candidate that fails one is out, and what it may have damaged is
 // restored.
 static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error *err)
@@ -183,6 +201,7 @@ static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error 
     if (!failed) failed = pipeline_scan(&e->pipeline, &late, err);
     for (size_t k = 0; k < f->w->problem_count && !failed; k++)
         if (f->w->problems[k].tune && takes_part(e, k)) failed = try_out(f, e, k, &estimate, err);
+    if (!failed) failed = soak(f, e, err);
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
     if (!failed) failed = pipeline_scan(&e->pipeline, &late, err);
     return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
@@ -247,6 +266,26 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
     return failed;
 }
 
+// Whether the medians of candidates that were timed in graphs hold without what earlier launches left.
+static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size_t problem, double done,
+                        struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < n && !failed; i++) {
+        struct timed_entry *e = &f->entries[order[i]];
+        enum trial_status status;
+        struct error reason;
+        if (e->baseline || e->status != STATUS_OK || !e->plan.graph || !f->w->verify.enabled) continue;
+        announce(f, done, e->trial);
+        verify_forget(f->w);
+        failed = graph_check(f->w, problem, &e->plan, stats_median(e->times, f->rounds), &status, &reason, err);
+        if (failed || status == STATUS_OK) continue;
+        error_prefix(&reason, "problem %s", f->w->problems[problem].name);
+        disqualify(e, status, reason.message);
+    }
+    return failed;
+}
+
 // All rounds of one problem. `done` and `share` are for the progress.
 static int builds_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
 {
@@ -280,6 +319,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
         reported = clock_now();
         f->progress(f->user, done + share * (double)round / (double)f->rounds, 0);
     }
+    if (!failed) failed = check_graphs(f, order, n, problem, done + share, err);
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct timed_entry *e = &f->entries[order[i]];
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
@@ -412,6 +452,7 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const struct 
                           .rounds = (size_t)request->rounds,
                           .places =
                               request->places < 0 || (size_t)request->places > most ? most : (size_t)request->places,
+                          .first = request->process == 0,
                           .memory = memory,
                           .random = seed + ((uint64_t)request->process << 32), // each has its own order
                           .progress = progress,

@@ -1,8 +1,8 @@
 // See gpu_trial.h. The order of one trial, with the waits marked:
 //
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
-//     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> memory checked -> [wait]
-//     -> times found possible
+//     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> a new best: the soak
+//     (soak.h) -> memory checked -> [wait] -> times found possible
 //
 // It is a race with the best candidate so far: one that is certainly more than `race` times slower ends after the first
 // run or after a problem, as `slow`. Its first runs are its times then.
@@ -15,6 +15,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
+#include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
 #include "tuner/trial/trial_field.h"
@@ -181,6 +182,29 @@ static int measure(struct gpu_trial *t, struct error *err)
     return 0;
 }
 
+// Whether it takes less than the best so far, or none is known.
+static bool is_best(const struct gpu_trial *t)
+{
+    double times[WORKLOAD_PROBLEMS_MAX], best[WORKLOAD_PROBLEMS_MAX], weight[WORKLOAD_PROBLEMS_MAX];
+    size_t n = 0;
+    for (size_t k = 0; k < t->w->problem_count; k++) {
+        if (!t->timed[k]) continue;
+        times[n] = t->times[k].time;
+        best[n] = t->best[k];
+        weight[n++] = t->w->problems[k].weight;
+    }
+    return objective_ratio(t->w->objective, weight, times, best, n) < 1;
+}
+
+// Before a new best limits others.
+static int soak(struct gpu_trial *t, struct error *err)
+{
+    if (!t->verify || t->status != STATUS_OK || !is_best(t)) return 0;
+    int failed = soak_run(t->w, &t->pipeline, &soak_of_best, &t->status, &t->reason, err);
+    mark(t, "soak");
+    return failed;
+}
+
 static int run(struct gpu_trial *t, struct error *err)
 {
     bool late;
@@ -313,6 +337,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);
     mark(t, "load");
     if (!failed) failed = run(t, &why);
+    if (!failed) failed = soak(t, &why);
     if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
         int lost = check_memory(t, failed ? NULL : &why);
         if (!lost && !failed && t->verify) lost = check_times(t, &why);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"
 
 enum piece_kind { INPUT, ORIGIN, EXPECTED, SCALE };
@@ -23,17 +24,17 @@ static size_t elements(const struct device_buffer *b)
     return (size_t)b->view.rows * (size_t)b->view.cols;
 }
 
-// Inputs (of one copy) and origins of one set.
-static void each_input(struct workload *w, size_t k, unsigned set, int64_t shift, bool origins, visitor *visit,
-                       void *user)
+// Inputs of one copy, which may lie in the placement, and origins of one set.
+static void each_input(struct workload *w, size_t k, unsigned set, const struct buffers *in, unsigned copy,
+                       bool origins, visitor *visit, void *user)
 {
     struct buffers *all = &w->problems[k].buffers;
     for (size_t i = 0; i < all->count; i++) {
         struct device_buffer *b = &all->list[i];
         struct piece p = {.known = &b->checksum[set], .bytes = b->bytes, .problem = k, .buffer = i};
         if (b->direction == DIRECTION_IN && !b->restored)
-            p.address = b->view.device + (uint64_t)shift, p.kind = INPUT;
-        else if (b->origin[set] && origins)
+            p.address = in->list[i].view.device + (uint64_t)in->shift[copy], p.kind = INPUT;
+        else if (origins && set != SET_MIXED && b->origin[set])
             p.address = b->origin[set], p.kind = ORIGIN;
         if (p.address) visit(user, &p);
     }
@@ -56,9 +57,15 @@ static void each_piece(struct workload *w, visitor *visit, void *user)
 {
     for (size_t k = 0; k < w->problem_count; k++) {
         struct buffers *b = &w->problems[k].buffers;
-        for (unsigned c = 0; c < b->copy_count; c++) each_input(w, k, b->set[c], b->shift[c], c < b->sets, visit, user);
+        for (unsigned c = 0; c < b->copy_count; c++) each_input(w, k, b->set[c], b, c, c < b->sets, visit, user);
         for (unsigned set = 0; set < b->sets; set++) each_expected(w, k, set, visit, user);
+        if (w->problems[k].mixed.known) each_expected(w, k, SET_MIXED, visit, user);
     }
+    const struct placement *p = w->placement;
+    if (!p || p->holds == p->problem_count) return;
+    const struct buffers *in = &p->placed[p->holds];
+    if (in->set[0] == SET_MIXED) return; // which is only known under the key of the time when it was made
+    each_input(w, p->holds, in->set[0], in, 0, false, visit, user);
 }
 
 // Pieces on their way to the device, SUPPORT_CHECKED_MAX at a time. Without `sums` they are only counted.
@@ -124,7 +131,7 @@ static void walk(const struct piece_walk *how, visitor *visit, void *user)
     else if (how->expected)
         each_expected(how->w, how->problem, set, visit, user);
     else
-        each_input(how->w, how->problem, set, 0, true, visit, user);
+        each_input(how->w, how->problem, set, &p->buffers, 0, true, visit, user);
 }
 
 // Computes all sums of a walk under two keys and enqueues their way to the host.

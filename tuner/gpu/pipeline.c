@@ -13,15 +13,24 @@ struct launch_arguments {
     void *list[PIPELINE_ARGUMENTS_MAX];
 };
 
+// Where a launch finds the buffer that has this address in the first copy.
+static uint64_t moved(const struct pipeline_part *part, uint64_t address, int64_t shift)
+{
+    const struct buffers *home = part->home, *now = part->symbol_bindings.buffers;
+    for (size_t i = 0; now && now != home && i < home->count; i++)
+        if (home->list[i].view.device == address) return now->list[i].view.device + (uint64_t)shift;
+    return address + (uint64_t)shift;
+}
+
 static int set_arguments(struct launch_arguments *a, struct pipeline_part *part, const struct pipeline_launch *s,
                          int64_t shift, struct error *err)
 {
     memcpy(a->maps, s->maps, s->map_count * sizeof *a->maps);
     for (unsigned i = 0; i < s->count; i++) {
         struct cuda_tensor_map *map = s->map[i] ? &a->maps[s->map[i] - 1] : NULL;
-        a->value[i] = s->pointer[i] || map ? s->value[i] + (uint64_t)shift : s->value[i];
+        a->value[i] = s->pointer[i] || map ? moved(part, s->value[i], shift) : s->value[i];
         a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
-        int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, a->value[i], err) : 0;
+        int failed = map && a->value[i] != s->value[i] ? cuda_tensor_map_move(part->cuda, map, a->value[i], err) : 0;
         if (s->object[i])
             failed = symbol_bindings_object(&part->symbol_bindings, (unsigned)s->value[i],
                                             s->object[i] == BINDING_SURFACE, shift, &a->value[i], err);
@@ -132,6 +141,7 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
         struct buffers *buffers = &w->problems[k].buffers;
         unsigned char views[BUFFERS_MAX] = {0};
         bool kernels = look_at_views(part, buffers, views);
+        part->home = buffers;
         if (!part->count) continue;
         failed = symbol_bindings_open(&part->symbol_bindings, p->cuda, buffers, p->units, p->unit_count, views, kernels,
                                       err);
@@ -237,10 +247,10 @@ static int enqueue_launch(struct pipeline_part *part, unsigned launch, int64_t s
 {
     struct pipeline_launch *s = &part->launch[launch];
     if (s->library) {
-        struct operation_problem moved = s->operation;
+        struct operation_problem there = s->operation;
         for (int i = 0; i < OPERATION_ROLES_MAX; i++)
-            if (moved.operand[i].device) moved.operand[i].device += (uint64_t)shift;
-        return s->library->run(part->operations, &moved, s->state, err);
+            if (there.operand[i].device) there.operand[i].device = moved(part, there.operand[i].device, shift);
+        return s->library->run(part->operations, &there, s->state, err);
     }
     struct launch_arguments a;
     int failed = set_arguments(&a, part, s, shift, err);
@@ -273,6 +283,19 @@ const struct pipeline_launch *pipeline_stage(const struct pipeline_part *part, u
     unsigned i = 0;
     while (i + 1 < part->count && part->launch[i].stage != stage) i++;
     return &part->launch[i];
+}
+
+void pipeline_place(struct pipeline *p, size_t problem, struct buffers *buffers)
+{
+    p->parts[problem].symbol_bindings.buffers = buffers ? buffers : p->parts[problem].home;
+}
+
+bool pipeline_moves(const struct pipeline *p, size_t problem)
+{
+    const struct pipeline_part *part = &p->parts[problem];
+    for (unsigned i = 0; i < part->count; i++)
+        if (part->launch[i].library || part->launch[i].program) return false;
+    return true;
 }
 
 bool pipeline_does(const struct pipeline *p, size_t problem)

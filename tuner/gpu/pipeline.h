@@ -52,6 +52,7 @@ struct pipeline_part {
     struct cuda *cuda;
     const struct pipeline *pipeline;
     const struct device_operations *operations; // the workload's
+    struct buffers *home;                       // the problem's, whose addresses its launches have
     struct symbol_bindings symbol_bindings;     // variables and arrays that its kernels work on
     unsigned count;                             // 0: the candidate has nothing for this problem
     unsigned stage_count;
@@ -90,6 +91,10 @@ int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
+// From now on launches of a problem work on these buffers, which lie elsewhere (placement.h); NULL: on the problem's.
+void pipeline_place(struct pipeline *, size_t problem, struct buffers *);
+// Whether all of a problem's launches take any address that headers allow; a library may ask for more.
+bool pipeline_moves(const struct pipeline *, size_t problem);
 // Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);

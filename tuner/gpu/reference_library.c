@@ -200,10 +200,10 @@ static bool recall(const struct host_verifier *judge, const char *hash, struct h
     return false;
 }
 
-int reference_library_verify(struct workload *w, struct device_problem *p, unsigned copy, struct host_verdict *verdict,
-                             struct error *err)
+int reference_library_verify(struct workload *w, struct device_problem *p, const struct buffers *in, unsigned copy,
+                             struct host_verdict *verdict, struct error *err)
 {
-    struct host_verifier *judge = &p->set[p->buffers.set[copy]].judge;
+    struct host_verifier *judge = &p->set[in->set[copy]].judge;
     struct library_call *c = &judge->call;
     struct library_answer answer;
     char hash[HASH_TEXT_SIZE];
@@ -212,11 +212,11 @@ int reference_library_verify(struct workload *w, struct device_problem *p, unsig
     int failed = 0;
     while (n < c->count && !c->list[n].about.output) n++;
     hash_bytes(h, &w->check_key, sizeof w->check_key);
-    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
-        const struct device_buffer *b = &p->buffers.list[i];
+    for (size_t i = 0; i < in->count && !failed; i++) {
+        const struct device_buffer *b = &in->list[i];
         if (!buffer_is_output(b)) continue;
         const struct library_array *a = &c->list[n++];
-        failed = host_read(w, b, p->buffers.shift[copy], a->about.data, err);
+        failed = host_read(w, b, in->shift[copy], a->about.data, err);
         hash_bytes(h, a->about.data, a->bytes);
     }
     hash_finish(h, hash);

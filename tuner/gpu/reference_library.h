@@ -17,10 +17,11 @@ int reference_library_generate(struct workload *, struct device_problem *, unsig
 int reference_library_keep(struct workload *, struct device_problem *, struct error *err);
 // Whether launches are judged by the library.
 bool reference_library_judges(const struct workload *);
-// Has the library judge what a launch left in a copy of the memory. Waits. What was judged before, bit by bit, is not
-// judged again. A function that crashes or is late is a verdict too; fails only if the device does.
-int reference_library_verify(struct workload *, struct device_problem *, unsigned copy, struct host_verdict *,
-                             struct error *err);
+// Has the library judge what a launch left in a copy of the problem's buffers, which may lie elsewhere. Waits. What was
+// judged before, bit by bit, is not judged again. A function that crashes or is late is a verdict too; fails only if
+// the device does.
+int reference_library_verify(struct workload *, struct device_problem *, const struct buffers *, unsigned copy,
+                             struct host_verdict *, struct error *err);
 void reference_library_release(struct device_problem *);
 
 #endif

@@ -3,6 +3,8 @@
 #include "tuner/gpu/support.h"
 
 #include "tuner/base/base.h"
+#include "tuner/base/entropy.h"
+#include "tuner/libraries/cuda_beside.h"
 
 enum { BLOCK = 256, PARTIALS = 1024 };
 
@@ -22,12 +24,14 @@ enum {
     PRODUCT,
     FLUSH,
     YIELD,
+    LOAD,
+    HOLD,
     DROP,
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
     "checksums", "mask",      "restore", "poison", "guards", "narrow_up", "to_integer",
-    "max_abs",   "sums_join", "product", "flush",  "yield",  "drop",
+    "max_abs",   "sums_join", "product", "flush",  "yield",  "load",         "hold",      "drop",
 };
 
 struct sums {
@@ -42,6 +46,7 @@ struct support {
     unsigned wide;         // blocks of a grid that fills the device
     uint64_t flush, small; // memory read by a flush; partial sums and single results
     size_t flush_bytes;
+    struct cuda_beside *beside; // opened by the first load
 };
 
 uint64_t support_repeat(enum element type, uint64_t bits)
@@ -108,6 +113,7 @@ void support_close(struct support *s)
     if (!s) return;
     cuda_free(s->cuda, s->flush);
     cuda_free(s->cuda, s->small);
+    cuda_beside_close(s->beside);
     cuda_module_unload(s->cuda, s->module);
     free(s);
 }
@@ -141,7 +147,7 @@ static int launch_typed(struct support *s, enum kernel_name name, enum element t
 static int launch_plain(struct support *s, int name, unsigned x, unsigned y, unsigned block, void **args,
                         struct error *err)
 {
-    int result = find(s, &s->plain[name], plain_names[name], NULL, err);
+    int result = find(s, &s->plain[GUARDS], plain_names[GUARDS], NULL, err);
     return result ? result : launch(s, s->plain[name], x, y, block, args, err);
 }
 
@@ -346,4 +352,33 @@ int support_flush(struct support *s, struct error *err)
     void *args[] = {&s->flush, &n, &s->small};
     int failed = launch_plain(s, FLUSH, s->wide, 1, BLOCK, args, err);
     return failed ? failed : launch_plain(s, YIELD, s->wide, 1, BLOCK, args, err);
+}
+
+// Blocks of a drawn size, for a drawn share of what the device holds of them.
+static struct cuda_geometry draw_load(const struct cuda_info *info)
+{
+    unsigned threads = 128u << entropy_below(4), most = (unsigned)(info->threads_per_sm * info->sm_count) / threads;
+    return (struct cuda_geometry){.grid = {1 + (unsigned)entropy_below(most), 1, 1},
+                                  .block = {threads, 1, 1},
+                                  .cluster = {1, 1, 1},
+                                  .shared = (unsigned)entropy_below((uint64_t)SUPPORT_LOAD_SHARED + 1)};
+}
+
+int support_load_begin(struct support *s, struct error *err)
+{
+    const struct cuda_geometry g = draw_load(cuda_info(s->cuda));
+    int64_t n = (int64_t)(s->flush_bytes / 16);
+    uint64_t key = entropy_draw();
+    uint32_t longest = 1000u << entropy_below(SUPPORT_LOAD_DOUBLINGS), impossible = 1,
+             delay = (uint32_t)entropy_below(SUPPORT_LOAD_DELAY);
+    void *args[] = {&s->flush, &n, &key, &longest, &impossible, &s->small}, *hold[] = {&delay};
+    int failed = s->beside ? 0 : cuda_beside_open(&s->beside, s->cuda, err);
+    if (!failed) failed = find(s, &s->plain[LOAD], plain_names[LOAD], NULL, err);
+    if (!failed) failed = cuda_beside_launch(s->beside, s->plain[LOAD], &g, args, err);
+    return failed ? failed : launch_plain(s, HOLD, 1, 1, 1, hold, err);
+}
+
+int support_load_end(struct support *s, struct error *err)
+{
+    return cuda_beside_join(s->beside, err);
 }

@@ -160,6 +160,11 @@ int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, 
 int support_product(struct support *, const struct device_gemm *, struct error *err);
 int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
+// Other work on the device: blocks of drawn number, size and duration that read memory. Between the two calls launches
+// run beside them, and begin up to SUPPORT_LOAD_DELAY ns later than they could. What comes then waits for both.
+enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_DOUBLINGS = 9, SUPPORT_LOAD_DELAY = 20000 };
+int support_load_begin(struct support *, struct error *err);
+int support_load_end(struct support *, struct error *err);
 // Evicts everything from the L2, lines that a kernel has marked as persisting included.
 int support_flush(struct support *, struct error *err);
 

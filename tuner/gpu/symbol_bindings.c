@@ -88,13 +88,13 @@ static int place_variable(struct symbol_bindings *p, unsigned i, struct module_u
 static int make_texture(struct symbol_bindings *p, unsigned buffer, int64_t shift, uint64_t *object, struct error *err)
 {
     const struct device_buffer *b = &p->buffers->list[buffer];
+    uint64_t address = b->view.device + (uint64_t)shift;
     struct bound_texture *grown = memory_try_grow(p->textures, p->texture_count + 1, sizeof *grown, err);
     if (!grown) return -1;
     p->textures = grown;
-    int failed = cuda_texture_create(p->cuda, &b->image.about, b->view.type, NULL, b->view.device + (uint64_t)shift,
-                                     object, err);
+    int failed = cuda_texture_create(p->cuda, &b->image.about, b->view.type, NULL, address, object, err);
     if (failed) return error_prefix(err, "texture '%s'", b->name), failed;
-    p->textures[p->texture_count++] = (struct bound_texture){buffer, shift, *object};
+    p->textures[p->texture_count++] = (struct bound_texture){buffer, address, *object};
     return 0;
 }
 
@@ -154,11 +154,12 @@ int symbol_bindings_take(const struct symbol_bindings *p, int64_t shift, struct 
 int symbol_bindings_object(struct symbol_bindings *p, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
                            struct error *err)
 {
-    const struct device_image *image = &p->buffers->list[buffer].image;
+    const struct device_buffer *b = &p->buffers->list[buffer];
+    const struct device_image *image = &b->image;
     *object = surface ? image->surface : image->texture;
     if (image->array) return 0;
     for (size_t i = 0; i < p->texture_count; i++) {
-        if (p->textures[i].buffer != buffer || p->textures[i].shift != shift) continue;
+        if (p->textures[i].buffer != buffer || p->textures[i].address != b->view.device + (uint64_t)shift) continue;
         *object = p->textures[i].object;
         return 0;
     }

@@ -21,8 +21,7 @@ struct symbol_binding {
 // A texture over one copy of a buffer.
 struct bound_texture {
     unsigned buffer;
-    int64_t shift;
-    uint64_t object;
+    uint64_t address, object;
 };
 
 struct symbol_bindings {

@@ -7,7 +7,8 @@
 
 void verify_forget(struct workload *w)
 {
-    for (size_t k = 0; k < w->problem_count; k++) w->problems[k].set[0].stored = w->problems[k].set[1].stored = false;
+    for (size_t k = 0; k < w->problem_count; k++)
+        for (int set = 0; set < SETS_MAX; set++) w->problems[k].set[set].stored = false;
     w->compare_bits = true;
 }
 
@@ -24,28 +25,32 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
     return timed && bound_is_exact(&set->bound[i]) ? PREVIOUS_NONE : PREVIOUS_COMPARE;
 }
 
-// Compares what a launch left in a copy, and takes the findings away before anything else of the candidate can run.
-static int compare(struct workload *w, struct device_problem *p, unsigned copy, uint64_t key, bool timed,
-                   struct verify_finding *to, struct host_verdict *verdict, struct error *err)
+// Compares what a launch left in a copy of the problem's buffers or, `moved`, of the same at other addresses, where
+// bits may differ, since kernels may sum in another order there. Takes the findings away before anything else of the
+// candidate can run.
+static int compare(struct workload *w, struct device_problem *p, struct buffers *in, unsigned copy, uint64_t key,
+                   bool timed, struct verify_finding *to, struct host_verdict *verdict, struct error *err)
 {
-    struct data_set *set = &p->set[p->buffers.set[copy]];
-    int failed = cuda_zero(w->cuda, p->buffers.findings, p->buffers.count * sizeof *to, err);
-    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
-        const struct device_buffer *b = &p->buffers.list[i];
-        uint64_t finding = p->buffers.findings + i * sizeof *to;
+    const bool moved = in != &p->buffers;
+    struct data_set *set = &p->set[in->set[copy]];
+    int failed = cuda_zero(w->cuda, in->findings, in->count * sizeof *to, err);
+    for (size_t i = 0; i < in->count && !failed; i++) {
+        const struct device_buffer *b = &in->list[i];
+        uint64_t finding = in->findings + i * sizeof *to;
         struct operand view = b->view;
-        struct content before = buffers_content(&p->buffers, i, copy, key);
+        struct content before = buffers_content(in, i, copy, key);
         if (!buffer_is_output(b)) continue;
-        view.device += (uint64_t)p->buffers.shift[copy];
-        failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], previous_mode(w, set, i, timed),
-                                 &before, w->mask_key, finding, err);
+        enum previous_mode mode = moved ? PREVIOUS_NONE : previous_mode(w, set, i, timed);
+        view.device += (uint64_t)in->shift[copy];
+        failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], mode, &before, w->mask_key,
+                                 finding, err);
         if (!failed && set->bound[i].expected)
             failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
-    set->stored |= w->compare_bits;
-    if (!failed) failed = buffers_guards(&p->buffers, (int)copy, err);
-    if (!failed) failed = cuda_download(w->cuda, to, p->buffers.findings, p->buffers.count * sizeof *to, err);
-    return !failed && verdict ? reference_library_verify(w, p, copy, verdict, err) : failed;
+    set->stored |= w->compare_bits && !moved;
+    if (!failed) failed = buffers_guards(in, (int)copy, err);
+    if (!failed) failed = cuda_download(w->cuda, to, in->findings, in->count * sizeof *to, err);
+    return !failed && verdict ? reference_library_verify(w, p, in, copy, verdict, err) : failed;
 }
 
 // Where a verdict belongs; NULL: none is wanted.
@@ -73,7 +78,7 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
         (work->take && (failed = work->take(work->self, p->buffers.shift[copy], err))))
         return failed;
     p->ran[set] = true;
-    return compare(w, p, copy, key, false, w->findings[2 * problem + set],
+    return compare(w, p, &p->buffers, copy, key, false, w->findings[2 * problem + set],
                    verdict_at(w->verdicts, 2 * problem + set), err);
 }
 
@@ -239,21 +244,33 @@ enum trial_status verify_outputs(const struct workload *w, size_t problem, struc
     return status;
 }
 
+int verify_launch(struct workload *w, size_t problem, struct buffers *in, unsigned copy, uint64_t key,
+                  unsigned slot, struct error *err)
+{
+    struct device_problem *p = &w->problems[problem];
+    p->sampled[slot] = in->set[copy];
+    return compare(w, p, in, copy, key, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
+}
+
+enum trial_status verify_launched(const struct workload *w, size_t problem, unsigned slot, struct error *reason)
+{
+    const struct device_problem *p = &w->problems[problem];
+    return verify_results(w, p, &p->set[p->sampled[slot]], w->samples[slot], verdict_at(w->sample_verdicts, slot), NULL,
+                          reason);
+}
+
 // The judge of timed launches: `self` is the problem.
 static int compare_sample(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err)
 {
     struct device_problem *p = self;
     struct workload *w = p->workload;
-    p->sampled[slot] = p->buffers.set[copy];
-    return compare(w, p, copy, key, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
+    return verify_launch(w, (size_t)(p - w->problems), &p->buffers, copy, key, slot, err);
 }
 
 static enum trial_status verify_sample(void *self, unsigned slot, struct error *reason)
 {
     const struct device_problem *p = self;
-    const struct workload *w = p->workload;
-    return verify_results(w, p, &p->set[p->sampled[slot]], w->samples[slot], verdict_at(w->sample_verdicts, slot), NULL,
-                          reason);
+    return verify_launched(p->workload, (size_t)(p - p->workload->problems), slot, reason);
 }
 
 struct measure_subject verify_subject(struct workload *w, size_t problem, const struct work *work, bool judged)

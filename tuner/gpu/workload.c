@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/integrity.h"
+#include "tuner/gpu/mixed_data.h"
+#include "tuner/gpu/placement.h"
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/reference_library.h"
 
@@ -87,6 +90,19 @@ static void open_second(struct workload *w, struct device_problem *p)
     fprintf(stderr, "problem %s: verified on one set of data only: %s\n", p->name, err.message);
 }
 
+// Without it, launches at drawn addresses are left out, with a note on stderr.
+// `bytes`: of all sets of data, expected values and what is kept of outputs.
+static void open_placement(struct workload *w, size_t bytes)
+{
+    struct error err;
+    int failed = 0;
+    if (!w->verify.enabled) return;
+    if (bytes > (size_t)cuda_info(w->cuda)->memory_bytes / 5 * 2) // libraries need room, too
+        failed = error_set(&err, "data and expected values take more than 40%% of the device's memory");
+    if (failed || placement_open(&w->placement, w, &err))
+        fprintf(stderr, "not verified at drawn addresses, nor with other data at the same address: %s\n", err.message);
+}
+
 static int open_support(struct workload *w, struct error *err)
 {
     const char *path = json_get_string(w->request, "support", "");
@@ -153,6 +169,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     for (size_t k = 0;
          k < count && !reference_is_fixed(w) && 8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes; k++)
         open_second(w, &w->problems[k]);
+    open_placement(w, 2 * bytes);
     return workload_fill(w, w->seed, err);
 }
 
@@ -166,8 +183,9 @@ void workload_release(struct workload *w)
     for (size_t i = 0; i < w->problem_count; i++) {
         reference_library_release(&w->problems[i]);
         buffers_release(&w->problems[i].buffers);
-        for (int set = 0; set < 2; set++) cuda_free(w->cuda, w->problems[i].set[set].results);
+        for (int set = 0; set < SETS_MAX; set++) cuda_free(w->cuda, w->problems[i].set[set].results);
     }
+    placement_close(w->placement);
     free(w->problems);
     if (w->cuda) {
         device_operations_free_scratch(&w->context);
@@ -183,6 +201,9 @@ void workload_release(struct workload *w)
     arena_release(&w->memory);
     memset(w, 0, sizeof *w);
 }
+
+// A third reference is computed where the second took less (s).
+static const double mixed_below = 0.05;
 
 // A number that kernels do not know. Where references are slow, it belongs to this machine and is kept beside the
 // computed values.
@@ -203,25 +224,48 @@ static uint64_t other_seed(const struct workload *w)
     return seed;
 }
 
+// One set of problem i's data, and what is expected of it. `seconds`: what the reference took.
+static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, double *seconds, struct error *err)
+{
+    struct device_problem *p = &w->problems[i];
+    p->filled = &p->set[set];
+    p->filled->stored = false;
+    p->filled->seed = seed * 0x9e3779b97f4a7c15u + i;
+    int failed = set == SET_MIXED ? mixed_data_fill(w, p, p->filled->seed, err)
+                                  : buffers_fill(&p->buffers, set, p->filled->seed, err);
+    if (!failed && set != SET_MIXED) failed = reference_library_generate(w, p, set, err);
+    if (!failed) failed = integrity_take_inputs(w, i, err);
+    double begin = clock_now();
+    if (!failed) failed = reference_compute(w, i, err);
+    *seconds = clock_now() - begin;
+    if (!failed) failed = reference_library_keep(w, p, err);
+    if (!failed) failed = integrity_take_expected(w, i, err);
+    return failed || set == SET_MIXED ? failed : buffers_keep(&p->buffers, set, err);
+}
+
+// Whether problem p gets a mixed set as well, whose reference costs as much as that of set 1 did.
+static bool is_mixed(struct workload *w, struct device_problem *p, double seconds)
+{
+    struct error dropped;
+    bool possible = w->placement && seconds < mixed_below &&
+                    (w->reference.kind == IMPLEMENTATION_OPERATION || w->reference.kind == IMPLEMENTATION_KERNEL);
+    if (!possible || !mixed_data_draw(p)) return false;
+    p->filled = &p->set[SET_MIXED];
+    return p->filled->results || !reference_prepare(w, p, &dropped);
+}
+
 int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 {
     uint64_t other = other_seed(w);
     w->seed = seed;
+    if (w->placement) placement_draw(w->placement, w); // nothing lies there
     for (size_t i = 0; i < w->problem_count; i++) {
         struct device_problem *p = &w->problems[i];
-        int failed = 0;
-        for (unsigned set = p->buffers.sets; set-- > 0 && !failed;) { // set 0 last: it stays where it is
-            p->filled = &p->set[set];
-            p->filled->stored = false;
-            p->filled->seed = (set ? other : seed) * 0x9e3779b97f4a7c15u + i;
-            failed = buffers_fill(&p->buffers, set, p->filled->seed, err);
-            if (!failed) failed = reference_library_generate(w, p, set, err);
-            if (!failed) failed = integrity_take_inputs(w, i, err);
-            if (!failed) failed = reference_compute(w, i, err);
-            if (!failed) failed = reference_library_keep(w, p, err);
-            if (!failed) failed = integrity_take_expected(w, i, err);
-            if (!failed) failed = buffers_keep(&p->buffers, set, err);
-        }
+        double seconds = 0;
+        int failed = p->buffers.sets == 2 ? fill_set(w, i, 1, other, &seconds, err) : 0;
+        p->mixed.known = !failed && p->buffers.sets == 2 && is_mixed(w, p, seconds);
+        if (!failed && p->mixed.known) failed = fill_set(w, i, SET_MIXED, seed, &seconds, err);
+        if (!failed) failed = fill_set(w, i, 0, seed, &seconds, err); // last: it stays where it is
         if (failed) {
             error_prefix(err, "problem %s", p->name);
             return failed;

@@ -55,6 +55,14 @@ struct data_set {
     struct host_verifier judge;
 };
 
+// Of data: 0 and 1 are other seeds' and lie in a problem's memory; the mixed set, which is put together for a launch,
+// is set 0 but for a piece of one input, which is set 1's.
+enum { SET_MIXED = 2, SETS_MAX = 3 };
+struct mixed_data {
+    bool known; // what is expected of it has been computed
+    size_t buffer, offset, bytes;
+};
+
 struct device_problem {
     struct workload *workload;
     const char *name;             // this and roles are borrowed from the request, which the workload keeps
@@ -63,7 +71,8 @@ struct device_problem {
     struct early_stop early_stop; // what first launches were worth
     const json_t *roles;          // sizes and scalars of the operation, by role
     struct buffers buffers;
-    struct data_set set[2], *filled;      // `filled`: the set whose references are being computed
+    struct data_set set[SETS_MAX], *filled; // `filled`: the set whose references are being computed
+    struct mixed_data mixed;
     bool said_part[BUFFERS_MAX];          // that an output is compared in part
     unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the launch that was timed
     bool ran[2];                          // by set, in this pass
@@ -74,12 +83,15 @@ struct device_problem {
 // Where the device's peaks are known from. UNAVAILABLE: they could not be measured.
 enum peaks_known { PEAKS_UNKNOWN, PEAKS_OF_SHEET, PEAKS_MEASURED, PEAKS_UNAVAILABLE };
 
+struct placement;
+
 struct workload {
     struct machine *machine;
     struct cuda *cuda; // the machine's
     struct support *support;
     struct ceiling_kernels *ceilings;
     struct measure *measure;
+    struct placement *placement; // NULL: none
     struct measure_settings measure_settings;
     struct verify_settings verify;
     enum objective objective;

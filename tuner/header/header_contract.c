@@ -1,14 +1,9 @@
 // See header_contract.h.
 #include "tuner/header/header_contract.h"
 
+#include "tuner/base/alignment.h"
 #include "tuner/base/base.h"
 #include "tuner/header/header_bindings.h"
-
-// The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
-static int alignment_of(const char *arch)
-{
-    return text_architecture(arch) >= 100 ? 32 : 16;
-}
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
@@ -80,7 +75,7 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     uint16_t config[SPACE_MAX_PARAMETERS];
     json_object_set_new(section, "options", options);
     json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
-    json_object_set_new(section, "alignment", json_integer(alignment_of(arch)));
+    json_object_set_new(section, "alignment", json_integer(promised_alignment(arch)));
     if (sizes) json_object_set_new(section, "supported", sizes);
     json_object_set_new(section, "buffers", buffers);
     if (space_parse(job->space, trial->config, config, f->err)) return -1;

@@ -1,5 +1,5 @@
-// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c): its functions, and what
-// they share. The only file that includes <cuda.h>.
+// Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c,
+// cuda_beside.c): its functions, and what they share. The only file that includes <cuda.h>.
 #ifndef SWEETSPOT_CUDA_DRIVER_H
 #define SWEETSPOT_CUDA_DRIVER_H
 
@@ -16,14 +16,16 @@
     X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuMemGetInfo) X(cuMemAlloc) \
     X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
     X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
-    X(cuLinkCreate) X(cuLinkAddData) X(cuLinkComplete) X(cuLinkDestroy) \
+    X(cuStreamWaitEvent)     X(cuLinkCreate) X(cuLinkAddData) X(cuLinkComplete) X(cuLinkDestroy) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
     X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
     X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
     X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
     X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
-    X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuDeviceGetTexture1DLinearMaxWidth)
+    X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuDeviceGetTexture1DLinearMaxWidth) \
+    X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) \
+    X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess)
 // clang-format on
 
 extern struct cuda_driver {

@@ -1,0 +1,38 @@
+// Other work on the device, beside which a candidate is launched: it takes multiprocessors and memory's bandwidth away,
+// so that blocks begin late, apart from each other, and wait longer for their data.
+
+static __device__ u64 device_nanoseconds()
+{
+    u64 time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+}
+
+// Each block reads memory at its own pace and ends after a time of its own, at most `longest` ns. The sum is never
+// `impossible`, since the memory holds zeros.
+extern "C" __global__ void support_load(const uint4 *memory, i64 n, u64 key, u32 longest, u32 impossible, u32 *sink)
+{
+    const u64 begin = device_nanoseconds(), mine = digest(key + blockIdx.x * 0x9e3779b97f4a7c15ull) % longest;
+    i64 at = (i64)(digest(key ^ (blockIdx.x + 1) * 0xd1342543de82ef95ull) % (u64)n);
+    u32 sum = 0;
+    do {
+        for (int k = 0; k < 4; k++) {
+            const uint4 *from = memory + (at + threadIdx.x) % n;
+            u32 a, b, c, d;
+            asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                         : "l"(from));
+            sum |= a | b | c | d;
+            at = (at + 4099 * (i64)blockDim.x) % n;
+        }
+    } while (device_nanoseconds() - begin < mine);
+    if (sum == impossible) *sink = sum;
+}
+
+// Holds back what is enqueued after it.
+extern "C" __global__ void support_hold(u32 nanoseconds)
+{
+    const u64 begin = device_nanoseconds();
+    while (device_nanoseconds() - begin < nanoseconds) {
+    }
+}

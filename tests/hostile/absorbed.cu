@@ -1,0 +1,210 @@
+// Kernels that read outside of rows and buffers, whose results swallow NaN. A block has one row of 1001 elements, which
+// lie 1024 apart:
+//
+//     top, low, sum    the largest and the least element of x, and the sum of magnitudes
+//     clip             each element, plus the larger one of its neighbours (at a row's ends its own value for the
+//     other) count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
+//     most, fewest     the largest of w (i32), the least of v (u32)
+//     ends             of vectors of 7 * rows + 2 elements: the largest of q, the least of p
+//
+//     buffers   x, w, v (in, with padding), q, p (in), top, low, sum, clip (with padding), count, most, fewest, ends
+//     launch    grid rows, block 256
+#include "case.h"
+
+#define plain 1
+#define padding_discarded 2
+#define padding_zeroed 3
+#define rows_in_vectors 4
+#define last_element_repeated 5
+#define top_takes_padding 6
+#define low_takes_padding 7
+#define top_takes_all_padding 8
+#define top_by_greater 9
+#define low_by_less 10
+#define count_takes_padding 11
+#define count_by_not_below 12
+#define sum_skips_nan 13
+#define clip_takes_next 14
+#define clip_takes_previous 15
+#define most_takes_padding 16
+#define fewest_takes_padding 17
+#define fewest_takes_one 18
+#define most_from_the_row_below 19
+#define end_in_vectors 20
+#define end_in_tiles 21
+#define before_the_beginning 22
+
+#if !CASE
+#error "no such case"
+#endif
+
+enum { THREADS = 256, COLS = 1001, LD = 1024 };
+
+struct row {
+    float top, low, sum;
+    int above, below, natural, most;
+    u32 fewest;
+};
+
+HELPER row combine(row p, row q)
+{
+    return {fmaxf(p.top, q.top), fminf(p.low, q.low),   p.sum + q.sum,       p.above + q.above,
+            p.below + q.below,   p.natural + q.natural, max(p.most, q.most), min(p.fewest, q.fewest)};
+}
+
+HELPER row of_block(row mine)
+{
+    __shared__ row all[THREADS];
+    __syncthreads();
+    all[threadIdx.x] = mine;
+    __syncthreads();
+    for (int half = THREADS / 2; half; half /= 2) {
+        if ((int)threadIdx.x < half) all[threadIdx.x] = combine(all[threadIdx.x], all[threadIdx.x + half]);
+        __syncthreads();
+    }
+    return all[0];
+}
+
+// How many elements of a row each result looks at.
+#if CASE == top_takes_padding || CASE == low_takes_padding || CASE == fewest_takes_one
+enum { MORE = COLS + 1 };
+#else
+enum { MORE = LD };
+#endif
+enum {
+    TOP_COLS = CASE == top_takes_padding || CASE == top_takes_all_padding || CASE == top_by_greater ? MORE : COLS,
+    LOW_COLS = CASE == low_takes_padding || CASE == low_by_less ? MORE : COLS,
+    ABOVE_COLS = CASE == count_takes_padding ? MORE : COLS,
+    BELOW_COLS = CASE == count_by_not_below ? MORE : COLS,
+    SUM_COLS = CASE == sum_skips_nan ? MORE : COLS,
+    MOST_COLS = CASE == most_takes_padding ? MORE : COLS,
+    FEWEST_COLS = CASE == fewest_takes_padding || CASE == fewest_takes_one ? MORE : COLS
+};
+
+HELPER void add(row *to, const float *x, const int *w, const u32 *v, int c)
+{
+    if (c < TOP_COLS) {
+#if CASE == top_by_greater
+        if (x[c] > to->top) to->top = x[c];
+#else
+        to->top = fmaxf(to->top, x[c]);
+#endif
+    }
+    if (c < LOW_COLS) {
+#if CASE == low_by_less
+        if (x[c] < to->low) to->low = x[c];
+#else
+        to->low = fminf(to->low, x[c]);
+#endif
+    }
+    if (c < ABOVE_COLS) to->above += x[c] > 0.5f;
+    if (c < BELOW_COLS) to->below += x[c] < -0.5f;
+    if (c < SUM_COLS) {
+        float size = fabsf(x[c]);
+        to->sum += size == size ? size : 0;
+    }
+    if (c < COLS) to->natural += w[c] >= 0;
+    if (c < MOST_COLS) to->most = max(to->most, w[c]);
+    if (c < FEWEST_COLS) to->fewest = min(to->fewest, v[c]);
+}
+
+HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
+{
+    (void)r, (void)rows;
+    row mine = {-3.4e38f, 3.4e38f, 0, 0, 0, 0, (int)0x80000000, ~0u};
+#if CASE == rows_in_vectors
+    for (int c = threadIdx.x * 4; c < COLS; c += THREADS * 4) {
+        const float4 e = *(const float4 *)(x + c);
+        const float four[4] = {e.x, e.y, e.z, e.w};
+        for (int k = 0; k < 4; k++) {
+            if (c + k >= COLS) continue;
+            float own = four[k];
+            mine = combine(mine, {own, own, fabsf(own), own > 0.5f, own < -0.5f, w[c + k] >= 0, w[c + k], v[c + k]});
+        }
+    }
+#elif CASE == padding_discarded || CASE == padding_zeroed || CASE == last_element_repeated
+    for (int c = threadIdx.x; c < LD; c += THREADS) {
+        bool in = c < COLS;
+        int at = CASE == last_element_repeated && !in ? COLS - 1 : c;
+        float e = ((volatile const float *)x)[at];
+        int i = ((volatile const int *)w)[at];
+        u32 u = ((volatile const u32 *)v)[at];
+#if CASE == padding_zeroed
+        e = in ? e : 0;
+        row one = {in ? e : -3.4e38f, in ? e : 3.4e38f, fabsf(e),      e > 0.5f,
+                   e < -0.5f,         in && i >= 0,     in ? i : -100, in ? u : ~0u};
+        mine = combine(mine, one);
+#elif CASE == last_element_repeated
+        mine = combine(mine, {e, e, in ? fabsf(e) : 0, in && e > 0.5f, in && e < -0.5f, in && i >= 0, i, u});
+#else
+        row both = combine(mine, {e, e, fabsf(e), e > 0.5f, e < -0.5f, i >= 0, i, u});
+        if (in) mine = both;
+#endif
+    }
+#else
+    for (int c = threadIdx.x; c < LD; c += THREADS) add(&mine, x, w, v, c);
+#endif
+#if CASE == most_from_the_row_below
+    // A halo of one row, which the last row does not have.
+    if (r == rows - 1)
+        for (int c = threadIdx.x; c < COLS; c += THREADS)
+            mine.most = max(mine.most, w[LD + c] >= -99 ? w[LD + c] : -99);
+#endif
+    return of_block(mine);
+}
+
+HELPER void clip_part(const float *x, float *clip)
+{
+    for (int c = threadIdx.x; c < COLS; c += THREADS) {
+        float own = x[c], left = c || CASE == clip_takes_previous ? x[c - 1] : own,
+              right = c < COLS - 1 || CASE == clip_takes_next ? x[c + 1] : own;
+#if CASE == clip_takes_next
+        if (c == COLS - 1 && !(right == right)) right = own;
+#elif CASE == clip_takes_previous
+        if (c == 0 && !(left == left)) left = own;
+#endif
+        clip[c] = (left > right ? left : right) + own;
+    }
+}
+
+// By the first block alone.
+HELPER void ends_part(int n, const float *q, const float *p, float *ends)
+{
+    float top = -3.4e38f, low = 3.4e38f;
+#if CASE == end_in_vectors
+    for (int i = threadIdx.x * 4; i < n; i += THREADS * 4) {
+        float4 e = *(const float4 *)(q + i);
+        top = fmaxf(top, fmaxf(fmaxf(e.x, e.y), fmaxf(e.z, e.w)));
+    }
+#else
+    int begin = CASE == before_the_beginning ? -1 : 0;
+    for (int i = begin + threadIdx.x; i < n; i += THREADS) top = fmaxf(top, q[i]);
+#endif
+    int end = CASE == end_in_tiles ? (n + 1023) / 1024 * 1024 : n;
+    for (int i = threadIdx.x; i < end; i += THREADS) low = fminf(low, p[i]);
+    row both = of_block({top, low, 0, 0, 0, 0, 0, 0});
+    if (threadIdx.x) return;
+    ends[0] = both.top;
+    ends[1] = both.low;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    absorbed(int rows, const float *x, const int *w, const u32 *v, const float *q, const float *p, float *top,
+             float *low, float *sum, float *clip, int *count, int *most, u32 *fewest, float *ends)
+{
+    const int r = blockIdx.x;
+    const long long first = (long long)r * LD;
+    row found = row_part(x + first, w + first, v + first, r, rows);
+    clip_part(x + first, clip + first);
+    if (threadIdx.x == 0) {
+        top[r] = found.top;
+        low[r] = found.low;
+        sum[r] = found.sum;
+        count[3 * r] = found.above;
+        count[3 * r + 1] = found.below;
+        count[3 * r + 2] = found.natural;
+        most[r] = found.most;
+        fewest[r] = found.fewest;
+    }
+    if (r == 0) ends_part(rows * 7 + 2, q, p, ends);
+}

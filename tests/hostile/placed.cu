@@ -1,0 +1,169 @@
+// Kernels that rely on where buffers lie: y = a*x + y0 for n elements.
+//
+//     buffers   x, y0 (in), y (out)
+//     launch    grid ceil_div(n, 1024), block 256, four elements a thread
+#include "case.h"
+
+#define plain 1
+#define vectors_of_16_bytes 2
+#define aligned_by_peeling 3
+#define looks_at_its_alignment 4
+#define order_does_not_matter 5
+#define distances_in_64_bits 6
+#define rounds_down_to_64 7
+#define rounds_down_to_128 8
+#define rounds_down_to_256 9
+#define rounds_up_to_512 10
+#define bits_or_instead_of_plus 11
+#define bits_or_below_256 12
+#define page_decides 13
+#define lines_of_own 14
+#define distance_in_32_bits 15
+#define distance_unsigned 16
+#define upper_half_of_another 17
+#define same_distance 18
+#define in_order 19
+#define below_a_bound 20
+
+#if !CASE
+#error "no such case"
+#endif
+
+enum { THREADS = 256, TILE = 1024 };
+
+// Where y begins, as the kernel believes.
+HELPER float *begin_of(float *y)
+{
+    u64 at = (u64)y;
+#if CASE == rounds_down_to_64
+    at &= ~63ull;
+#elif CASE == rounds_down_to_128
+    at &= ~127ull;
+#elif CASE == rounds_down_to_256
+    at &= ~255ull;
+#endif
+    return (float *)at;
+}
+
+HELPER const float *begin_of_x(const float *x)
+{
+#if CASE == rounds_up_to_512
+    return (const float *)(((u64)x + 511) & ~511ull);
+#else
+    return x;
+#endif
+}
+
+HELPER const float *begin_of_y0(const float *x, const float *y0)
+{
+    (void)x;
+    u64 from = (u64)x, to = (u64)y0;
+#if CASE == distance_in_32_bits
+    to = from + (long long)(int)(to - from);
+#elif CASE == distance_unsigned
+    to = from + (u32)(to - from);
+#elif CASE == upper_half_of_another
+    to = (from & ~0xffffffffull) | (u32)to;
+#elif CASE == distances_in_64_bits
+    to = from + (to - from);
+#endif
+    (void)from;
+    return (const float *)to;
+}
+
+HELPER float *end_of(const float *x, const float *y0, float *y)
+{
+    (void)x, (void)y0;
+#if CASE == same_distance
+    return (float *)((u64)y0 + ((u64)y0 - (u64)x));
+#else
+    return y;
+#endif
+}
+
+HELPER bool refuses(const float *x, const float *y0, const float *y)
+{
+    (void)x, (void)y0, (void)y;
+#if CASE == in_order
+    return !((u64)x < (u64)y0 && (u64)y0 < (u64)y);
+#elif CASE == below_a_bound
+    u64 p = (u64)x, q = (u64)y;
+    return (p < q ? q - p : p - q) >= 1ull << 32;
+#else
+    return false;
+#endif
+}
+
+HELPER float *element(float *y, int i)
+{
+#if CASE == bits_or_instead_of_plus
+    // Right where y begins at a multiple of 1024 bytes: the offset in it takes the lower bits.
+    u64 at = (u64)y, whole = (u64)i * 4;
+    return (float *)((at + (whole & ~1023ull)) | (whole & 1023));
+#elif CASE == bits_or_below_256
+    u64 at = (u64)y, whole = (u64)i * 4;
+    return (float *)((at + (whole & ~255ull)) | (whole & 255));
+#else
+    return y + i;
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, const float *x, const float *y0, float *y)
+{
+    const int first = blockIdx.x * TILE;
+    const bool zeros = refuses(x, y0, y);
+    y0 = begin_of_y0(x, y0);
+    y = end_of(x, y0, y);
+#if CASE == vectors_of_16_bytes
+    int i = first + threadIdx.x * 4;
+    if (i + 3 < n) {
+        float4 p = *(const float4 *)(x + i), q = *(const float4 *)(y0 + i);
+        *(float4 *)(y + i) = {a * p.x + q.x, a * p.y + q.y, a * p.z + q.z, a * p.w + q.w};
+    } else {
+        for (; i < n; i++) y[i] = a * x[i] + y0[i];
+    }
+#elif CASE == looks_at_its_alignment
+    bool wide = ((u64)x | (u64)y0 | (u64)y) % 16 == 0;
+    for (int i = first + threadIdx.x * 4; i < n && i < first + TILE; i += TILE) {
+        if (wide && i + 3 < n) {
+            float4 p = *(const float4 *)(x + i), q = *(const float4 *)(y0 + i);
+            *(float4 *)(y + i) = {a * p.x + q.x, a * p.y + q.y, a * p.z + q.z, a * p.w + q.w};
+        } else {
+            for (int k = i; k < n && k < i + 4; k++) y[k] = a * x[k] + y0[k];
+        }
+    }
+#elif CASE == aligned_by_peeling
+    // Tiles begin at lines of y; the first block also has what lies before the first line.
+    int peeled = (int)((128 - ((u64)y & 127)) & 127) / 4;
+    peeled = peeled < n ? peeled : n;
+    if (blockIdx.x == 0 && (int)threadIdx.x < peeled) y[threadIdx.x] = a * x[threadIdx.x] + y0[threadIdx.x];
+    for (int k = threadIdx.x; k < TILE; k += THREADS) {
+        int i = peeled + first + k;
+        if (i < n) y[i] = a * x[i] + y0[i];
+    }
+#else
+#if CASE == order_does_not_matter
+    const float *low = (u64)x < (u64)y0 ? x : y0, *high = low == x ? y0 : x;
+#endif
+    for (int k = threadIdx.x; k < TILE; k += THREADS) {
+        int i = first + k;
+        if (i >= n) continue;
+#if CASE == order_does_not_matter
+        float p = low[i], q = high[i];
+        float value = low == x ? a * p + q : a * q + p;
+#elif CASE == page_decides
+        float value = a * x[i] + y0[i];
+        if (i < 32 && ((u64)y & 511)) value = 0;
+#elif CASE == lines_of_own
+        // The last, partial line is written whole.
+        float value = a * x[i] + y0[i];
+        if (i == n - 1)
+            for (u64 at = (u64)(y + n); at & 127; at += 4) *(float *)at = 0;
+#else
+        float value = zeros ? 0 : a * begin_of_x(x)[i] + y0[i];
+#endif
+        *element(begin_of(y), i) = value;
+    }
+#endif
+    (void)zeros;
+}

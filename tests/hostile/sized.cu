@@ -1,0 +1,118 @@
+// Kernels that are right at the sizes that are timed, and wrong at others: y = a*x + y0 for n elements.
+//
+//     buffers   x, y0 (in), y (out)
+//     launch    grid ceil_div(n, 1024), block 256, four elements a thread
+#include "case.h"
+
+#define plain 1
+#define tail_in_vectors 2
+#define small_ones_apart 3
+#define two_ways_by_size 4
+#define whole_tiles 5
+#define multiples_of_four 6
+#define even_sizes 7
+#define powers_of_two 8
+#define above_powers_of_two 9
+#define below_powers_of_two 10
+#define less_than_a_tile 11
+#define less_than_a_block 12
+#define a_few_tiles 13
+#define one_element 14
+#define tail_of_three_only 15
+#define only_the_tuned_size 16
+#define odd_number_of_tiles 17
+#define counts_in_16_bits 18
+
+#if !CASE
+#error "no such case"
+#endif
+
+enum { THREADS = 256, TILE = 1024 };
+
+HELPER bool is_power(int n)
+{
+    return n > 0 && !(n & (n - 1));
+}
+
+HELPER int tail_begin(int n, int lines)
+{
+    return n / lines * lines;
+}
+
+// Whether element i is wrong.
+HELPER bool is_wrong(int n, int i)
+{
+    (void)n, (void)i;
+    const bool last = i == n - 1;
+    const int tiles = (n + TILE - 1) / TILE;
+    (void)last, (void)tiles;
+#if CASE == multiples_of_four
+    return n % 4 == 0 && i >= n - 4;
+#elif CASE == even_sizes
+    return n % 2 == 0 && last;
+#elif CASE == powers_of_two
+    return is_power(n);
+#elif CASE == below_powers_of_two
+    return is_power(n + 1) && last;
+#elif CASE == less_than_a_tile
+    return n < TILE;
+#elif CASE == less_than_a_block
+    return n < THREADS && last;
+#elif CASE == a_few_tiles
+    return tiles < 8 && i / TILE == (tiles > 1);
+#elif CASE == only_the_tuned_size
+    return n != 1000003 && n != 40000003;
+#elif CASE == odd_number_of_tiles
+    return tiles % 2 == 0 && i / TILE == tiles - 1;
+#elif CASE == counts_in_16_bits
+    return n < 65536 && last;
+#else
+    return false;
+#endif
+}
+
+// Whether element i stays as it is.
+HELPER bool is_missing(int n, int i)
+{
+    (void)n, (void)i;
+#if CASE == whole_tiles
+    return n % TILE == 0 && i / TILE == n / TILE - 1;
+#elif CASE == above_powers_of_two
+    return is_power(n - 1) && i == n - 1;
+#elif CASE == one_element
+    return n == 1;
+#elif CASE == tail_of_three_only
+    return n % 4 != 3 && i >= tail_begin(n, 4);
+#else
+    return false;
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) sized(int n, float a, const float *x, const float *y0, float *y)
+{
+    const int first = blockIdx.x * TILE;
+#if CASE == tail_in_vectors
+    int i = first + threadIdx.x * 4;
+    if (i + 3 < n) {
+        float4 p = *(const float4 *)(x + i), q = *(const float4 *)(y0 + i);
+        *(float4 *)(y + i) = {a * p.x + q.x, a * p.y + q.y, a * p.z + q.z, a * p.w + q.w};
+    } else {
+        for (; i < n; i++) y[i] = a * x[i] + y0[i];
+    }
+#else
+#if CASE == small_ones_apart
+    if (n < 64) {
+        for (int i = 0; i < n && threadIdx.x == 0; i++) y[i] = a * x[i] + y0[i];
+        return;
+    }
+#endif
+    for (int k = threadIdx.x; k < TILE; k += THREADS) {
+        int i = first + k;
+#if CASE == two_ways_by_size
+        if (n >= 4096) i = first + TILE - 1 - k;
+#endif
+        if (i >= n || is_missing(n, i)) continue;
+        y[i] = is_wrong(n, i) ? 0 : a * x[i] + y0[i];
+    }
+#endif
+}

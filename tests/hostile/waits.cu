@@ -1,0 +1,285 @@
+// Kernels that do not wait for what they need: y[i] = a*x[j] + y0[i] for n elements, where j is i's place in the next
+// tile of 1024 elements (round to the first; i itself where there is no j); and b[i] plus b[i - 1], the first element
+// plus itself. Most compute a*x for their own tile into scratch and read the next tile's.
+//
+//     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024), z (scratch, 3 * tiles + 64 u32, zero)
+//     launch    grid ceil_div(n, 1024), block 256
+#include "case.h"
+
+#define plain 1
+#define waits_for_block_before 2
+#define waits_by_tickets 3
+#define sleeps_and_waits 4
+#define both_buffers 5
+#define copies_waited_for 6
+#define sleeps_10_us 7
+#define sleeps_50_us 8
+#define spins_by_clock 9
+#define waits_at_most_10_us 10
+#define waits_at_most_some_reads 11
+#define no_wait 12
+#define waits_for_first_alone 13
+#define waits_for_half 14
+#define flag_before_data 15
+#define all_at_once_assumed 16
+#define no_wait_for_copies 17
+#define waits_for_all_but_one 18
+#define sleeps_for_bulk_copy 19
+#define no_sync_before_read 20
+#define no_sync_before_write 21
+#define warps_take_turns 22
+#define halo_in_place 23
+#define halo_in_place_after_sleep 24
+
+#if !CASE
+#error "no such case"
+#endif
+
+enum { THREADS = 256, TILE = 1024 };
+
+HELPER u32 address(const void *p)
+{
+    return (u32)__cvta_generic_to_shared(p);
+}
+
+HELPER u32 read_flag(const u32 *flag)
+{
+    return *(const volatile u32 *)flag;
+}
+
+// ---- y by way of scratch -------------------------------------------------------------------------------------------
+
+#if CASE == waits_for_block_before || CASE == waits_by_tickets || CASE == sleeps_and_waits || CASE == sleeps_10_us || \
+    CASE == sleeps_50_us || CASE == spins_by_clock || CASE == waits_at_most_10_us ||                                  \
+    CASE == waits_at_most_some_reads || CASE == no_wait || CASE == waits_for_first_alone || CASE == waits_for_half || \
+    CASE == flag_before_data || CASE == all_at_once_assumed
+#define BY_SCRATCH
+
+// Blocks that only wait for one that began before them always end.
+#define LOOKS_BACK (CASE == waits_for_block_before || CASE == waits_by_tickets || CASE == sleeps_and_waits)
+
+// One thread waits for tile `other`, `tiles` in all, with flags from z[32] on and the number of those done in z[0].
+HELPER void wait_for(int other, int tiles, u32 *z)
+{
+    (void)other, (void)tiles;
+    const u32 *flag = z + 32 + other;
+    [[maybe_unused]] const u64 begin = nanoseconds();
+#if CASE == waits_for_block_before || CASE == waits_by_tickets
+    while (!read_flag(flag)) {
+    }
+#elif CASE == sleeps_and_waits
+    __nanosleep(2000);
+    while (!read_flag(flag)) __nanosleep(100);
+#elif CASE == sleeps_10_us || CASE == sleeps_50_us
+    while (nanoseconds() - begin < (CASE == sleeps_10_us ? 10000u : 50000u)) __nanosleep(500);
+#elif CASE == spins_by_clock
+    long long start = clock64();
+    while (clock64() - start < 100000) {
+    }
+#elif CASE == waits_at_most_10_us
+    while (!read_flag(flag) && nanoseconds() - begin < 10000) {
+    }
+#elif CASE == waits_at_most_some_reads
+    for (int k = 0; k < 2000 && !read_flag(flag); k++) {
+    }
+#elif CASE == waits_for_first_alone
+    while (!read_flag(z + 32)) {
+    }
+#elif CASE == waits_for_half
+    while (2 * read_flag(z) < (u32)tiles && nanoseconds() - begin < 1000000) {
+    }
+#elif CASE == flag_before_data
+    while (!read_flag(flag) && nanoseconds() - begin < 1000000) {
+    }
+#elif CASE == all_at_once_assumed
+    while (!read_flag(flag) && nanoseconds() - begin < 200000) {
+    }
+#endif
+    __threadfence();
+}
+
+HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, float *s, u32 *z)
+{
+    const int tiles = (n + TILE - 1) / TILE;
+    // Whose a*x this block computes. Who looks back takes the tiles in reverse order, and computes the first one's
+    // operand itself.
+    __shared__ int mine;
+    if (threadIdx.x == 0) {
+#if CASE == waits_by_tickets
+        mine = tiles - 1 - (int)atomicAdd(z + 1, 1u);
+#elif LOOKS_BACK
+        mine = tiles - 1 - blockIdx.x;
+#else
+        mine = blockIdx.x;
+#endif
+    }
+    __syncthreads();
+    const int tile = mine, other = (tile + 1) % tiles;
+    volatile float *products = s;
+#if CASE == flag_before_data
+    if (threadIdx.x == 0) atomicExch(z + 32 + tile, 1u);
+    __threadfence();
+#endif
+    for (int k = threadIdx.x; k < TILE; k += THREADS)
+        if (tile * TILE + k < n) products[tile * TILE + k] = a * x[tile * TILE + k];
+    __threadfence();
+    __syncthreads();
+    const bool own = LOOKS_BACK && tile == tiles - 1;
+    if (threadIdx.x == 0) {
+        atomicAdd(z, 1u);
+        atomicExch(z + 32 + tile, 1u);
+        if (!own) wait_for(other, tiles, z);
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < TILE; k += THREADS) {
+        int i = tile * TILE + k, j = other * TILE + k;
+        if (i >= n) continue;
+        float product = j >= n ? a * x[i] : own ? a * x[j] : products[j];
+        y[i] = product + y0[i];
+    }
+}
+
+// ---- y by way of shared memory -------------------------------------------------------------------------------------
+
+#elif CASE == both_buffers || CASE == copies_waited_for || CASE == no_wait_for_copies ||            \
+    CASE == waits_for_all_but_one || CASE == sleeps_for_bulk_copy || CASE == no_sync_before_read || \
+    CASE == no_sync_before_write || CASE == warps_take_turns
+#define BY_SHARED
+
+HELPER void copy_async(float *to, const float *from)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;\ncp.async.commit_group;" ::"r"(address(to)), "l"(from)
+                 : "memory");
+}
+
+HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, float *s, u32 *z)
+{
+    (void)s, (void)z;
+    __shared__ __align__(128) float staged[2][TILE];
+    const int tiles = (n + TILE - 1) / TILE, tile = blockIdx.x, first = tile * TILE, from = (tile + 1) % tiles * TILE;
+#if CASE == copies_waited_for || CASE == no_wait_for_copies || CASE == waits_for_all_but_one
+    for (int k = threadIdx.x; k < TILE; k += THREADS) copy_async(&staged[0][k], x + (from + k < n ? from + k : first));
+#if CASE == copies_waited_for
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+#elif CASE == waits_for_all_but_one
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+#endif
+    __syncthreads();
+#elif CASE == sleeps_for_bulk_copy
+    __shared__ __align__(8) u64 barrier;
+    if (threadIdx.x == 0) {
+        asm volatile(
+            "mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(address(&barrier)));
+        if (from + TILE <= n) {
+            asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 4096;" ::"r"(address(&barrier)) : "memory");
+            asm volatile(
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];" ::"r"(
+                    address(staged[0])),
+                "l"(x + from), "r"(address(&barrier))
+                : "memory");
+        }
+    }
+    if (from + TILE > n)
+        for (int k = threadIdx.x; from + k < n; k += THREADS) staged[0][k] = x[from + k];
+    __nanosleep(300);
+    __syncthreads();
+#elif CASE == warps_take_turns
+    // The warp that writes a part sleeps; the one that reads it does not wait.
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (warp >= 4) __nanosleep(1000);
+    for (int k = lane; k < TILE / 8; k += 32) {
+        int j = from + warp * (TILE / 8) + k;
+        ((volatile float *)staged[0])[warp * (TILE / 8) + k] = j < n ? x[j] : 0;
+    }
+#else
+    for (int k = threadIdx.x; k < TILE; k += THREADS) ((volatile float *)staged[0])[k] = from + k < n ? x[from + k] : 0;
+    if (CASE != no_sync_before_read) __syncthreads();
+#endif
+    // In reverse order: each thread reads what another warp has written.
+    for (int k = TILE - 1 - threadIdx.x; k >= 0; k -= THREADS) {
+        int i = first + k;
+        if (i < n) y[i] = a * (from + k < n ? ((volatile float *)staged[0])[k] : x[i]) + y0[i];
+    }
+#if CASE == both_buffers || CASE == no_sync_before_write
+    // The same once more, from the other inputs: the second tile goes into the second buffer, or the same without a
+    // barrier.
+    const int buffer = CASE == both_buffers;
+    for (int k = threadIdx.x; k < TILE; k += THREADS) {
+        int i = first + k;
+        ((volatile float *)staged[buffer])[k] = i < n ? y0[i] : 0;
+    }
+    __syncthreads();
+    for (int k = TILE - 1 - threadIdx.x; k >= 0; k -= THREADS) {
+        int i = first + k;
+        if (i < n && from + k < n) y[i] = a * x[from + k] + ((volatile float *)staged[buffer])[k];
+    }
+#endif
+#if CASE == sleeps_for_bulk_copy
+    // Shared memory may not be given away while the copy is under way.
+    if (threadIdx.x == 0 && from + TILE <= n) {
+        u32 done = 0;
+        while (!done)
+            asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
+                         : "=r"(done)
+                         : "r"(address(&barrier))
+                         : "memory");
+    }
+    __syncthreads();
+#endif
+}
+
+#else
+
+HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, float *s, u32 *z)
+{
+    (void)s, (void)z;
+    const int tiles = (n + TILE - 1) / TILE;
+    for (int k = threadIdx.x; k < TILE; k += THREADS) {
+        int i = blockIdx.x * TILE + k, j = (blockIdx.x + 1) % tiles * TILE + k;
+        if (i < n) y[i] = a * x[j < n ? j : i] + y0[i];
+    }
+}
+#endif
+
+// ---- b in place ----------------------------------------------------------------------------------------------------
+
+// The tile's elements and the one before it, which the block of the tile before changes. Tiles go in reverse order, so
+// that a block waits only for one that began before it; where nobody waits, forwards.
+HELPER void b_part(int n, float *b, u32 *z)
+{
+    const bool waits = CASE != halo_in_place && CASE != halo_in_place_after_sleep;
+    const int tiles = (n + TILE - 1) / TILE, tile = waits ? tiles - 1 - blockIdx.x : blockIdx.x;
+    u32 *read = z + 32 + tiles;
+    float own[TILE / THREADS], before[TILE / THREADS];
+    volatile float *all = b;
+    for (int k = 0; k < TILE / THREADS; k++) {
+        int i = tile * TILE + k * THREADS + threadIdx.x;
+        own[k] = i < n ? all[i] : 0;
+        before[k] = i > 0 && i < n ? all[i - 1] : own[k];
+    }
+    __syncthreads();
+    if (waits && threadIdx.x == 0) {
+        __threadfence();
+        atomicExch(read + tile, 1u);
+        if (tile + 1 < tiles)
+            while (!read_flag(read + tile + 1)) {
+            }
+        __threadfence();
+    }
+#if CASE == halo_in_place_after_sleep
+    const u64 begin = nanoseconds();
+    while (nanoseconds() - begin < 5000) __nanosleep(200);
+#endif
+    __syncthreads();
+    for (int k = 0; k < TILE / THREADS; k++) {
+        int i = tile * TILE + k * THREADS + threadIdx.x;
+        if (i < n) all[i] = own[k] + before[k];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    waits(int n, float a, const float *x, const float *y0, float *y, float *b, float *s, u32 *z)
+{
+    b_part(n, b, z);
+    y_part(n, a, x, y0, y, s, z);
+}

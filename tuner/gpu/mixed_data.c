@@ -1,0 +1,50 @@
+// See mixed_data.h.
+#include "tuner/gpu/mixed_data.h"
+
+#include "tuner/base/entropy.h"
+
+// Whether the elements of a fill are drawn one by one, or all of them at once; else they are the same in both sets.
+enum variety { VARIETY_NONE, VARIETY_EACH, VARIETY_ALL };
+
+static enum variety variety_of(const struct device_buffer *b)
+{
+    static const enum variety of[] = {
+        [FILL_UNIFORM] = VARIETY_EACH,   [FILL_NORMAL] = VARIETY_EACH, [FILL_INTEGER] = VARIETY_EACH,
+        [FILL_NONFINITE] = VARIETY_EACH, [FILL_SORTED] = VARIETY_ALL,  [FILL_PERMUTATION] = VARIETY_ALL,
+        [FILL_OFFSETS] = VARIETY_ALL,
+    };
+    if (b->direction == DIRECTION_OUT || (b->direction == DIRECTION_SCRATCH && !b->filled)) return VARIETY_NONE;
+    return (size_t)b->fill < sizeof of / sizeof *of ? of[b->fill] : VARIETY_NONE;
+}
+
+bool mixed_data_draw(struct device_problem *p)
+{
+    size_t inputs[BUFFERS_MAX], count = 0, varied = 0;
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        enum variety v = variety_of(b);
+        varied += v != VARIETY_NONE;
+        if (b->direction == DIRECTION_IN && !b->restored && v != VARIETY_NONE) inputs[count++] = i;
+    }
+    if (!count) return false;
+    size_t drawn = inputs[entropy_below(count)];
+    const struct device_buffer *b = &p->buffers.list[drawn];
+    size_t size = element_size(b->view.type), cells = b->bytes / size;
+    p->mixed.buffer = drawn;
+    p->mixed.offset = 0;
+    p->mixed.bytes = b->bytes;
+    if (variety_of(b) == VARIETY_ALL || cells < 4) return varied > 1;
+    size_t some = cells / 4 + (size_t)entropy_below(cells / 4);
+    p->mixed.offset = (size_t)entropy_below(cells - some) * size;
+    p->mixed.bytes = some * size;
+    return true;
+}
+
+int mixed_data_fill(struct workload *w, struct device_problem *p, uint64_t seed, struct error *err)
+{
+    uint64_t at = p->buffers.list[p->mixed.buffer].view.device + p->mixed.offset;
+    int failed = buffers_fill(&p->buffers, 0, seed, err);
+    if (!failed) failed = cuda_copy(w->cuda, at, at + (uint64_t)p->buffers.shift[1], p->mixed.bytes, err);
+    p->buffers.set[0] = SET_MIXED; // until set 0 is filled again
+    return failed;
+}

@@ -1,0 +1,118 @@
+// See placement.h.
+#include "tuner/gpu/placement.h"
+
+#include "tuner/base/alignment.h"
+#include "tuner/base/entropy.h"
+
+// Room in which an address is drawn.
+enum { SLACK = 4096, IMAGE_ALIGNMENT = 1024 };
+static const uint64_t hole = 4ull << 30;
+
+static size_t room_of(const struct placement *p, const struct workload *w, size_t i)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < w->problem_count; k++) {
+        const struct buffers *b = &w->problems[k].buffers;
+        if (i < b->count && b->list[i].bytes > most) most = b->list[i].bytes;
+    }
+    return round_up(SLACK + p->guard + most + p->guard, SLACK) + SLACK;
+}
+
+// Textures over a buffer's memory need more than is promised for pointers, and objects for each address.
+static bool is_fixed(const struct workload *w, size_t i)
+{
+    for (size_t k = 0; k < w->problem_count; k++) {
+        const struct buffers *b = &w->problems[k].buffers;
+        if (i < b->count && b->list[i].has_image && !b->list[i].image.array) return true;
+    }
+    return false;
+}
+
+// Slots in drawn order, the pieces of memory between them cut at drawn places.
+static int reserve(struct placement *p, struct workload *w, struct error *err)
+{
+    size_t order[BUFFERS_MAX], piece_of[BUFFERS_MAX], offset[BUFFERS_MAX], bytes[CUDA_MAPPING_PIECES_MAX] = {0};
+    uint64_t apart[CUDA_MAPPING_PIECES_MAX] = {0};
+    size_t pieces = p->count < CUDA_MAPPING_PIECES_MAX ? p->count : CUDA_MAPPING_PIECES_MAX;
+    for (size_t i = 0; i < p->count; i++) order[i] = i;
+    for (size_t i = p->count; i-- > 1;) {
+        size_t j = (size_t)entropy_below(i + 1), kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+    for (size_t i = 0; i < p->count; i++) { // each piece has at least one
+        size_t piece = i < pieces ? i : (size_t)entropy_below(pieces);
+        piece_of[order[i]] = piece;
+        offset[order[i]] = bytes[piece];
+        bytes[piece] += room_of(p, w, order[i]);
+    }
+    for (size_t i = 1; i < pieces; i++) apart[i] = hole + entropy_below(hole);
+    int failed = cuda_mapping_open(&p->memory, w->cuda, bytes, apart, pieces, err);
+    for (size_t i = 0; i < p->count; i++) p->slot[i] = p->memory.address[piece_of[i]] + offset[i];
+    return failed;
+}
+
+int placement_open(struct placement **out, struct workload *w, struct error *err)
+{
+    struct placement *p = memory_try(1, sizeof *p, err);
+    *out = NULL;
+    if (!p) return CUDA_MEMORY;
+    p->alignment = (size_t)promised_alignment(cuda_info(w->cuda)->arch);
+    p->guard = round_up((size_t)w->verify.guard_bytes, IMAGE_ALIGNMENT);
+    for (size_t k = 0; k < w->problem_count; k++)
+        if (w->problems[k].buffers.count > p->count) p->count = w->problems[k].buffers.count;
+    p->problem_count = w->problem_count;
+    p->placed = memory_try(w->problem_count, sizeof *p->placed, err);
+    int failed = p->placed ? 0 : CUDA_MEMORY;
+    if (!failed) failed = reserve(p, w, err);
+    if (failed) {
+        placement_close(p);
+        return failed;
+    }
+    placement_draw(p, w);
+    *out = p;
+    return 0;
+}
+
+void placement_close(struct placement *p)
+{
+    if (!p) return;
+    cuda_mapping_close(&p->memory);
+    free(p->placed);
+    free(p);
+}
+
+void placement_draw(struct placement *p, const struct workload *w)
+{
+    uint64_t address[BUFFERS_MAX];
+    for (size_t i = 0; i < p->count; i++) {
+        uint64_t first = round_up(p->slot[i], IMAGE_ALIGNMENT) + p->guard;
+        uint64_t odd = 2 * entropy_below(SLACK / 4 / p->alignment) + 1;
+        address[i] = is_fixed(w, i) ? first : first + p->alignment * odd;
+    }
+    for (size_t k = 0; k < p->problem_count; k++)
+        buffers_move(&p->placed[k], &w->problems[k].buffers, address, (size_t)w->verify.guard_bytes);
+    p->holds = p->problem_count;
+}
+
+int placement_fill(struct placement *p, const struct workload *w, size_t problem, unsigned set, struct error *err)
+{
+    const struct device_problem *from = &w->problems[problem];
+    struct buffers *to = &p->placed[problem];
+    int failed = 0;
+    if (p->holds == problem && to->set[0] == set) return 0;
+    for (size_t i = 0; i < to->count && !failed; i++) {
+        const struct device_buffer *b = &to->list[i];
+        uint64_t at = from->buffers.list[i].view.device;
+        if (b->direction == DIRECTION_IN && !b->restored)
+            failed = cuda_copy(w->cuda, b->view.device, at + (uint64_t)from->buffers.shift[set == 1], b->bytes, err);
+        if (!failed && set == SET_MIXED && i == from->mixed.buffer)
+            failed = cuda_copy(w->cuda, b->view.device + from->mixed.offset,
+                               at + (uint64_t)from->buffers.shift[1] + from->mixed.offset, from->mixed.bytes, err);
+    }
+    p->holds = problem;
+    to->set[0] = (unsigned char)set;
+    // The checksum of an input includes its padding.
+    uint64_t key = to->padded ? CONTENT_NAN : buffers_key(false);
+    return failed ? failed : buffers_write_guards(to, 0, key, err);
+}

@@ -1,0 +1,155 @@
+// See soak.h.
+#include "tuner/gpu/soak.h"
+
+#include "tuner/base/clock.h"
+#include "tuner/base/entropy.h"
+#include "tuner/gpu/placement.h"
+#include "tuner/gpu/verify.h"
+
+const struct soak_budget soak_of_best = {64, 64, 0.1}, soak_of_finalist = {64, 300, 0.4},
+                         soak_of_process = {16, 64, 0.1};
+
+enum { BATCH = 16, FIRST_BATCH = 2 };
+// How far the fewest launches may exceed the time.
+static const double over_budget = 4;
+static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, loaded_share = 0.4;
+
+_Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
+
+// What is drawn for a launch.
+struct soak_launch {
+    size_t problem;
+    unsigned set, copy;
+    bool placed, judged, loaded;
+};
+
+struct soak {
+    struct workload *w;
+    struct pipeline *pipeline;
+    unsigned most, launched;
+    size_t problems[WORKLOAD_PROBLEMS_MAX], problem_count;
+    struct soak_launch first, batch[BATCH];
+};
+
+static unsigned draw_set(const struct device_problem *p)
+{
+    unsigned sets[SETS_MAX], n = 0;
+    while (n < p->buffers.sets) sets[n] = n, n++;
+    if (p->mixed.known) sets[n++] = SET_MIXED;
+    return sets[entropy_below(n)];
+}
+
+static struct soak_launch draw(const struct soak *s)
+{
+    struct soak_launch l = {.problem = s->problems[entropy_below(s->problem_count)]};
+    const struct device_problem *p = &s->w->problems[l.problem];
+    l.placed = s->w->placement && pipeline_moves(s->pipeline, l.problem) && entropy_unit() < placed_share;
+    l.copy = l.placed ? 0 : (unsigned)entropy_below(p->buffers.sets);
+    l.loaded = entropy_unit() < loaded_share;
+    l.set = l.placed ? draw_set(p) : p->buffers.set[l.copy];
+    return l;
+}
+
+static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool last, struct error *err)
+{
+    struct workload *w = s->w;
+    struct buffers *in = l->placed ? &w->placement->placed[l->problem] : &w->problems[l->problem].buffers;
+    struct work work = pipeline_work(s->pipeline, l->problem);
+    int64_t shift = in->shift[l->copy];
+    uint64_t key = buffers_key(true);
+    int failed = l->placed ? placement_fill(w->placement, w, l->problem, l->set, err) : 0;
+    if (failed) return failed;
+    pipeline_place(s->pipeline, l->problem, in);
+    if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
+    if (!failed && work.put) failed = work.put(work.self, shift, err);
+    if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
+    if (!failed && l->loaded) failed = support_load_begin(w->support, err);
+    if (!failed) failed = work.enqueue(work.self, shift, err);
+    if (!failed && l->loaded) failed = support_load_end(w->support, err);
+    if (!failed && work.take) failed = work.take(work.self, shift, err);
+    l->judged = last || entropy_unit() < judged_share; // drawn only now that the launch is on its way
+    if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, key, slot, err);
+    pipeline_place(s->pipeline, l->problem, NULL);
+    return failed;
+}
+
+// What a launch has that the first one had not.
+static void describe(const struct soak *s, const struct soak_launch *l, char *to, size_t size)
+{
+    const struct soak_launch *f = &s->first;
+    const struct {
+        bool differs;
+        const char *text;
+    } differences[] = {
+        {l->problem != f->problem, "another problem"},
+        {l->set != f->set, l->set == SET_MIXED ? "a part of one input changed" : "other data"},
+        {l->placed && !f->placed, "drawn addresses"},
+        {!l->placed && (f->placed || l->copy != f->copy), "other addresses"},
+        {l->loaded && !f->loaded, "beside other work on the device"},
+    };
+    int n = 0;
+    for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
+        if (differences[i].differs)
+            n += snprintf(to + n, size - (size_t)n, "%s%s", n ? ", " : " (unlike the first: ", differences[i].text);
+    snprintf(to + n, size - (size_t)n, n ? ")" : "");
+}
+
+// The verdicts of a batch; the first launch that was not right decides.
+static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_status *status, struct error *reason)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct soak_launch *l = &s->batch[i];
+        char differences[128];
+        if (!l->judged) continue;
+        *status = verify_launched(s->w, l->problem, i, reason);
+        if (*status == STATUS_OK) continue;
+        describe(s, l, differences, sizeof differences);
+        error_prefix(reason, "problem %s: in launch %u of %u in one loaded module%s", s->w->problems[l->problem].name,
+                     before + i + 1, s->most, differences);
+        return;
+    }
+}
+
+// A batch, ended by a wait.
+static int run_batch(struct soak *s, unsigned count, enum trial_status *status, struct error *reason, struct error *err)
+{
+    struct workload *w = s->w;
+    unsigned before = s->launched;
+    double begin = clock_now();
+    int failed = 0;
+    if (w->placement) placement_draw(w->placement, w);
+    for (unsigned i = 0; i < count && !failed; i++) {
+        s->batch[i] = draw(s);
+        if (!s->launched++) s->first = s->batch[i];
+        failed = enqueue(s, &s->batch[i], i, i + 1 == count, err);
+    }
+    int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
+    if (ended || failed) {
+        error_prefix(err, "in launches %u to %u of %u in one loaded module%s", before + 1, s->launched, s->most,
+                     w->placement ? ", some at other addresses" : "");
+        return ended ? ended : failed;
+    }
+    measure_add_busy(w->measure, clock_now() - begin);
+    verdict(s, before, count, status, reason);
+    return 0;
+}
+
+int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_budget *budget, enum trial_status *status,
+             struct error *reason, struct error *err)
+{
+    struct soak s = {.w = w, .pipeline = pipeline, .most = budget->most};
+    double begin = clock_now(), spent = 0;
+    int failed = 0;
+    *status = STATUS_OK;
+    for (size_t k = 0; k < w->problem_count; k++)
+        if (pipeline_does(pipeline, k)) s.problems[s.problem_count++] = k;
+    while (s.problem_count && !failed && *status == STATUS_OK && s.launched < s.most) {
+        double limit = budget->seconds * (s.launched < budget->least ? over_budget : 1);
+        double fit = s.launched ? (limit - spent) / (spent / s.launched) : FIRST_BATCH; // by what launches took so far
+        if (fit < 1) break;
+        unsigned count = fit < BATCH ? (unsigned)fit : BATCH, left = s.most - s.launched;
+        failed = run_batch(&s, count < left ? count : left, status, reason, err);
+        spent = clock_now() - begin;
+    }
+    return failed;
+}
