@@ -147,7 +147,7 @@ static int launch_typed(struct support *s, enum kernel_name name, enum element t
 static int launch_plain(struct support *s, int name, unsigned x, unsigned y, unsigned block, void **args,
                         struct error *err)
 {
-    int result = find(s, &s->plain[GUARDS], plain_names[GUARDS], NULL, err);
+    int result = find(s, &s->plain[name], plain_names[name], NULL, err);
     return result ? result : launch(s, s->plain[name], x, y, block, args, err);
 }
 
