@@ -56,7 +56,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     struct buffers *in = l->placed ? &w->placement->placed[l->problem] : &w->problems[l->problem].buffers;
     struct work work = pipeline_work(s->pipeline, l->problem);
     int64_t shift = in->shift[l->copy];
-    uint64_t key = buffers_key(true);
+    uint64_t key = buffers_key(BUFFERS_LEAVE);
     int failed = l->placed ? placement_fill(w->placement, w, l->problem, l->set, err) : 0;
     if (failed) return failed;
     pipeline_place(s->pipeline, l->problem, in);
