@@ -99,7 +99,7 @@ static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_
 {
     for (unsigned i = 0; i < count; i++) {
         const struct soak_launch *l = &s->batch[i];
-        char differences[128];
+        char differences[192];
         if (!l->judged) continue;
         *status = verify_launched(s->w, l->problem, i, reason);
         if (*status == STATUS_OK) continue;
