@@ -43,9 +43,8 @@ struct device_buffer {
     size_t bytes;       // of all rows with their padding
     uint64_t origin[2]; // by set of data, for what begins with contents and is written: a pristine copy; else 0
     uint64_t content;   // of inputs: a checksum of what the set that was filled last holds
-    uint64_t
-        near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected, as support_near() makes them
-    uint64_t checksum[3];         // by set, under the workload's present key: of inputs as filled, or of origins
+    uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected (support_near)
+    uint64_t checksum[3];              // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
 struct buffers {
