@@ -28,8 +28,8 @@ struct finding {
 };
 static_assert(sizeof(finding) == 13 * 8, "tuner/gpu/support.h has the same struct");
 
-// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of the buffer, whose
-// data begins at `data`.
+// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of the buffer,
+// whose data begins at `data`.
 struct region {
     u64 address, rows, bytes, pitch, offset, buffer, data;
     element_format format;
@@ -128,8 +128,8 @@ struct copies {
     i64 shift[COPIES];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). Where contents are promised it gets
-// what lies at its origin, at the same distances, or a constant.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). Where contents are promised it
+// gets what lies at its origin, at the same distances, or a constant.
 struct restored {
     u64 address, rows, bytes, pitch, origin[2];
     content held;
@@ -210,8 +210,7 @@ extern "C" __global__ void support_guards(const __grid_constant__ guarded region
     i64 shift = in.shift[blockIdx.z] & ~1023ll;
     u64 n = r.rows * r.bytes, stride = (u64)gridDim.x * blockDim.x;
     const content held = {0, 0, r.format, {0, 0, 0, 0}};
-    const content_maker made =
-        content_begin(held, contents.key[blockIdx.z] + r.buffer, contents.kind[blockIdx.z]);
+    const content_maker made = content_begin(held, contents.key[blockIdx.z] + r.buffer, contents.kind[blockIdx.z]);
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
         u64 row = r.rows == 1 ? 0 : i / r.bytes;
         u64 at = row * r.pitch + (i - row * r.bytes);
@@ -308,8 +307,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                 if (signs && x == 0 && want == 0)
                     good = __double_as_longlong(x) == __double_as_longlong(want);
                 if (!(size <= 1.7976931348623157e308)) {
-                    good = (x == want || (x != x && want != want)) &&
-                           !(before.kind == CONTENT_NAN && raw(at) == held(at));
+                    good =
+                        (x == want || (x != x && want != want)) && !(before.kind == CONTENT_NAN && raw(at) == held(at));
                     error = good ? 0 : __longlong_as_double(0x7ff0000000000000ll);
                 }
                 ratio = good ? (error == 0 ? 0.0f : (float)error / (float)allowed) : (float)(error / allowed);
@@ -550,35 +549,34 @@ extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-#define TYPED(name, T)                                                                                               \
-    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,          \
-                                                   double high, u64 seed)                                            \
-    {                                                                                                                \
-        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                          \
-    }                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(256)                                                                \
-        support_compare_##name(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,   \
-                               double per_scale, double per_value, double floor, T *previous, int mode,              \
-                               const __grid_constant__ content before, u64 key, const __grid_constant__ part kept,   \
-                               finding *to)                                                                          \
-    {                                                                                                                \
-        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, before, key,   \
-                   kept, to);                                                                                        \
-    }                                                                                                                \
-    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,            \
-                                                    const float *scale, double per_scale, double per_value,          \
-                                                    double floor, u64 key, finding *to)                              \
-    {                                                                                                                \
-        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                              \
-    }                                                                                                                \
-    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,         \
-                                                    int exact, void *to)                                             \
-    {                                                                                                                \
-        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                         \
-    }                                                                                                                \
-    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)         \
-    {                                                                                                                \
-        sum_up<T>(from, rows, cols, ld, partial);                                                                    \
+#define TYPED(name, T)                                                                                             \
+    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,        \
+                                                   double high, u64 seed)                                          \
+    {                                                                                                              \
+        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                        \
+    }                                                                                                              \
+    extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                      \
+        const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,      \
+        double per_value, double floor, T *previous, int mode, const __grid_constant__ content before, u64 key,    \
+        const __grid_constant__ part kept, finding *to)                                                            \
+    {                                                                                                              \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, before, key, \
+                   kept, to);                                                                                      \
+    }                                                                                                              \
+    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,          \
+                                                    const float *scale, double per_scale, double per_value,        \
+                                                    double floor, u64 key, finding *to)                            \
+    {                                                                                                              \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                            \
+    }                                                                                                              \
+    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,       \
+                                                    int exact, void *to)                                           \
+    {                                                                                                              \
+        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                       \
+    }                                                                                                              \
+    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)       \
+    {                                                                                                              \
+        sum_up<T>(from, rows, cols, ld, partial);                                                                  \
     }
 
 #ifdef SUPPORT_F32

@@ -204,8 +204,8 @@ struct content_maker {
     u64 key, base[4], free;
 };
 
-// NaN: quiet, and none that arithmetic or a conversion makes, which are those with all bits of the fraction, or with its
-// highest alone (PTX ISA, "cvt"): the second bit is 0 and the last is 1. Of FP8 all bits are set.
+// NaN: quiet, and none that arithmetic or a conversion makes, which are those with all bits of the fraction, or with
+// its highest alone (PTX ISA, "cvt"): the second bit is 0 and the last is 1. Of FP8 all bits are set.
 static __device__ content_maker content_begin(const content &c, u64 key, int kind)
 {
     const element_format &f = c.format;

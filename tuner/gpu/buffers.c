@@ -131,12 +131,13 @@ static void guard_regions(struct buffers *s, size_t guard)
         struct element_format f = support_format(v->type);
         if (b->front) regions[n++] = (struct region){b->slot, 1, b->front, 0, 0, i, v->device, f};
         if (pitch > used)
-            regions[n++] =
-                (struct region){v->device + used, (uint64_t)v->rows, pitch - used, pitch, b->front + used, i, v->device, f};
+            regions[n++] = (struct region){
+                v->device + used, (uint64_t)v->rows, pitch - used, pitch, b->front + used, i, v->device, f};
         size_t end = round_up(b->bytes + guard, ALIGNMENT);
         s->padded |= pitch > used && b->direction == DIRECTION_IN;
         if (end > b->bytes)
-            regions[n++] = (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i, v->device, f};
+            regions[n++] =
+                (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i, v->device, f};
     }
     s->region_count = n;
 }
@@ -355,8 +356,8 @@ static enum content_kind kind_of(const struct device_buffer *b, size_t i, uint64
     static const struct {
         unsigned char until; // of 64
         enum content_kind kind;
-    } chances[] = {{20, CONTENT_NAN},      {36, CONTENT_RANDOM}, {42, CONTENT_ZEROS}, {48, CONTENT_INFINITE},
-                   {54, CONTENT_EXTREME}, {64, CONTENT_NEAR}};
+    } chances[] = {{20, CONTENT_NAN},      {36, CONTENT_RANDOM},  {42, CONTENT_ZEROS},
+                   {48, CONTENT_INFINITE}, {54, CONTENT_EXTREME}, {64, CONTENT_NEAR}};
     const bool scratch = b->direction == DIRECTION_SCRATCH;
     if (b->direction != DIRECTION_OUT && (!scratch || b->filled)) return CONTENT_PROMISED;
     if (key <= CONTENT_PROMISED) return (enum content_kind)key;
@@ -405,8 +406,7 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_
         size_t size = element_size(v->type);
         bool whole = v->ld == v->cols; // otherwise its padding is a guard and is not touched
         if (b->direction == DIRECTION_IN && !b->restored) continue;
-        for (size_t c = 0; c < n; c++)
-            contents.kinds[c] |= (uint32_t)kind_of(b, i, key, contents.key[c]) << 4 * count;
+        for (size_t c = 0; c < n; c++) contents.kinds[c] |= (uint32_t)kind_of(b, i, key, contents.key[c]) << 4 * count;
         list[count++] = (struct restored){
             .address = v->device,
             .rows = whole ? 1 : (uint64_t)v->rows,

@@ -8,8 +8,8 @@
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold NaN, large positive or large
 // negative numbers, drawn anew for each copy and each pass of verification: a stray write shows in a guard, and a stray
-// read changes what is computed from it, also where a maximum or minimum absorbs one of the three. A back guard begins at
-// the byte after the last element, whatever the type.
+// read changes what is computed from it, also where a maximum or minimum absorbs one of the three. A back guard begins
+// at the byte after the last element, whatever the type.
 //
 // Outputs and scratch without a fill hold arbitrary data before a launch. What it is, a key decides: for each buffer in
 // each copy a kind of content is drawn (enum content_kind), in more than half of all launches NaN or random bits.
@@ -34,17 +34,17 @@ struct device_buffer {
     bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
     bool has_image;        // kernels see it by objects:
     struct device_image image;
-    bool restored;        // an input that launches may change
-    struct part part;     // of an output: what is compared
-    int64_t compared;     // elements of the part
-    bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
-    uint64_t slot;        // address of the front guard
-    size_t front;         // bytes of the front guard
-    size_t bytes;         // of all rows with their padding
-    uint64_t origin[2];   // by set of data, for what begins with contents and is written: a pristine copy; else 0
-    uint64_t content;     // of inputs: a checksum of what the set that was filled last holds
-    uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected, as support_near() makes them
-    uint64_t checksum[3]; // by set, under the workload's present key: of inputs as filled, or of origins
+    bool restored;      // an input that launches may change
+    struct part part;   // of an output: what is compared
+    int64_t compared;   // elements of the part
+    bool filled;        // scratch: the job has a fill for it, so the fill is part of the state before every launch
+    uint64_t slot;      // address of the front guard
+    size_t front;       // bytes of the front guard
+    size_t bytes;       // of all rows with their padding
+    uint64_t origin[2]; // by set of data, for what begins with contents and is written: a pristine copy; else 0
+    uint64_t content;   // of inputs: a checksum of what the set that was filled last holds
+    uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected (support_near)
+    uint64_t checksum[3];              // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
 struct buffers {

@@ -143,8 +143,7 @@ static int execute(struct measure *m, const struct measure_plan *plan, unsigned 
 }
 
 // Everything that outlives a launch as the job promises it, in the copies that the next execution uses.
-static int restore(struct measure *m, const struct measure_plan *plan, unsigned copy, uint64_t key,
-                   struct error *err)
+static int restore(struct measure *m, const struct measure_plan *plan, unsigned copy, uint64_t key, struct error *err)
 {
     const struct measure_subject *s = &plan->subject;
     unsigned copies[BUFFERS_COPIES_MAX];

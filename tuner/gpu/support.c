@@ -31,8 +31,8 @@ enum {
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums", "mask",      "restore", "poison", "guards", "narrow_up", "to_integer",
-    "row_sizes",   "sums_join", "product", "flush",  "yield",  "load",         "hold",      "drop",
+    "checksums", "mask",    "restore", "poison", "guards", "narrow_up", "to_integer", "row_sizes",
+    "sums_join", "product", "flush",   "yield",  "load",   "hold",      "drop",
 };
 
 struct sums {
@@ -52,7 +52,8 @@ struct support {
 
 uint64_t support_repeat(enum element type, uint64_t bits)
 {
-    for (size_t width = 8 * element_size(type); width < 64; width *= 2) bits = (bits & ~(~0ull << width)) | bits << width;
+    for (size_t width = 8 * element_size(type); width < 64; width *= 2)
+        bits = (bits & ~(~0ull << width)) | bits << width;
     return bits;
 }
 
@@ -64,7 +65,8 @@ struct element_format support_format(enum element type)
     };
     const bool natural = type == ELEMENT_U8 || type == ELEMENT_U16 || type == ELEMENT_U32 || type == ELEMENT_U64;
     const uint64_t sign = 1ull << (8 * element_size(type) - 1), rest = sign - 1;
-    const uint64_t fraction = element_is_float(type) ? (1ull << fraction_bits[type]) - 1 : rest, exponent = rest ^ fraction;
+    const uint64_t fraction = element_is_float(type) ? (1ull << fraction_bits[type]) - 1 : rest,
+                   exponent = rest ^ fraction;
     return (struct element_format){
         .sign = natural ? 0 : support_repeat(type, sign),
         .exponent = support_repeat(type, exponent),

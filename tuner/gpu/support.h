@@ -16,8 +16,9 @@ struct verify_finding {
     int64_t place;
 };
 
-// What memory holds before a launch where the job promises nothing, made from a key (support_elements.cuh). NEAR: numbers
-// of the size of those expected. HIGH and LOW: extreme ones of one sign, for guards. LEFT: the previous launch's.
+// What memory holds before a launch where the job promises nothing, made from a key (support_elements.cuh). NEAR:
+// numbers of the size of those expected. HIGH and LOW: extreme ones of one sign, for guards. LEFT: the previous
+// launch's.
 enum content_kind {
     CONTENT_ZEROS,
     CONTENT_NAN, // in integers random bits
@@ -31,8 +32,8 @@ enum content_kind {
     CONTENT_PROMISED // a constant, or what lies at an origin
 };
 
-// How the bits of an element are divided, repeated over 8 bytes. Integers have no exponent, unsigned ones no sign, their
-// highest bit being left out. `high`: those that are set in extreme numbers.
+// How the bits of an element are divided, repeated over 8 bytes. Integers have no exponent, unsigned ones no sign,
+// their highest bit being left out. `high`: those that are set in extreme numbers.
 struct element_format {
     uint64_t sign, exponent, fraction, high;
 };
@@ -99,9 +100,9 @@ struct copies {
     int64_t shift[SUPPORT_COPIES_MAX];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. CONTENT_PROMISED: with origins (one
-// for each set of data) it gets what lies there at the same distances, else the first of `near`. Each copy has a key and
-// a kind of its own; those in `content` are not used.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. CONTENT_PROMISED: with origins
+// (one for each set of data) it gets what lies there at the same distances, else the first of `near`. Each copy has a
+// key and a kind of its own; those in `content` are not used.
 struct restored {
     uint64_t address, rows, bytes, pitch, origin[2];
     struct content content;

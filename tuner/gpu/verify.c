@@ -66,7 +66,8 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
     struct device_problem *p = &w->problems[problem];
     unsigned set = p->buffers.set[copy];
     struct data_set *data = &p->set[set];
-    uint64_t key = runs == VERIFY_SAME ? data->key : buffers_key(BUFFERS_LEAVE | (runs == VERIFY_FIRST ? BUFFERS_TELLTALE : 0));
+    unsigned flags = runs == VERIFY_FIRST ? BUFFERS_LEAVE | BUFFERS_TELLTALE : BUFFERS_LEAVE;
+    uint64_t key = runs == VERIFY_SAME ? data->key : buffers_key(flags);
     int failed;
     if (!data->stored) data->key = key;
     if ((runs != VERIFY_SAME && (failed = buffers_write_guards(&p->buffers, (int)copy, key, err))) ||
@@ -246,8 +247,8 @@ enum trial_status verify_outputs(const struct workload *w, size_t problem, struc
     return status;
 }
 
-int verify_launch(struct workload *w, size_t problem, struct buffers *in, unsigned copy, uint64_t key,
-                  unsigned slot, struct error *err)
+int verify_launch(struct workload *w, size_t problem, struct buffers *in, unsigned copy, uint64_t key, unsigned slot,
+                  struct error *err)
 {
     struct device_problem *p = &w->problems[problem];
     p->sampled[slot] = in->set[copy];
