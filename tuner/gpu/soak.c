@@ -55,11 +55,11 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     struct buffers *in = l->placed ? &w->placement->placed[l->problem] : &w->problems[l->problem].buffers;
     struct work work = pipeline_work(s->pipeline, l->problem);
     int64_t shift = in->shift[l->copy];
-    uint64_t key = entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(true);
+    uint64_t key = entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
     int failed = l->placed ? placement_fill(w->placement, w, l->problem, l->set, err) : 0;
     if (failed) return failed;
     pipeline_place(s->pipeline, l->problem, in);
-    if (!failed) failed = buffers_write_guards(in, (int)l->copy, buffers_key(false), err);
+    if (!failed) failed = buffers_write_guards(in, (int)l->copy, buffers_key(0), err);
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
     if (!failed && work.put) failed = work.put(work.self, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
