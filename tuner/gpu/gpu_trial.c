@@ -79,8 +79,10 @@ static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 {
     struct workload *w = t->w;
     struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
-    static const enum verify_runs runs[] = {
-        [PASS_FIRST] = VERIFY_FIRST, [PASS_KEPT] = VERIFY_BOTH, [PASS_AGAIN] = VERIFY_SAME, [PASS_SECOND] = VERIFY_BOTH};
+    static const enum verify_runs runs[] = {[PASS_FIRST] = VERIFY_FIRST,
+                                            [PASS_KEPT] = VERIFY_BOTH,
+                                            [PASS_AGAIN] = VERIFY_SAME,
+                                            [PASS_SECOND] = VERIFY_BOTH};
     for (size_t k = 0; k < w->problem_count; k++)
         if (pipeline_does(&t->pipeline, k)) works[k] = pipeline_work(&t->pipeline, k);
     int failed = verify_pass(w, works, runs[which], err);

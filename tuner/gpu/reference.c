@@ -336,10 +336,11 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
             b->near[k] = support_near(b->view.type, bits);
         }
         if (p->filled == &p->set[0] && !p->said_floor[i] && !failed && bound->floor > large_floor * size && size > 0) {
-            fprintf(stderr,
-                    "problem %s: an error of %.3g is allowed in every element of %s, whose typical expected size is only "
-                    "%.3g\n",
-                    p->name, bound->floor, b->name, size);
+            fprintf(
+                stderr,
+                "problem %s: an error of %.3g is allowed in every element of %s, whose typical expected size is only "
+                "%.3g\n",
+                p->name, bound->floor, b->name, size);
             p->said_floor[i] = true;
         }
     }

@@ -13,7 +13,7 @@ enum { BATCH = 16, FIRST_BATCH = 2 };
 // How far the fewest launches may exceed the time.
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.25,
-                    loaded_share = 0.4;
+                    mixed_share = 0.5, loaded_share = 0.4;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
 
@@ -34,10 +34,8 @@ struct soak {
 
 static unsigned draw_set(const struct device_problem *p)
 {
-    unsigned sets[SETS_MAX], n = 0;
-    while (n < p->buffers.sets) sets[n] = n, n++;
-    if (p->mixed.known) sets[n++] = SET_MIXED;
-    return sets[entropy_below(n)];
+    if (p->mixed.known && entropy_unit() < mixed_share) return SET_MIXED;
+    return (unsigned)entropy_below(p->buffers.sets);
 }
 
 static struct soak_launch draw(const struct soak *s)

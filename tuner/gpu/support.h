@@ -68,7 +68,7 @@ struct part {
 struct bound {
     uint64_t expected, scale; // 0: nothing to compare with; no scale
     double per_scale, per_value, floor;
-    bool bits; // -0 and 0 are different
+    bool bits;               // -0 and 0 are different
     const struct part *part; // what is compared; NULL: all elements
 };
 

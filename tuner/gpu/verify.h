@@ -29,8 +29,8 @@ struct verify_result {
 void verify_forget(struct workload *);
 // Several candidates in turn: only values are compared until the next verify_forget().
 void verify_several(struct workload *);
-// A pass: one run of each problem whose work has an enqueue(), of BOTH sets one on the second set of data in front of it
-// where there is one. SAME: memory holds what it held before the first run, so that other results are a race. Module
+// A pass: one run of each problem whose work has an enqueue(), of BOTH sets one on the second set of data in front of
+// it where there is one. SAME: memory holds what it held before the first run, so that other results are a race. Module
 // variables keep their values. Waits, also after a failure, since what was enqueued must end before anything is
 // reused. Adds the device's time to the measurement's busy time.
 enum verify_runs { VERIFY_FIRST, VERIFY_BOTH, VERIFY_SAME };
