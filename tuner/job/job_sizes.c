@@ -33,7 +33,8 @@ void size_range_add(struct size_range *r, int64_t size)
     r->any = true;
 }
 
-int job_supports(const struct job *job, size_t problem, bool *supported, struct error *err)
+// Whether `verification.supported` allows a problem. -1 with a message.
+static int is_supported(const struct job *job, size_t problem, bool *supported, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), holds = 1;
     int failed = job->supported_count ? job_problem_values(job, NULL, problem, values, err) : 0;
@@ -48,7 +49,7 @@ int job_check_supported(const struct job *job, struct error *err)
 {
     for (size_t p = 0; p < job->problem_count; p++) {
         bool supported;
-        if (job_supports(job, p, &supported, err)) return job_locate_error(job, "verification.supported", err);
+        if (is_supported(job, p, &supported, err)) return job_locate_error(job, "verification.supported", err);
         if (!supported)
             return error_set(err, "%s:%d: problem %s is not one that 'verification.supported' allows", job->path,
                              job->problems[p].line, job->problems[p].name);
@@ -138,7 +139,7 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         if (!is_new(job, drawn, p->sizes)) continue;
         p->name = job_keep(job, problem_label(job, p->sizes));
         drawn->problem_count++;
-        bool good = !job_supports(drawn, drawn->problem_count - 1, &supported, &ignored) && supported &&
+        bool good = !is_supported(drawn, drawn->problem_count - 1, &supported, &ignored) && supported &&
                     !cost_of(drawn, drawn->problem_count - 1, &cost) && cost.bytes <= limit->bytes &&
                     cost.flops <= limit->flops;
         if (good) return true;
