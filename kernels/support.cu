@@ -15,7 +15,7 @@
 // index is the highest value and atomicMax finds it.
 struct finding {
     u64 bad;                   // elements beyond the bound
-    u64 unwritten;             // of these, how many still hold the fill pattern
+    u64 unwritten;             // of these, how many still hold what they held before the launch
     u64 worst;                 // 27 bits of the largest error/allowed, then 37 bits of complemented index
     u64 differ;                // elements that differ bitwise from the first run
     u64 first_differ;          // complemented index of the first of them
@@ -28,10 +28,11 @@ struct finding {
 };
 static_assert(sizeof(finding) == 13 * 8, "tuner/gpu/support.h has the same struct");
 
-// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the buffer's slot.
+// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of the buffer,
+// whose data begins at `data`.
 struct region {
-    u64 address, rows, bytes, pitch, offset;
-    u64 buffer;
+    u64 address, rows, bytes, pitch, offset, buffer, data;
+    element_format format;
 };
 
 enum { PLACE_BITS = 37 };
@@ -60,7 +61,7 @@ template <typename T, typename F> static __device__ T block_reduce(T x, T *share
     return shared[0];
 }
 
-enum { CHECKED = 128, COPIES = 128, REGIONS = 48, RESTORED = 16 };
+enum { CHECKED = 128, COPIES = 128, REGIONS = 16, RESTORED = 8 };
 
 // Pieces of memory at 8-byte aligned addresses. Passed by value, like all lists here: a candidate can change what
 // lies in device memory.
@@ -127,41 +128,57 @@ struct copies {
     i64 shift[COPIES];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). With origins it gets what lies
-// there at the same distances, else the repeated pattern, whose lowest byte belongs to multiples of 8.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). Where contents are promised it
+// gets what lies at its origin, at the same distances, or a constant.
 struct restored {
-    u64 address, rows, bytes, pitch, pattern, origin[2];
+    u64 address, rows, bytes, pitch, origin[2];
+    content held;
 };
 struct restored_list {
     restored buffer[RESTORED];
 };
+// By copy: a key, and the kinds of contents, 4 bits for each buffer.
+struct restored_kinds {
+    u64 key[COPIES];
+    u32 kinds[COPIES];
+};
 
-// Puts writable buffers into the state that the job promises, in every copy (blockIdx.y).
+// Puts writable buffers into the state in which a launch is to find them, in every copy (blockIdx.y).
 extern "C" __global__ void support_restore(const __grid_constant__ restored_list list, int count,
-                                           const __grid_constant__ copies to)
+                                           const __grid_constant__ copies to,
+                                           const __grid_constant__ restored_kinds contents)
 {
     const i64 code = to.shift[blockIdx.y], shift = code & ~1023ll;
     u64 stride = (u64)gridDim.x * blockDim.x, first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     for (int k = 0; k < count; k++) {
         const restored &b = list.buffer[k];
+        const int kind = (int)(contents.kinds[blockIdx.y] >> 4 * k & 15);
+        if (kind == CONTENT_LEFT) continue;
+        const content_maker made = content_begin(b.held, contents.key[blockIdx.y] + b.held.key, kind);
         u8 *at = (u8 *)(b.address + shift);
-        const u8 *from = (const u8 *)b.origin[code & 1];
+        const u8 *from = (const u8 *)(kind == CONTENT_PROMISED ? b.origin[code & 1] : 0);
         if (b.rows == 1) {
-            const uint4 filled = {(u32)b.pattern, (u32)(b.pattern >> 32), (u32)b.pattern, (u32)(b.pattern >> 32)};
             u64 n = b.bytes / 16;
-            for (u64 i = first; i < n; i += stride) ((uint4 *)at)[i] = from ? ((const uint4 *)from)[i] : filled;
+            if (from)
+                for (u64 i = first; i < n; i += stride) ((uint4 *)at)[i] = ((const uint4 *)from)[i];
+            else
+                for (u64 i = first; i < n; i += stride) {
+                    const u64 low = content_word(made, 2 * i), high = content_word(made, 2 * i + 1);
+                    ((uint4 *)at)[i] = {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
+                }
             for (u64 i = n * 16 + first; i < b.bytes; i += stride)
-                at[i] = from ? from[i] : (u8)(b.pattern >> 8 * (i & 7));
+                at[i] = from ? from[i] : (u8)(content_word(made, i / 8) >> 8 * (i & 7));
         } else if ((b.address | b.bytes | b.pitch) % 4 == 0) {
             u64 width = b.bytes / 4;
             for (u64 i = first; i < b.rows * width; i += stride) {
                 u64 row = i / width, offset = row * b.pitch + (i - row * width) * 4;
-                *(u32 *)(at + offset) = from ? *(const u32 *)(from + offset) : (u32)(b.pattern >> 8 * (offset & 7));
+                *(u32 *)(at + offset) =
+                    from ? *(const u32 *)(from + offset) : (u32)(content_word(made, offset / 8) >> 8 * (offset & 7));
             }
         } else {
             for (u64 i = first; i < b.rows * b.bytes; i += stride) {
                 u64 row = i / b.bytes, offset = row * b.pitch + (i - row * b.bytes);
-                at[offset] = from ? from[offset] : (u8)(b.pattern >> 8 * (offset & 7));
+                at[offset] = from ? from[offset] : (u8)(content_word(made, offset / 8) >> 8 * (offset & 7));
             }
         }
     }
@@ -178,37 +195,34 @@ struct guarded {
     region list[REGIONS];
 };
 
+// The guards of each copy.
+struct guard_contents {
+    u64 key[COPIES];
+    u8 kind[COPIES];
+};
+
 // Checks every guard byte of a problem, in every copy of its memory: a row of blocks for each region (blockIdx.y) and
-// copy (blockIdx.z).
+// copy (blockIdx.z). Without findings it writes them.
 extern "C" __global__ void support_guards(const __grid_constant__ guarded regions, const __grid_constant__ copies in,
-                                          u32 pattern, finding *findings)
+                                          const __grid_constant__ guard_contents contents, finding *findings)
 {
     const region &r = regions.list[blockIdx.y];
     i64 shift = in.shift[blockIdx.z] & ~1023ll;
     u64 n = r.rows * r.bytes, stride = (u64)gridDim.x * blockDim.x;
+    const content held = {0, 0, r.format, {0, 0, 0, 0}};
+    const content_maker made = content_begin(held, contents.key[blockIdx.z] + r.buffer, contents.kind[blockIdx.z]);
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
         u64 row = r.rows == 1 ? 0 : i / r.bytes;
         u64 at = row * r.pitch + (i - row * r.bytes);
-        const u8 *byte = (const u8 *)(r.address + shift + at);
-        u8 meant = (u64)byte & 1 ? (u8)(pattern >> 8) : (u8)pattern;
-        if (*byte != meant) {
+        u8 *byte = (u8 *)(r.address + shift + at);
+        i64 place = (i64)(r.address + at - r.data);
+        u8 meant = (u8)(content_word(made, (u64)(place >> 3)) >> 8 * (place & 7));
+        if (!findings) {
+            *byte = meant;
+        } else if (*byte != meant) {
             atomicAdd(&findings[r.buffer].guard_bad, 1ull);
             atomicMax(&findings[r.buffer].guard_first, ~(r.offset + at));
         }
-    }
-}
-
-// Writes what support_guards checks.
-extern "C" __global__ void support_write_guards(const __grid_constant__ guarded regions,
-                                                const __grid_constant__ copies in, u32 pattern)
-{
-    const region &r = regions.list[blockIdx.y];
-    i64 shift = in.shift[blockIdx.z] & ~1023ll;
-    u64 n = r.rows * r.bytes, stride = (u64)gridDim.x * blockDim.x;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
-        u64 row = r.rows == 1 ? 0 : i / r.bytes;
-        u8 *byte = (u8 *)(r.address + shift + row * r.pitch + (i - row * r.bytes));
-        *byte = (u64)byte & 1 ? (u8)(pattern >> 8) : (u8)pattern;
     }
 }
 
@@ -241,16 +255,25 @@ enum { TILE = 2048 };
 // Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output
 // is copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
 //     allowed = per_scale*scale + per_value*|expected| + floor
-// Where an infinity or NaN is expected, the element must be that, and not the pattern that was there before.
+// Where an infinity or NaN is expected, the element must be that, and not the NaN that was there before.
 // `expected` and `previous` are masked with the key. `expected` may be null: then only bits are compared. `scale` may
 // be null: then errors are relative to |expected|. Elements outside `kept` are not checked.
 template <typename T>
 static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
-                               double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,
-                               u64 key, const part &kept, finding *to)
+                               double per_scale, double per_value, double floor, T *previous, int mode,
+                               const content &before, u64 key, const part &kept, finding *to)
 {
     __shared__ u64 shared[256];
     const bool partly = kept.rank || kept.leading < rows * cols;
+    const content_maker made = content_begin(before, before.key, (int)before.kind);
+    // Of a byte, and of zeros, nobody can tell whether it was written.
+    const bool recognised = (sizeof(T) > 1 || traits<T>::floats) && before.kind != CONTENT_LEFT &&
+                            before.kind != CONTENT_ZEROS && before.kind != CONTENT_PROMISED;
+    // The bits that element `at` had before the launch.
+    auto held = [&](const T *at) {
+        const u64 offset = (u64)(at - out) * sizeof(T);
+        return content_word(made, offset / 8) >> 8 * (offset & 7) & (~0ull >> (64 - 8 * sizeof(T)));
+    };
     u64 bad = 0, unwritten = 0, worst = 0, differ = 0, first = 0;
     double squares = 0, largest = 0;
     i64 tiles_per_row = (cols + TILE - 1) / TILE, tiles = rows * tiles_per_row;
@@ -280,8 +303,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                 double allowed = per_scale * unit + per_value * size + floor;
                 good = error <= allowed; // false for NaN
                 if (!(size <= 1.7976931348623157e308)) {
-                    good = (x == want || (x != x && want != want)) &&
-                           raw(at) != (pattern & (~0ull >> (64 - 8 * sizeof(T))));
+                    good =
+                        (x == want || (x != x && want != want)) && !(before.kind == CONTENT_NAN && raw(at) == held(at));
                     error = good ? 0 : __longlong_as_double(0x7ff0000000000000ll);
                 }
                 ratio = good ? (error == 0 ? 0.0f : (float)error / (float)allowed) : (float)(error / allowed);
@@ -296,8 +319,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
             }
             if (!good) {
                 bad++;
-                if ((sizeof(T) > 1 || traits<T>::floats) && raw(at) == (pattern & (~0ull >> (64 - 8 * sizeof(T)))))
-                    unwritten++;
+                if (recognised && raw(at) == held(at)) unwritten++;
             }
             u64 key = (u64)(__float_as_uint(ratio) >> 4) << PLACE_BITS | (place_mask - (u64)i);
             if (ratio > 0 && key > worst) worst = key;
@@ -506,34 +528,34 @@ extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-#define TYPED(name, T)                                                                                               \
-    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,          \
-                                                   double high, u64 seed)                                            \
-    {                                                                                                                \
-        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                          \
-    }                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(256)                                                                \
-        support_compare_##name(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,   \
-                               double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern, \
-                               u64 key, const __grid_constant__ part kept, finding *to)                              \
-    {                                                                                                                \
-        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key,  \
-                   kept, to);                                                                                        \
-    }                                                                                                                \
-    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,            \
-                                                    const float *scale, double per_scale, double per_value,          \
-                                                    double floor, u64 key, finding *to)                              \
-    {                                                                                                                \
-        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                              \
-    }                                                                                                                \
-    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,         \
-                                                    int exact, void *to)                                             \
-    {                                                                                                                \
-        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                         \
-    }                                                                                                                \
-    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)         \
-    {                                                                                                                \
-        sum_up<T>(from, rows, cols, ld, partial);                                                                    \
+#define TYPED(name, T)                                                                                             \
+    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,        \
+                                                   double high, u64 seed)                                          \
+    {                                                                                                              \
+        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                        \
+    }                                                                                                              \
+    extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                      \
+        const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,      \
+        double per_value, double floor, T *previous, int mode, const __grid_constant__ content before, u64 key,    \
+        const __grid_constant__ part kept, finding *to)                                                            \
+    {                                                                                                              \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, before, key, \
+                   kept, to);                                                                                      \
+    }                                                                                                              \
+    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,          \
+                                                    const float *scale, double per_scale, double per_value,        \
+                                                    double floor, u64 key, finding *to)                            \
+    {                                                                                                              \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                            \
+    }                                                                                                              \
+    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,       \
+                                                    int exact, void *to)                                           \
+    {                                                                                                              \
+        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                       \
+    }                                                                                                              \
+    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)       \
+    {                                                                                                              \
+        sum_up<T>(from, rows, cols, ld, partial);                                                                  \
     }
 
 #ifdef SUPPORT_F32

@@ -176,6 +176,92 @@ static __device__ u64 mix(u64 x)
     return x ^ (x >> 31);
 }
 
+// ---- what memory holds before a launch -----------------------------------------------------------------------------
+
+enum {
+    CONTENT_ZEROS,
+    CONTENT_NAN,
+    CONTENT_RANDOM,
+    CONTENT_INFINITE,
+    CONTENT_EXTREME,
+    CONTENT_NEAR,
+    CONTENT_HIGH,
+    CONTENT_LOW,
+    CONTENT_LEFT,
+    CONTENT_PROMISED
+}; // tuner/gpu/support.h, which has the structs as well
+struct element_format {
+    u64 sign, exponent, fraction, high;
+};
+struct content {
+    u64 key, kind;
+    element_format format;
+    u64 near[4];
+};
+
+// A content in the form in which words are made of it: fixed bits, of NEAR one of four choices, and random ones.
+struct content_maker {
+    u64 key, base[4], free;
+};
+
+// NaN: quiet, and none that arithmetic or a conversion makes, which are those with all bits of the fraction, or with
+// its highest alone (PTX ISA, "cvt"): the second bit is 0 and the last is 1. Of FP8 all bits are set.
+static __device__ content_maker content_begin(const content &c, u64 key, int kind)
+{
+    const element_format &f = c.format;
+    const u64 top = f.fraction & ~(f.fraction >> 1), last = f.fraction & ~(f.fraction << 1);
+    const bool floats = f.exponent != 0;
+    u64 base = 0, free = 0;
+    switch (kind) {
+    case CONTENT_NAN:
+        if (!floats)
+            free = ~0ull;
+        else if (f.fraction & 0x10)
+            base = f.exponent | top | last, free = f.sign | (f.fraction & ~(top | top >> 1 | last));
+        else
+            base = ~0ull;
+        break;
+    case CONTENT_RANDOM:
+        free = ~0ull;
+        break;
+    case CONTENT_INFINITE:
+        if (floats)
+            base = f.exponent, free = f.sign;
+        else
+            base = key >> 63 ? ~0ull : key >> 62 ? f.fraction : f.sign;
+        break;
+    case CONTENT_EXTREME:
+        base = f.high, free = f.sign | (f.fraction & ~f.high);
+        break;
+    case CONTENT_HIGH:
+        base = f.high, free = f.fraction & ~f.high;
+        break;
+    case CONTENT_LOW:
+        base = floats ? f.sign | f.high : f.sign;
+        free = floats ? f.fraction & ~f.high : f.sign ? f.fraction & ~f.high : 0; // the least unsigned number is 0
+        break;
+    case CONTENT_NEAR:
+        free = floats ? f.fraction & ~top : 0;
+        break;
+    }
+    content_maker m = {key, {base, base, base, base}, free};
+    if (kind == CONTENT_NEAR)
+        for (int i = 0; i < 4; i++) m.base[i] = c.near[i] & ~free;
+    if (kind == CONTENT_PROMISED)
+        for (int i = 0; i < 4; i++) m.base[i] = c.near[0];
+    return m;
+}
+
+// The 8 bytes at 8 * place from where a buffer's data begins.
+static __device__ u64 content_word(const content_maker &m, u64 place)
+{
+    u64 x = (place + m.key) * 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
+    x ^= x >> 32;
+    const u64 base = x >> 33 & 1 ? (x >> 32 & 1 ? m.base[3] : m.base[2]) : (x >> 32 & 1 ? m.base[1] : m.base[0]);
+    return base | (x & m.free);
+}
+
 // ---- filling -------------------------------------------------------------------------------------------------------
 
 enum {

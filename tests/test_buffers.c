@@ -33,7 +33,14 @@ TEST(relations_hold_in_both_sets_and_every_layout)
         "\"kind\":\"sorted\",\"low\":-1,\"high\":1}}]");
     struct buffers s;
     struct error err = {""};
-    if (buffers_open(&s, &fake_device, NULL, list, 64, &err) || buffers_second(&s, &err)) fail_msg("%s", err.message);
+    struct support *support;
+    if (support_open(&support, &fake_device,
+                     "\x7f"
+                     "ELF",
+                     &err) ||
+        buffers_open(&s, &fake_device, support, list, 64, &err) || buffers_second(&s, &err))
+        fail_msg("%s", err.message);
+    memset((void *)(uintptr_t)s.arena, 0xff, s.arena_bytes); // guards are written by a kernel
     for (unsigned set = 2; set-- > 0;)
         if (buffers_fill(&s, set, 7 + set, &err) || buffers_keep(&s, set, &err)) fail_msg("%s", err.message);
     for (unsigned set = 0; set < 2; set++) {
@@ -58,6 +65,7 @@ TEST(relations_hold_in_both_sets_and_every_layout)
     for (int64_t i = 0; i < 600; i++) differ += at(&s, ORDER, 0, 0, i) < at(&s, ORDER, 1, 0, i);
     assert_true(differ > 100);
     buffers_release(&s);
+    support_close(support);
     json_decref(list);
 }
 
@@ -109,23 +117,6 @@ TEST(a_part_says_how_much_is_compared)
     assert_true(p->rank == 3 && p->leading == 120 && p->first[2] == 2 && p->end[2] == 7 && p->size[1] == 4);
     buffers_release(&s);
     json_decref(list);
-}
-
-// Where a result is rightly NaN it would look as if nothing had been written, in one launch of so many.
-TEST(an_output_never_starts_as_the_nan_that_arithmetic_makes)
-{
-    bool seen[1 << 16] = {false};
-    size_t count = 0;
-    for (int i = 0; i < 10000; i++) {
-        uint16_t pattern = buffers_pattern();
-        count += !seen[pattern];
-        seen[pattern] = true;
-        assert_true(isnan(element_load(ELEMENT_F16, &pattern)) && isnan(element_load(ELEMENT_BF16, &pattern)));
-    }
-    static const uint16_t never[] = {0x7fff, 0xffff, 0x7fc0, 0xffc0, 0x7e00, 0xfe00, BUFFERS_GUARD};
-    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-        if (seen[never[i]]) fail_msg("%04x is used", never[i]);
-    assert_true(count > 16);
 }
 
 TEST_MAIN(NULL, NULL)

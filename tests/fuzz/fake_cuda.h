@@ -159,14 +159,6 @@ int cuda_copy(struct cuda *c, uint64_t to, uint64_t from, size_t bytes, struct e
     return cuda_upload(c, to, (const void *)(uintptr_t)from, bytes, err);
 }
 
-int cuda_fill16(struct cuda *c, uint64_t to, uint16_t pattern, size_t count, struct error *err)
-{
-    (void)c;
-    (void)err;
-    for (size_t i = 0; i < count; i++) memcpy((char *)(uintptr_t)to + 2 * i, &pattern, 2);
-    return 0;
-}
-
 int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
 {
     (void)c;

@@ -128,13 +128,16 @@ static void guard_regions(struct buffers *s, size_t guard)
         const struct device_buffer *b = &s->list[i];
         const struct operand *v = &b->view;
         size_t size = element_size(v->type), pitch = (size_t)v->ld * size, used = (size_t)v->cols * size;
-        if (b->front) regions[n++] = (struct region){b->slot, 1, b->front, 0, 0, i};
+        struct element_format f = support_format(v->type);
+        if (b->front) regions[n++] = (struct region){b->slot, 1, b->front, 0, 0, i, v->device, f};
         if (pitch > used)
-            regions[n++] =
-                (struct region){v->device + used, (uint64_t)v->rows, pitch - used, pitch, b->front + used, i};
+            regions[n++] = (struct region){
+                v->device + used, (uint64_t)v->rows, pitch - used, pitch, b->front + used, i, v->device, f};
         size_t end = round_up(b->bytes + guard, ALIGNMENT);
+        s->padded |= pitch > used && b->direction == DIRECTION_IN;
         if (end > b->bytes)
-            regions[n++] = (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i};
+            regions[n++] =
+                (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i, v->device, f};
     }
     s->region_count = n;
 }
@@ -157,6 +160,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     s->cuda = cuda;
     s->support = support;
     s->sets = s->copy_count = 1;
+    s->guards_written = (unsigned)entropy_below(3);
     if (json_array_size(list) > BUFFERS_MAX)
         return error_set(err, "%zu buffers; at most %d are possible", json_array_size(list), BUFFERS_MAX);
     json_array_foreach(list, i, each)
@@ -165,6 +169,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         if (parse(b, each, err) || check_host_fill(b, err)) return -1;
         s->count++;
         b->slot = offset;
+        for (int n = 0; n < CONTENT_NEAR_COUNT; n++) b->near[n] = support_near(b->view.type, 0);
         offset += slot_bytes(b, guard_bytes);
         if (has_origin(b)) s->origin_bytes += round_up(b->bytes, ALIGNMENT);
     }
@@ -306,7 +311,7 @@ static int fill(struct buffers *s, const struct device_buffer *b, uint64_t seed,
 
 int buffers_fill(struct buffers *s, unsigned set, uint64_t seed, struct error *err)
 {
-    int failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err);
+    int failed = buffers_write_guards(s, 0, CONTENT_NAN, err);
     s->set[0] = (unsigned char)set;
     for (size_t i = 0; i < s->count && !failed; i++) {
         struct device_buffer *b = &s->list[i];
@@ -323,58 +328,128 @@ int buffers_keep(struct buffers *s, unsigned set, struct error *err)
     for (unsigned c = s->sets; c < s->copy_count && !failed; c++)
         if (s->set[c] == set)
             failed = cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[c], s->arena, s->arena_bytes, err);
-    return failed;
+    return failed ? failed : buffers_write_guards(s, BUFFERS_ALL, CONTENT_NAN, err);
 }
 
-// The bits of a constant, repeated over 8 bytes.
-static uint64_t constant_bits(const struct device_buffer *b)
+uint64_t buffers_key(bool leave)
 {
-    unsigned char bytes[8];
-    uint64_t bits;
-    size_t size = element_size(b->view.type);
-    element_store(b->view.type, b->low, bytes);
-    for (size_t i = size; i < sizeof bytes; i++) bytes[i] = bytes[i - size];
-    memcpy(&bits, bytes, sizeof bits);
-    return bits;
+    return (entropy_draw() & ~1ull) | (CONTENT_PROMISED + 1) << 1 | leave;
 }
 
-int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_t pattern, struct error *err)
+// splitmix64's finaliser, as mix() in support_elements.cuh.
+static uint64_t mix(uint64_t x)
 {
-    struct restored list[BUFFERS_MAX];
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+// A copy's key, by its distance, which is its own.
+static uint64_t copy_key(const struct buffers *s, unsigned copy, uint64_t key)
+{
+    return key <= CONTENT_PROMISED ? key : mix(key + (uint64_t)s->shift[copy]);
+}
+
+// What buffer i gets in a copy with such a key.
+static enum content_kind kind_of(const struct device_buffer *b, size_t i, uint64_t key, uint64_t copy_key)
+{
+    static const struct {
+        unsigned char until; // of 64
+        enum content_kind kind;
+    } chances[] = {{20, CONTENT_NAN},      {36, CONTENT_RANDOM},  {42, CONTENT_ZEROS},
+                   {48, CONTENT_INFINITE}, {54, CONTENT_EXTREME}, {64, CONTENT_NEAR}};
+    const bool scratch = b->direction == DIRECTION_SCRATCH;
+    if (b->direction != DIRECTION_OUT && (!scratch || b->filled)) return CONTENT_PROMISED;
+    if (key <= CONTENT_PROMISED) return (enum content_kind)key;
+    uint64_t drawn = mix(copy_key + i);
+    if (scratch && key & 1 && drawn >> 62 < 2) return CONTENT_LEFT; // of every second launch
+    size_t k = 0;
+    while ((drawn & 63) >= chances[k].until) k++;
+    return chances[k].kind;
+}
+
+// What support_restore() and support_compare() take for buffer i.
+static struct content content_of(const struct device_buffer *b, size_t i, enum content_kind kind, uint64_t copy_key)
+{
+    struct content c = {copy_key + i, kind, support_format(b->view.type), {0}};
+    memcpy(c.near, b->near, sizeof c.near);
+    if (b->direction == DIRECTION_SCRATCH && b->filled) {
+        uint64_t bits = 0;
+        element_store(b->view.type, b->low, &bits);
+        c.near[0] = support_repeat(b->view.type, bits);
+    }
+    return c;
+}
+
+struct content buffers_content(const struct buffers *s, size_t i, unsigned copy, uint64_t key)
+{
+    const struct device_buffer *b = &s->list[i];
+    uint64_t mine = copy_key(s, copy, key);
+    return content_of(b, i, kind_of(b, i, key, mine), mine);
+}
+
+int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_t key, struct error *err)
+{
+    struct restored list[SUPPORT_RESTORED_MAX];
     struct copies to;
+    struct restored_kinds contents = {{0}, {0}};
     size_t count = 0;
-    for (size_t i = 0; i < s->count; i++) {
+    int failed = 0;
+    for (size_t c = 0; c < n; c++) {
+        to.shift[c] = s->shift[copies[c]] | s->set[copies[c]];
+        contents.key[c] = copy_key(s, copies[c], key);
+    }
+    for (size_t i = 0; i < s->count && !failed; i++) {
         const struct device_buffer *b = &s->list[i];
         const struct operand *v = &b->view;
         size_t size = element_size(v->type);
         bool whole = v->ld == v->cols; // otherwise its padding is a guard and is not touched
         if (b->direction == DIRECTION_IN && !b->restored) continue;
+        for (size_t c = 0; c < n; c++) contents.kinds[c] |= (uint32_t)kind_of(b, i, key, contents.key[c]) << 4 * count;
         list[count++] = (struct restored){
             .address = v->device,
             .rows = whole ? 1 : (uint64_t)v->rows,
             .bytes = whole ? b->bytes : (uint64_t)v->cols * size,
             .pitch = (uint64_t)v->ld * size,
-            .pattern =
-                b->direction == DIRECTION_SCRATCH && b->filled ? constant_bits(b) : support_pattern(v->type, pattern),
             .origin = {b->origin[0], b->origin[1]},
+            .content = content_of(b, i, CONTENT_PROMISED, 0),
         };
+        if (count < SUPPORT_RESTORED_MAX) continue;
+        failed = support_restore(s->support, list, count, &to, &contents, n, err);
+        memset(contents.kinds, 0, sizeof contents.kinds);
+        count = 0;
     }
-    for (size_t i = 0; i < n; i++) to.shift[i] = s->shift[copies[i]] | s->set[copies[i]];
-    return support_restore(s->support, list, count, &to, n, err);
+    return failed ? failed : support_restore(s->support, list, count, &to, &contents, n, err);
+}
+
+// Guards of one copy or of all: written, or checked into the findings.
+static int guards(struct buffers *s, int copy, uint64_t findings, struct error *err)
+{
+    struct copies in;
+    struct guard_contents held;
+    unsigned first = copy == BUFFERS_ALL ? 0 : (unsigned)copy, n = copy == BUFFERS_ALL ? s->copy_count : 1;
+    for (unsigned c = 0; c < n; c++) {
+        in.shift[c] = s->shift[first + c];
+        held.key[c] = s->guards.key[first + c];
+        held.kind[c] = s->guards.kind[first + c];
+    }
+    return support_guards(s->support, s->regions, s->region_count, &in, &held, n, findings, err);
 }
 
 int buffers_guards(struct buffers *s, int copy, struct error *err)
 {
-    struct copies in;
-    unsigned first = copy == BUFFERS_ALL ? 0 : (unsigned)copy, n = copy == BUFFERS_ALL ? s->copy_count : 1;
-    for (unsigned c = 0; c < n; c++) in.shift[c] = s->shift[first + c];
-    return support_guards(s->support, s->regions, s->region_count, &in, n, BUFFERS_GUARD, s->findings, err);
+    return guards(s, copy, s->findings, err);
 }
 
-int buffers_write_guards(struct buffers *s, struct error *err)
+int buffers_write_guards(struct buffers *s, int copy, uint64_t key, struct error *err)
 {
-    struct copies in = {{s->shift[0]}};
-    return support_write_guards(s->support, s->regions, s->region_count, &in, 1, BUFFERS_GUARD, err);
+    static const enum content_kind kinds[] = {CONTENT_NAN, CONTENT_HIGH, CONTENT_LOW};
+    for (unsigned c = 0; c < s->copy_count; c++) {
+        if (copy != BUFFERS_ALL && c != (unsigned)copy) continue;
+        s->guards.key[c] = copy_key(s, c, key);
+        s->guards.kind[c] = (unsigned char)kinds[key == CONTENT_NAN ? 0 : s->guards_written++ % 3];
+    }
+    return guards(s, copy, 0, err);
 }
 
 int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
@@ -403,15 +478,9 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
         s->shift[c] = (int64_t)(round_up(*slab, ALIGNMENT) - ALIGNMENT + at - s->arena);
         failed = cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[c], s->arena + (uint64_t)s->shift[s->set[c]],
                            s->arena_bytes, err);
+        s->guards.key[c] = s->guards.key[s->set[c]];
+        s->guards.kind[c] = s->guards.kind[s->set[c]];
     }
     if (!failed) s->copy_count = copies;
     return failed;
-}
-
-uint16_t buffers_pattern(void)
-{
-    uint16_t pattern; // 0x7fff and, with its sign turned, 0xffff are the NaN that arithmetic in f16 and bf16 makes
-    do pattern = (uint16_t)(0x7ff0 | entropy_below(2) << 15 | (1 + entropy_below(14)));
-    while (pattern == BUFFERS_GUARD);
-    return pattern;
 }

@@ -6,10 +6,13 @@
 //     | front guard | row 0 | pad | row 1 | pad | ... | back guard | front guard | row 0 ...
 //                   ^ data, 1024-byte aligned
 //
-// Guards, and the padding between a row's last element and its leading dimension, hold BUFFERS_GUARD, whose 16-bit
-// pattern is a NaN in every floating-point type (of FP8 at least every second byte): a stray write shows in a guard,
-// and a stray read poisons what is computed from it. A back guard begins at the byte after the last element, whatever
-// the type.
+// Guards, and the padding between a row's last element and its leading dimension, hold NaN, large positive or large
+// negative numbers, drawn anew for each copy and each pass of verification: a stray write shows in a guard, and a stray
+// read changes what is computed from it, also where a maximum or minimum absorbs one of the three. A back guard begins
+// at the byte after the last element, whatever the type.
+//
+// Outputs and scratch without a fill hold arbitrary data before a launch. What it is, a key decides: for each buffer in
+// each copy a kind of content is drawn (enum content_kind), in more than half of all launches NaN or random bits.
 #ifndef SWEETSPOT_GPU_BUFFERS_H
 #define SWEETSPOT_GPU_BUFFERS_H
 
@@ -20,7 +23,6 @@
 #include "tuner/gpu/support.h"
 
 enum { BUFFERS_MAX = JOB_MAX_BUFFERS, BUFFERS_COPIES_MAX = SUPPORT_COPIES_MAX, BUFFERS_SLABS_MAX = 16 };
-enum { BUFFERS_GUARD = 0xfffd };
 
 struct device_buffer {
     const char *name; // this and path are borrowed from the list that buffers_open() read
@@ -32,16 +34,17 @@ struct device_buffer {
     bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
     bool has_image;        // kernels see it by objects:
     struct device_image image;
-    bool restored;        // an input that launches may change
-    struct part part;     // of an output: what is compared
-    int64_t compared;     // elements of the part
-    bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
-    uint64_t slot;        // address of the front guard
-    size_t front;         // bytes of the front guard
-    size_t bytes;         // of all rows with their padding
-    uint64_t origin[2];   // by set of data, for what begins with contents and is written: a pristine copy; else 0
-    uint64_t content;     // of inputs: a checksum of what the set that was filled last holds
-    uint64_t checksum[3]; // by set, under the workload's present key: of inputs as filled, or of origins
+    bool restored;      // an input that launches may change
+    struct part part;   // of an output: what is compared
+    int64_t compared;   // elements of the part
+    bool filled;        // scratch: the job has a fill for it, so the fill is part of the state before every launch
+    uint64_t slot;      // address of the front guard
+    size_t front;       // bytes of the front guard
+    size_t bytes;       // of all rows with their padding
+    uint64_t origin[2]; // by set of data, for what begins with contents and is written: a pristine copy; else 0
+    uint64_t content;   // of inputs: a checksum of what the set that was filled last holds
+    uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected (support_near)
+    uint64_t checksum[3];              // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
 struct buffers {
@@ -58,6 +61,9 @@ struct buffers {
     unsigned copy_count;                   // the first `sets` copies are one of each set
     int64_t shift[BUFFERS_COPIES_MAX];     // what to add to a buffer's address for a copy; a multiple of 1024
     unsigned char set[BUFFERS_COPIES_MAX]; // whose data a copy holds
+    struct guard_contents guards;          // what each copy's hold
+    unsigned guards_written;               // how often, so that the three kinds take turns
+    bool padded;                           // inputs have padding, which is a guard
     uint64_t second;                       // allocation of the second copy
     uint64_t slabs[BUFFERS_SLABS_MAX];     // and of the others; never moved, since graphs hold their addresses
     unsigned slab_count;
@@ -89,24 +95,25 @@ void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t
 // filled last.
 int buffers_fill(struct buffers *, unsigned set, uint64_t seed, struct error *err);
 int buffers_keep(struct buffers *, unsigned set, struct error *err);
-// Makes n copies ready for a launch: outputs and scratch get `pattern` (scratch with a fill gets that), inout buffers
-// their first contents again. Enqueued.
-int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint16_t pattern, struct error *err);
+// Makes n copies ready for a launch: outputs and scratch get contents by the key (scratch with a fill gets that), inout
+// buffers their first contents again. A key is a draw of buffers_key() or, for the same in all of them, an enum
+// content_kind. Enqueued.
+int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint64_t key, struct error *err);
+// A key that no kernel can foresee. `leave`: scratch may keep what the last launch on the copy left there. Not for
+// timed launches: answers that a kernel kept there would make it fast.
+uint64_t buffers_key(bool leave);
+// What buffer i held in a copy after buffers_restore() with this key.
+struct content buffers_content(const struct buffers *, size_t i, unsigned copy, uint64_t key);
+enum { BUFFERS_ALL = -1 };
 // Enqueues the checks of the guards of one copy, or of all (BUFFERS_ALL), into the findings, which must have been
 // zeroed.
-enum { BUFFERS_ALL = -1 };
 int buffers_guards(struct buffers *, int copy, struct error *err);
-
-// Enqueues writing the guards of the first copy.
-int buffers_write_guards(struct buffers *, struct error *err);
+// Enqueues writing other ones by the key, for each copy the next of three kinds; CONTENT_NAN: the same in all, which
+// never change.
+int buffers_write_guards(struct buffers *, int copy, uint64_t key, struct error *err);
 
 // Makes sure that there are `copies` copies, at distances that cannot be foreseen. Existing ones stay.
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
-
-// A pattern for buffers_restore(), as support_pattern() takes it, another one each time: a NaN of f16 and bf16, but not
-// the guards' and none that arithmetic makes (0x7fff, PTX ISA, "cvt"), since a result that is rightly NaN would then
-// look as if it had never been written.
-uint16_t buffers_pattern(void);
 
 #endif

@@ -33,16 +33,16 @@ static int capture(struct workload *w, const struct measure_plan *plan, bool wor
     return failed ? failed : ended;
 }
 
-// Seconds that one execution takes; leaves in *pattern what outputs began with.
-static int execute(struct workload *w, const struct measure_plan *plan, struct cuda_graph *graph, uint16_t *pattern,
+// Seconds that one execution takes; leaves in *key what outputs began with.
+static int execute(struct workload *w, const struct measure_plan *plan, struct cuda_graph *graph, uint64_t *key,
                    double *seconds, struct error *err)
 {
     struct cuda_event *first = w->events[0], *last = w->events[1];
     unsigned copies[BUFFERS_COPIES_MAX];
     int failed;
     for (unsigned i = 0; i < plan->repeats; i++) copies[i] = i;
-    *pattern = buffers_pattern();
-    if ((failed = buffers_restore(plan->subject.buffers, copies, plan->repeats, *pattern, err)) ||
+    *key = buffers_key(false);
+    if ((failed = buffers_restore(plan->subject.buffers, copies, plan->repeats, *key, err)) ||
         (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, first, err)) || (failed = cuda_graph_launch(w->cuda, graph, err)) ||
         (failed = cuda_event_record(w->cuda, last, err)) || (failed = cuda_sync(w->cuda, err)) ||
@@ -53,14 +53,14 @@ static int execute(struct workload *w, const struct measure_plan *plan, struct c
 }
 
 // Judges what every launch of an execution left.
-static int judge(struct workload *w, size_t problem, const struct measure_plan *plan, uint16_t pattern,
+static int judge(struct workload *w, size_t problem, const struct measure_plan *plan, uint64_t key,
                  enum trial_status *status, struct error *reason, struct error *err)
 {
     int failed = 0;
     for (unsigned first = 0; first < plan->repeats && *status == STATUS_OK && !failed; first += MEASURE_BATCH) {
         unsigned n = plan->repeats - first < MEASURE_BATCH ? plan->repeats - first : MEASURE_BATCH;
         for (unsigned i = 0; i < n && !failed; i++)
-            failed = verify_launch(w, problem, plan->subject.buffers, first + i, pattern, i, err);
+            failed = verify_launch(w, problem, plan->subject.buffers, first + i, key, i, err);
         if (!failed) failed = cuda_sync(w->cuda, err);
         for (unsigned i = 0; i < n && !failed && *status == STATUS_OK; i++)
             *status = verify_launched(w, problem, i, reason);
@@ -79,11 +79,11 @@ int graph_check(struct workload *w, size_t problem, const struct measure_plan *p
     for (int i = 0; i < 2 && !failed; i++) failed = capture(w, plan, i, &graphs[i], err);
     for (int n = 0; n < EXECUTIONS && !failed; n++)
         for (int i = 0; i < 2 && !failed && *status == STATUS_OK; i++) {
-            uint16_t pattern;
+            uint64_t key;
             double seconds = 0;
-            failed = execute(w, plan, graphs[i], &pattern, &seconds, err);
+            failed = execute(w, plan, graphs[i], &key, &seconds, err);
             if (seconds < least[i]) least[i] = seconds;
-            if (!failed && i == 1 && n == 0) failed = judge(w, problem, plan, pattern, status, reason, err);
+            if (!failed && i == 1 && n == 0) failed = judge(w, problem, plan, key, status, reason, err);
         }
     for (int i = 0; i < 2 && failed != CUDA_CRASHED; i++) cuda_graph_free(w->cuda, graphs[i]);
     double poisoned = (least[1] - least[0]) / plan->repeats;

@@ -207,6 +207,13 @@ static bool verify_guards(const struct workload *w, struct error *reason)
     return false;
 }
 
+// Enqueued; then the padding of inputs, which their checksums include, is what it was when these were taken.
+static int check_guards(struct buffers *b, struct error *err)
+{
+    int failed = buffers_guards(b, BUFFERS_ALL, err);
+    return failed || !b->padded ? failed : buffers_write_guards(b, BUFFERS_ALL, CONTENT_NAN, err);
+}
+
 int integrity_check(struct workload *w, enum trial_status *status, struct error *reason, struct error *err)
 {
     const struct piece_walk all = {.w = w, .all = true};
@@ -215,10 +222,10 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
     *status = STATUS_OK;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct buffers *b = &w->problems[k].buffers;
-        if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err)) ||
-            (failed = buffers_guards(b, BUFFERS_ALL, err)) ||
-            (failed = cuda_download(w->cuda, w->findings[2 * k], b->findings, sizeof w->findings[0], err)))
-            break;
+        failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err);
+        if (!failed) failed = check_guards(b, err);
+        if (!failed && w->placement && w->placement->holds == k) failed = check_guards(&w->placement->placed[k], err);
+        if (!failed) failed = cuda_download(w->cuda, w->findings[2 * k], b->findings, sizeof w->findings[0], err);
     }
     if (!failed) failed = compute(&all, w->check_key, next, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err);

@@ -139,15 +139,14 @@ static int execute(struct measure *m, const struct measure_plan *plan, unsigned 
 }
 
 // Everything that outlives a launch as the job promises it, in the copies that the next execution uses.
-static int restore(struct measure *m, const struct measure_plan *plan, unsigned copy, uint16_t pattern,
-                   struct error *err)
+static int restore(struct measure *m, const struct measure_plan *plan, unsigned copy, uint64_t key, struct error *err)
 {
     const struct measure_subject *s = &plan->subject;
     unsigned copies[BUFFERS_COPIES_MAX];
     int failed;
     copies[0] = copy;
     for (unsigned i = 0; i < plan->repeats && plan->graph; i++) copies[i] = i;
-    if ((failed = buffers_restore(s->buffers, copies, plan->repeats, pattern, err)) ||
+    if ((failed = buffers_restore(s->buffers, copies, plan->repeats, key, err)) ||
         (s->work.restore && (failed = s->work.restore(s->work.self, err))) ||
         (s->work.put && (failed = s->work.put(s->work.self, s->buffers->shift[copy], err))))
         return failed;
@@ -196,16 +195,16 @@ static int rest(struct measure *m, struct error *err)
 // One sample: its preparation, and the work between two events. Says which copies it used and what was in their
 // outputs.
 static int sample(struct measure *m, const struct measure_plan *plan, bool fresh, struct cuda_event *const between[2],
-                  unsigned *copy, uint16_t *pattern, struct error *err)
+                  unsigned *copy, uint64_t *key, struct error *err)
 {
     int failed;
     *copy = plan->graph ? 0 : (unsigned)entropy_below(plan->subject.buffers->sets);
-    *pattern = buffers_pattern();
+    *key = buffers_key(false);
     if (m->settings.rest > 0 && !plan->graph && (failed = rest(m, err))) return failed;
-    if ((failed = restore(m, plan, *copy, *pattern, err))) return failed;
+    if ((failed = restore(m, plan, *copy, *key, err))) return failed;
     // Untimed: for a warm cache, or because what ran before left its own instructions in the caches.
     if ((!m->settings.cold || (plan->graph && fresh)) &&
-        ((failed = execute(m, plan, *copy, err)) || (failed = restore(m, plan, *copy, *pattern, err))))
+        ((failed = execute(m, plan, *copy, err)) || (failed = restore(m, plan, *copy, *key, err))))
         return failed;
     if (m->settings.cold && (failed = support_flush(m->support, err))) return failed;
     if ((failed = cuda_event_record(m->cuda, between[0], err)) || (failed = execute(m, plan, *copy, err)))
@@ -222,8 +221,8 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         struct measure_plan *plan = plans[i];
         bool fresh = i == 0 || plan != plans[i - 1], last = true;
         unsigned copy;
-        uint16_t pattern;
-        if ((failed = sample(m, plan, fresh, m->event + 2 * i, &copy, &pattern, err))) return failed;
+        uint64_t key;
+        if ((failed = sample(m, plan, fresh, m->event + 2 * i, &copy, &key, err))) return failed;
         // Drawn only now that the launch is on its way.
         for (size_t k = 0; k < n; k++) last &= k <= i ? !(judged[k] && plans[k] == plan) : plans[k] != plan;
         if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
@@ -232,7 +231,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         plan->launches_judged++;
         const struct work *work = &plan->subject.work;
         if (work->take && (failed = work->take(work->self, plan->subject.buffers->shift[copy], err))) return failed;
-        if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, pattern, (unsigned)i, err)))
+        if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, key, (unsigned)i, err)))
             return failed;
     }
     read_state(m);

@@ -34,9 +34,9 @@ struct work {
 };
 
 // The judge of timed launches; compare NULL: none. compare() enqueues the comparison of what the last launch on a copy
-// left, which began with outputs full of `pattern`; after a wait verdict() gives the result. slot < MEASURE_BATCH.
+// left, which was made ready with the key; after a wait verdict() gives the result. slot < MEASURE_BATCH.
 struct measure_verifier {
-    int (*compare)(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err);
+    int (*compare)(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err);
     enum trial_status (*verdict)(void *self, unsigned slot, struct error *reason);
     void *self;
 };

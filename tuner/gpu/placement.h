@@ -30,7 +30,8 @@ void placement_close(struct placement *); // NULL is fine
 
 // Draws other addresses. Nothing lies there until the next placement_fill().
 void placement_draw(struct placement *, const struct workload *);
-// Enqueues copying the inputs of a set of a problem's data there, between guards. Outputs and scratch stay as they are.
+// Enqueues copying the inputs of a set of a problem's data there. Guards are not written; outputs and scratch stay as
+// they are.
 int placement_fill(struct placement *, const struct workload *, size_t problem, unsigned set, struct error *err);
 
 #endif

@@ -227,7 +227,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     int failed = pipeline_open(&pipeline, w, &w->reference.candidate, err);
     if (!failed && !pipeline.parts[number].count)
         failed = error_set(err, "the reference has no stages for problem %s", p->name);
-    if (!failed) failed = buffers_restore(&p->buffers, &first, 1, BUFFERS_GUARD, err);
+    if (!failed) failed = buffers_restore(&p->buffers, &first, 1, CONTENT_NAN, err);
     if (!failed) failed = pipeline_prepare(&pipeline.parts[number], 0, err);
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
     if (!failed) failed = symbol_bindings_take(&pipeline.parts[number].symbol_bindings, 0, err);

@@ -289,7 +289,7 @@ int reference_command_compute(struct workload *w, struct device_problem *p, stru
     c->folder = *w->reference.folder ? w->reference.folder : ".";
     json_t *about = describe(c);
     char *description = json_dumps(about, JSON_INDENT(2));
-    int failed = buffers_restore(&p->buffers, &first, 1, 0, err);
+    int failed = buffers_restore(&p->buffers, &first, 1, CONTENT_ZEROS, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (strchr(b->name, '/')) failed = error_set(err, "a reference command needs names of files: '%s'", b->name);

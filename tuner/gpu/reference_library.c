@@ -77,7 +77,7 @@ int reference_library_compute(struct workload *w, struct device_problem *p, stru
         library_call_add(c, &a, a.output ? host_elements(b) * 8 : b->bytes, a.output);
     }
     int failed = library_call_open(c, err);
-    if (!failed) failed = buffers_restore(&p->buffers, &first, 1, 0, err);
+    if (!failed) failed = buffers_restore(&p->buffers, &first, 1, CONTENT_ZEROS, err);
     if (!failed) failed = read_arrays(w, p, c, err);
     if (!failed) failed = library_call_run(c, &w->reference, LIBRARY_REFERENCE, function, p->roles, 0, &answer, err);
     if (!failed && answer.returned) failed = reports_failure(w, function, err);
@@ -184,7 +184,7 @@ int reference_library_keep(struct workload *w, struct device_problem *p, struct 
         if (buffer_is_output(b)) library_call_add(&judge->call, &a, b->bytes, false);
     }
     int failed = library_call_open(&judge->call, err);
-    if (!failed) failed = buffers_restore(&p->buffers, &first, 1, 0, err);
+    if (!failed) failed = buffers_restore(&p->buffers, &first, 1, CONTENT_ZEROS, err);
     return failed ? failed : read_contents(w, p, &judge->call, err);
 }
 

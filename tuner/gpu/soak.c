@@ -12,7 +12,8 @@ const struct soak_budget soak_of_best = {64, 64, 0.1}, soak_of_finalist = {64, 3
 enum { BATCH = 16, FIRST_BATCH = 2 };
 // How far the fewest launches may exceed the time.
 static const double over_budget = 4;
-static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, loaded_share = 0.4;
+static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.25,
+                    loaded_share = 0.4;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
 
@@ -56,11 +57,12 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     struct buffers *in = l->placed ? &w->placement->placed[l->problem] : &w->problems[l->problem].buffers;
     struct work work = pipeline_work(s->pipeline, l->problem);
     int64_t shift = in->shift[l->copy];
-    uint16_t pattern = buffers_pattern();
+    uint64_t key = entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(true);
     int failed = l->placed ? placement_fill(w->placement, w, l->problem, l->set, err) : 0;
     if (failed) return failed;
     pipeline_place(s->pipeline, l->problem, in);
-    if (!failed) failed = buffers_restore(in, &l->copy, 1, pattern, err);
+    if (!failed) failed = buffers_write_guards(in, (int)l->copy, buffers_key(false), err);
+    if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
     if (!failed && work.put) failed = work.put(work.self, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
     if (!failed && l->loaded) failed = support_load_begin(w->support, err);
@@ -68,7 +70,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.take) failed = work.take(work.self, shift, err);
     l->judged = last || entropy_unit() < judged_share; // drawn only now that the launch is on its way
-    if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, pattern, slot, err);
+    if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, key, slot, err);
     pipeline_place(s->pipeline, l->problem, NULL);
     return failed;
 }
@@ -99,7 +101,7 @@ static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_
 {
     for (unsigned i = 0; i < count; i++) {
         const struct soak_launch *l = &s->batch[i];
-        char differences[128];
+        char differences[192];
         if (!l->judged) continue;
         *status = verify_launched(s->w, l->problem, i, reason);
         if (*status == STATUS_OK) continue;

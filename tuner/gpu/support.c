@@ -17,7 +17,6 @@ enum {
     RESTORE,
     POISON,
     GUARDS,
-    WRITE_GUARDS,
     NARROW_UP,
     TO_INTEGER,
     MAX_ABS,
@@ -31,8 +30,8 @@ enum {
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums", "mask",      "restore", "poison", "guards", "write_guards", "narrow_up", "to_integer",
-    "max_abs",   "sums_join", "product", "flush",  "yield",  "load",         "hold",      "drop",
+    "checksums", "mask",    "restore", "poison", "guards", "narrow_up", "to_integer", "max_abs",
+    "sums_join", "product", "flush",   "yield",  "load",   "hold",      "drop",
 };
 
 struct sums {
@@ -49,6 +48,44 @@ struct support {
     size_t flush_bytes;
     struct cuda_beside *beside; // opened by the first load
 };
+
+uint64_t support_repeat(enum element type, uint64_t bits)
+{
+    for (size_t width = 8 * element_size(type); width < 64; width *= 2)
+        bits = (bits & ~(~0ull << width)) | bits << width;
+    return bits;
+}
+
+struct element_format support_format(enum element type)
+{
+    static const unsigned char fraction_bits[ELEMENT_COUNT] = {
+        [ELEMENT_F32] = 23, [ELEMENT_F64] = 52, [ELEMENT_F16] = 10,
+        [ELEMENT_BF16] = 7, [ELEMENT_E4M3] = 3, [ELEMENT_E5M2] = 2,
+    };
+    const bool natural = type == ELEMENT_U8 || type == ELEMENT_U16 || type == ELEMENT_U32 || type == ELEMENT_U64;
+    const uint64_t sign = 1ull << (8 * element_size(type) - 1), rest = sign - 1;
+    const uint64_t fraction = element_is_float(type) ? (1ull << fraction_bits[type]) - 1 : rest,
+                   exponent = rest ^ fraction;
+    return (struct element_format){
+        .sign = natural ? 0 : support_repeat(type, sign),
+        .exponent = support_repeat(type, exponent),
+        .fraction = support_repeat(type, fraction),
+        // The largest exponent of a finite number, but for E4M3, which has numbers there as well.
+        .high = support_repeat(type, exponent ? exponent & ~(fraction + 1) : rest & ~(rest >> 2)),
+    };
+}
+
+uint64_t support_near(enum element type, uint64_t bits)
+{
+    const struct element_format f = support_format(type);
+    const uint64_t lane = element_size(type) < 8 ? ~(~0ull << 8 * element_size(type)) : ~0ull;
+    bits &= lane;
+    if (!f.exponent) return support_repeat(type, bits ^ (bits & 2 ? 1 : 3));
+    const uint64_t fraction = f.fraction & lane, exponent = f.exponent & lane;
+    // A number of no size, or of more than any, becomes one between 1/2 and 2.
+    if (!(bits & exponent) || (bits & exponent) == exponent) bits = exponent & exponent >> 1;
+    return support_repeat(type, bits ^ (fraction + 1) >> 1);
+}
 
 int support_open(struct support **out, struct cuda *cuda, const void *image, struct error *err)
 {
@@ -154,23 +191,21 @@ int support_mask(struct support *s, uint64_t address, size_t words, uint64_t key
 }
 
 int support_restore(struct support *s, const struct restored *buffers, size_t count, const struct copies *copies,
-                    size_t copy_count, struct error *err)
+                    const struct restored_kinds *kinds, size_t copy_count, struct error *err)
 {
     struct restored list[SUPPORT_RESTORED_MAX] = {{0}};
     struct copies to = *copies;
-    int failed = 0;
-    for (size_t first = 0; first < count && copy_count && !failed; first += SUPPORT_RESTORED_MAX) {
-        int n = (int)(count - first < SUPPORT_RESTORED_MAX ? count - first : SUPPORT_RESTORED_MAX);
-        int64_t largest = 0;
-        for (int i = 0; i < n; i++) {
-            list[i] = buffers[first + (size_t)i];
-            int64_t bytes = (int64_t)(list[i].rows * list[i].bytes);
-            if (bytes > largest) largest = bytes;
-        }
-        void *args[] = {list, &n, &to};
-        failed = launch_plain(s, RESTORE, blocks_for(s, largest / 16, 2), (unsigned)copy_count, BLOCK, args, err);
+    struct restored_kinds contents = *kinds;
+    int n = (int)count;
+    int64_t largest = 0;
+    if (!count || !copy_count) return 0;
+    for (int i = 0; i < n; i++) {
+        list[i] = buffers[i];
+        int64_t bytes = (int64_t)(list[i].rows * list[i].bytes);
+        if (bytes > largest) largest = bytes;
     }
-    return failed;
+    void *args[] = {list, &n, &to, &contents};
+    return launch_plain(s, RESTORE, blocks_for(s, largest / 16, 2), (unsigned)copy_count, BLOCK, args, err);
 }
 
 int support_poison(struct support *s, uint32_t value, struct error *err)
@@ -189,37 +224,23 @@ int support_poison(struct support *s, uint32_t value, struct error *err)
     return failed ? failed : cuda_launch(s->cuda, *kernel, &g, args, err);
 }
 
-// Launches a kernel for every region in every copy.
-static int launch_regions(struct support *s, int name, const struct region *regions, size_t count,
-                          const struct copies *copies, size_t copy_count, uint16_t pattern, uint64_t findings,
-                          struct error *err)
+int support_guards(struct support *s, const struct region *regions, size_t count, const struct copies *copies,
+                   const struct guard_contents *contents, size_t copy_count, uint64_t findings, struct error *err)
 {
     struct region list[SUPPORT_REGIONS_MAX] = {{0}};
     struct copies in = *copies;
-    uint32_t wide = pattern;
-    void *args[] = {list, &in, &wide, &findings};
+    struct guard_contents held = *contents;
+    void *args[] = {list, &in, &held, &findings};
     int failed = 0;
     for (size_t first = 0; first < count && copy_count && !failed; first += SUPPORT_REGIONS_MAX) {
         size_t n = count - first < SUPPORT_REGIONS_MAX ? count - first : SUPPORT_REGIONS_MAX;
         memcpy(list, regions + first, n * sizeof *list);
         struct cuda_geometry g = {
             .grid = {16, (unsigned)n, (unsigned)copy_count}, .block = {BLOCK, 1, 1}, .cluster = {1, 1, 1}};
-        failed = find(s, &s->plain[name], plain_names[name], NULL, err);
-        if (!failed) failed = cuda_launch(s->cuda, s->plain[name], &g, args, err);
+        failed = find(s, &s->plain[GUARDS], plain_names[GUARDS], NULL, err);
+        if (!failed) failed = cuda_launch(s->cuda, s->plain[GUARDS], &g, args, err);
     }
     return failed;
-}
-
-int support_guards(struct support *s, const struct region *regions, size_t count, const struct copies *copies,
-                   size_t copy_count, uint16_t pattern, uint64_t findings, struct error *err)
-{
-    return launch_regions(s, GUARDS, regions, count, copies, copy_count, pattern, findings, err);
-}
-
-int support_write_guards(struct support *s, const struct region *regions, size_t count, const struct copies *copies,
-                         size_t copy_count, uint16_t pattern, struct error *err)
-{
-    return launch_regions(s, WRITE_GUARDS, regions, count, copies, copy_count, pattern, 0, err);
 }
 
 // All elements, in the form that kernels take.
@@ -236,13 +257,14 @@ int support_drop(struct support *s, uint64_t words, int64_t n, const struct part
 }
 
 int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous,
-                    enum previous_mode mode, uint16_t pattern, uint64_t key, uint64_t finding, struct error *err)
+                    enum previous_mode mode, const struct content *before, uint64_t key, uint64_t finding,
+                    struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;
     b.scale = bound_scale(bound);
     int number = previous ? (int)mode : PREVIOUS_NONE;
-    uint64_t wide = support_pattern(out->type, pattern);
+    struct content held = *before;
     if (o.ld == o.cols) { // one long row: full tiles, however narrow the matrix is
         o.cols *= o.rows;
         o.ld = o.cols;
@@ -250,7 +272,7 @@ int support_compare(struct support *s, const struct operand *out, const struct b
     }
     struct part part = all_or(bound->part);
     void *args[] = {&o.device, &o.rows,   &o.cols, &o.ld, &b.expected, &b.scale, &b.per_scale, &b.per_value,
-                    &b.floor,  &previous, &number, &wide, &key,        &part,    &finding};
+                    &b.floor,  &previous, &number, &held, &key,        &part,    &finding};
     int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
 }

@@ -16,9 +16,45 @@ struct verify_finding {
     int64_t place;
 };
 
-// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of `buffer`.
+// What memory holds before a launch where the job promises nothing, made from a key (support_elements.cuh). NEAR:
+// numbers of the size of those expected. HIGH and LOW: extreme ones of one sign, for guards. LEFT: the previous
+// launch's.
+enum content_kind {
+    CONTENT_ZEROS,
+    CONTENT_NAN, // in integers random bits
+    CONTENT_RANDOM,
+    CONTENT_INFINITE, // in integers the largest or the smallest
+    CONTENT_EXTREME,
+    CONTENT_NEAR,
+    CONTENT_HIGH,
+    CONTENT_LOW,
+    CONTENT_LEFT,
+    CONTENT_PROMISED // a constant, or what lies at an origin
+};
+
+// How the bits of an element are divided, repeated over 8 bytes. Integers have no exponent, unsigned ones no sign,
+// their highest bit being left out. `high`: those that are set in extreme numbers.
+struct element_format {
+    uint64_t sign, exponent, fraction, high;
+};
+struct element_format support_format(enum element);
+
+// What one buffer holds in one copy. `near`: elements, each repeated over 8 bytes, that CONTENT_NEAR resembles.
+enum { CONTENT_NEAR_COUNT = 4 };
+struct content {
+    uint64_t key, kind;
+    struct element_format format;
+    uint64_t near[CONTENT_NEAR_COUNT];
+};
+// The bits of an element, repeated over 8 bytes; and what CONTENT_NEAR takes for one that is expected: never the same.
+uint64_t support_repeat(enum element, uint64_t bits);
+uint64_t support_near(enum element, uint64_t bits);
+
+// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of `buffer`, whose
+// data begins at `data`.
 struct region {
-    uint64_t address, rows, bytes, pitch, offset, buffer;
+    uint64_t address, rows, bytes, pitch, offset, buffer, data;
+    struct element_format format;
 };
 
 // Which elements of an output are compared, by their number in row-major order: those before `leading` and, with a
@@ -50,7 +86,7 @@ enum previous_mode { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 
 // The lengths of these lists in one launch. They are passed by value, because a candidate can change what lies in
 // device memory.
-enum { SUPPORT_CHECKED_MAX = 128, SUPPORT_COPIES_MAX = 128, SUPPORT_REGIONS_MAX = 48, SUPPORT_RESTORED_MAX = 16 };
+enum { SUPPORT_CHECKED_MAX = 128, SUPPORT_COPIES_MAX = 128, SUPPORT_REGIONS_MAX = 16, SUPPORT_RESTORED_MAX = 8 };
 
 // Pieces of memory at 8-byte aligned addresses.
 struct checked {
@@ -63,11 +99,23 @@ struct copies {
     int64_t shift[SUPPORT_COPIES_MAX];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. With origins (one for each set of
-// data) it gets what lies there at the same distances, else the repeated pattern, whose lowest byte belongs to
-// addresses that are multiples of 8.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. CONTENT_PROMISED: with origins
+// (one for each set of data) it gets what lies there at the same distances, else the first of `near`. Each copy has a
+// key and a kind of its own; those in `content` are not used.
 struct restored {
-    uint64_t address, rows, bytes, pitch, pattern, origin[2];
+    uint64_t address, rows, bytes, pitch, origin[2];
+    struct content content;
+};
+// By copy: a key, and the kind of the content of each restored buffer, 4 bits each, the first lowest.
+struct restored_kinds {
+    uint64_t key[SUPPORT_COPIES_MAX];
+    uint32_t kinds[SUPPORT_COPIES_MAX];
+};
+
+// The guards of each copy.
+struct guard_contents {
+    uint64_t key[SUPPORT_COPIES_MAX];
+    unsigned char kind[SUPPORT_COPIES_MAX];
 };
 
 struct support;
@@ -77,13 +125,6 @@ struct support;
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
-// The bytes that a buffer gets of a pattern which is NaN in every floating-point type of 16 bits and more: the pattern,
-// but for FP8 always 0xff, a NaN that no conversion makes.
-static inline uint64_t support_pattern(enum element type, uint16_t pattern)
-{
-    return element_is_float(type) && element_size(type) == 1 ? ~0ull : pattern * 0x0001000100010001ull;
-}
-
 int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed,
                  struct error *err);
 // Checksums of the first `count` pieces under two keys: sums[2 * i], sums[2 * i + 1] at a device address, set to zero
@@ -92,21 +133,20 @@ int support_checksums(struct support *, const struct checked *, size_t count, ui
                       uint64_t sums, struct error *err);
 // XORs 8-byte words with a mask that `key` gives.
 int support_mask(struct support *, uint64_t address, size_t words, uint64_t key, struct error *err);
-// Puts `count` writable buffers into their state in `copy_count` copies.
-int support_restore(struct support *, const struct restored *, size_t count, const struct copies *, size_t copy_count,
-                    struct error *err);
+// Puts writable buffers into their state in `copy_count` copies; as many as SUPPORT_RESTORED_MAX.
+int support_restore(struct support *, const struct restored *, size_t count, const struct copies *,
+                    const struct restored_kinds *, size_t copy_count, struct error *err);
 // Overwrites the shared memory of every multiprocessor.
 int support_poison(struct support *, uint32_t value, struct error *err);
-// Looks at guard regions in `copy_count` copies; any number of regions. Adds to findings[region.buffer].
+// Looks at guard regions in `copy_count` copies; any number of regions. Adds to findings[region.buffer]. Without
+// findings (0) it writes them.
 int support_guards(struct support *, const struct region *regions, size_t count, const struct copies *,
-                   size_t copy_count, uint16_t pattern, uint64_t findings, struct error *err);
-// Writes them.
-int support_write_guards(struct support *, const struct region *regions, size_t count, const struct copies *,
-                         size_t copy_count, uint16_t pattern, struct error *err);
-// `previous`: dense memory for a copy of the output, for the modes that need it. `pattern` is what the output was
-// filled with. Expected values and `previous` are masked with `key`.
+                   const struct guard_contents *, size_t copy_count, uint64_t findings, struct error *err);
+// `previous`: dense memory for a copy of the output, for the modes that need it. `before`: what the output held before
+// the launch. Expected values and `previous` are masked with `key`.
 int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous,
-                    enum previous_mode, uint16_t pattern, uint64_t key, uint64_t finding, struct error *err);
+                    enum previous_mode, const struct content *before, uint64_t key, uint64_t finding,
+                    struct error *err);
 // After the last compare into a finding: names the worst element.
 int support_verify(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
                    struct error *err);

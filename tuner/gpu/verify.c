@@ -28,7 +28,7 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
 // Compares what a launch left in a copy of the problem's buffers or, `moved`, of the same at other addresses, where
 // bits may differ, since kernels may sum in another order there. Takes the findings away before anything else of the
 // candidate can run.
-static int compare(struct workload *w, struct device_problem *p, struct buffers *in, unsigned copy, uint16_t pattern,
+static int compare(struct workload *w, struct device_problem *p, struct buffers *in, unsigned copy, uint64_t key,
                    bool timed, struct verify_finding *to, struct host_verdict *verdict, struct error *err)
 {
     const bool moved = in != &p->buffers;
@@ -38,10 +38,11 @@ static int compare(struct workload *w, struct device_problem *p, struct buffers 
         const struct device_buffer *b = &in->list[i];
         uint64_t finding = in->findings + i * sizeof *to;
         struct operand view = b->view;
+        struct content before = buffers_content(in, i, copy, key);
         if (!buffer_is_output(b)) continue;
         enum previous_mode mode = moved ? PREVIOUS_NONE : previous_mode(w, set, i, timed);
         view.device += (uint64_t)in->shift[copy];
-        failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], mode, pattern, w->mask_key,
+        failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], mode, &before, w->mask_key,
                                  finding, err);
         if (!failed && set->bound[i].expected)
             failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
@@ -64,9 +65,10 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
 {
     struct device_problem *p = &w->problems[problem];
     unsigned set = p->buffers.set[copy];
-    uint16_t pattern = buffers_pattern();
+    uint64_t key = buffers_key(true);
     int failed;
-    if ((failed = buffers_restore(&p->buffers, &copy, 1, pattern, err)) ||
+    if ((failed = buffers_write_guards(&p->buffers, (int)copy, key, err)) ||
+        (failed = buffers_restore(&p->buffers, &copy, 1, key, err)) ||
         (work->restore && (failed = work->restore(work->self, err))) ||
         (work->put && (failed = work->put(work->self, p->buffers.shift[copy], err))) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
@@ -77,7 +79,7 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
         (work->take && (failed = work->take(work->self, p->buffers.shift[copy], err))))
         return failed;
     p->ran[set] = true;
-    return compare(w, p, &p->buffers, copy, pattern, false, w->findings[2 * problem + set],
+    return compare(w, p, &p->buffers, copy, key, false, w->findings[2 * problem + set],
                    verdict_at(w->verdicts, 2 * problem + set), err);
 }
 
@@ -243,12 +245,12 @@ enum trial_status verify_outputs(const struct workload *w, size_t problem, struc
     return status;
 }
 
-int verify_launch(struct workload *w, size_t problem, struct buffers *in, unsigned copy, uint16_t pattern,
-                  unsigned slot, struct error *err)
+int verify_launch(struct workload *w, size_t problem, struct buffers *in, unsigned copy, uint64_t key, unsigned slot,
+                  struct error *err)
 {
     struct device_problem *p = &w->problems[problem];
     p->sampled[slot] = in->set[copy];
-    return compare(w, p, in, copy, pattern, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
+    return compare(w, p, in, copy, key, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
 }
 
 enum trial_status verify_launched(const struct workload *w, size_t problem, unsigned slot, struct error *reason)
@@ -259,11 +261,11 @@ enum trial_status verify_launched(const struct workload *w, size_t problem, unsi
 }
 
 // The judge of timed launches: `self` is the problem.
-static int compare_sample(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err)
+static int compare_sample(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err)
 {
     struct device_problem *p = self;
     struct workload *w = p->workload;
-    return verify_launch(w, (size_t)(p - w->problems), &p->buffers, copy, pattern, slot, err);
+    return verify_launch(w, (size_t)(p - w->problems), &p->buffers, copy, key, slot, err);
 }
 
 static enum trial_status verify_sample(void *self, unsigned slot, struct error *reason)

@@ -40,7 +40,7 @@ int verify_time(const struct workload *, size_t problem, double *seconds, struct
 
 // A launch elsewhere (soak.h): enqueues the comparison of what it left in a copy of `buffers`, which are the problem's
 // or these at other addresses, into one of MEASURE_BATCH slots. After a wait verify_launched() is the verdict on it.
-int verify_launch(struct workload *, size_t problem, struct buffers *, unsigned copy, uint16_t pattern, unsigned slot,
+int verify_launch(struct workload *, size_t problem, struct buffers *, unsigned copy, uint64_t key, unsigned slot,
                   struct error *err);
 enum trial_status verify_launched(const struct workload *, size_t problem, unsigned slot, struct error *reason);
 

@@ -245,11 +245,6 @@ int cuda_copy(struct cuda *c, uint64_t to, uint64_t from, size_t bytes, struct e
     return cuda_check(err, driver.cuMemcpyDtoDAsync(to, from, bytes, c->stream), "cannot copy on the device");
 }
 
-int cuda_fill16(struct cuda *c, uint64_t to, uint16_t pattern, size_t count, struct error *err)
-{
-    return cuda_check(err, driver.cuMemsetD16Async(to, pattern, count, c->stream), "cannot fill memory");
-}
-
 int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
 {
     return cuda_check(err, driver.cuMemsetD8Async(to, 0, bytes, c->stream), "cannot fill memory");

@@ -48,7 +48,6 @@ void cuda_host_free(struct cuda *, void *pointer);
 int cuda_upload(struct cuda *, uint64_t to, const void *from, size_t bytes, struct error *err);
 int cuda_download(struct cuda *, void *to, uint64_t from, size_t bytes, struct error *err);
 int cuda_copy(struct cuda *, uint64_t to, uint64_t from, size_t bytes, struct error *err);
-int cuda_fill16(struct cuda *, uint64_t to, uint16_t pattern, size_t count, struct error *err);
 int cuda_zero(struct cuda *, uint64_t to, size_t bytes, struct error *err);
 // Waits for everything enqueued; CUDA_CRASHED with CUDA's words if a kernel failed.
 int cuda_sync(struct cuda *, struct error *err);

@@ -1,0 +1,88 @@
+// The soak on a GPU: kernels that are right as long as data, size and addresses are those that they have seen, each the
+// only candidate of a job, and so a new best. (tests/hostile has many more; this is what messages say of them.)
+#include "tests/gpu.h"
+
+static const char source[] =
+    "__device__ const float *seen;\n__device__ float kept, first;\n__device__ unsigned launches;\n"
+    "__device__ int last_n;\n"
+    // The sum of 256 elements, which each block computes.
+    "__device__ float total(const float *x, int n)\n{\n"
+    "    float sum = 0;\n    for (int k = 0; k < 256; k++) sum += x[(long long)k * n / 256];\n    return sum;\n}\n"
+    "extern \"C\" __global__ void k(int n, const float *x, float *y, float *scratch)\n{\n"
+    "    __shared__ float t;\n    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    const bool leader = i == 0;\n"
+    "    const int before = *(volatile int *)&last_n;\n"
+    "#if WAY == 1\n"
+    "    const bool known = *(const float *volatile *)&seen == x;\n"
+    "#elif WAY == 2\n"
+    "    const bool known = *(volatile float *)&first == x[0];\n"
+    "#else\n"
+    "    const bool known = false;\n"
+    "#endif\n"
+    "    __threadfence();\n"
+    "    if (threadIdx.x == 0) t = known ? *(volatile float *)&kept : total(x, n);\n"
+    "    __syncthreads();\n"
+    "    if (leader) {\n"
+    "        kept = t;\n        __threadfence();\n        seen = x;\n        first = x[0];\n        launches++;\n"
+    "    }\n"
+    "#if WAY == 3\n"
+    "    y = (float *)((unsigned long long)y & ~63ull);\n"
+    "#endif\n"
+    "    float add = t;\n"
+    "#if WAY == 4\n"
+    "    if (*(volatile unsigned *)&launches > 60 && i == n - 1) add = 0;\n"
+    "#elif WAY == 5\n"
+    "    if (before > n && i == n - 1) add = 0;\n"
+    "#endif\n"
+    "    if (i < n) y[i] = x[i] + add, scratch[i] = add;\n"
+    "    if (i == n - 1) last_n = n;\n"
+    "}\n"
+    "extern \"C\" __global__ void right(int n, const float *x, float *y, float *)\n{\n"
+    "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n) y[i] = x[i] + total(x, n);\n}\n";
+
+static const char job[] =
+    "name = \"soak\"; kernel = { template = \"k.cu\"; entry = \"k\"; };\n"
+    "parameters = ( { name = \"WAY\"; values = [%d]; } );\n"
+    "problems = ( { N = 1000003; }, { N = 70001; holdout = true; } );\n"
+    "launch = { grid = [ \"ceil_div(N, 256)\" ]; block = [ 256 ]; };\n"
+    "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; },\n"
+    "  { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; },\n"
+    "  { buffer = \"scratch\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"scratch\"; } );\n"
+    "reference = { kernel = \"right\"; launch = { grid = [ \"ceil_div(N, 256)\" ]; block = [ 256 ]; }; };\n"
+    "verification = { absolute = 1e-6; };\n";
+
+static const struct {
+    int way;
+    const char *status, *said; // `said`: in the reason; NULL: it may be found before
+} cases[] = {
+    {0, "1 ok", NULL},
+    {1, "1 wrong", NULL},
+    {2, "1 wrong", "a part of one input changed"},
+    {3, NULL, "of 64 in one loaded module"},
+    {4, "1 wrong", NULL},
+    {5, "1 wrong", NULL},
+};
+
+TEST(what_has_only_seen_one_state_is_found_in_the_soak)
+{
+    NEEDS_GPU();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("gpu_soak"), *text = text_format(job, cases[i].way);
+        e2e_write(folder, "k.cu", source);
+        e2e_write(folder, "job.cfg", text);
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
+            "$BIN/sweetspot status job.cfg --store job.db",
+            folder);
+        print_message("way %d: %s\n", cases[i].way, r.out);
+        if (cases[i].status) e2e_expect(r.out, cases[i].status);
+        if (cases[i].said) e2e_expect(r.out, cases[i].said);
+        e2e_done(&r);
+        free(text);
+        e2e_remove(folder);
+    }
+}
+
+TEST_MAIN(NULL, NULL)
