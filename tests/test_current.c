@@ -9,7 +9,7 @@ static char *write_job(const char *current)
 {
     char *folder = e2e_folder("current");
     char *more = text_format("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
-                             "measure = { final = { candidates = 2; rounds = 20; tie = 0.001; }; }; search = { "
+                             "measure = { final = { candidates = 2; rounds = 20; }; }; search = { "
                              "strategy = \"exhaustive\"; };",
                              current);
     SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .more = more,
