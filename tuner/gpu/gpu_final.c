@@ -121,7 +121,7 @@ static int pass(struct gpu_final *f, struct timed_entry *e, bool keep, struct er
     struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
     for (size_t k = 0; k < w->problem_count; k++)
         if (takes_part(e, k)) works[k] = entry_work(e, k);
-    int failed = verify_pass(w, works, true, err);
+    int failed = verify_pass(w, works, VERIFY_BOTH, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
     if (failed) return failed == CUDA_REFUSED ? 0 : failed;
     for (size_t k = 0; k < w->problem_count && e->status == STATUS_OK; k++) {

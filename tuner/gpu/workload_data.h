@@ -51,6 +51,7 @@ struct data_set {
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
     uint64_t results;                  // the allocation that these lie in
     uint64_t seed;                     // that it was filled from
+    uint64_t key;                      // of what memory held before the candidate's first run
     bool stored;                       // `previous` is this candidate's
     struct host_verifier judge;
 };
@@ -74,6 +75,7 @@ struct device_problem {
     struct data_set set[SETS_MAX], *filled; // `filled`: the set whose references are being computed
     struct mixed_data mixed;
     bool said_part[BUFFERS_MAX];          // that an output is compared in part
+    bool said_floor[BUFFERS_MAX];         // that the error allowed everywhere is large
     unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the launch that was timed
     bool ran[2];                          // by set, in this pass
     struct operation_problem operation;   // where the reference is an operation
