@@ -249,7 +249,7 @@ extern "C" __global__ void support_drop(u64 *words, i64 n, const __grid_constant
         if (!is_compared(kept, i)) words[i] = 0;
 }
 
-enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
+enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE, COMPARE_BITS = 4 }; // BITS: an OR, -0 and 0 are different
 enum { TILE = 2048 };
 
 // Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output
@@ -264,6 +264,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                                const content &before, u64 key, const part &kept, finding *to)
 {
     __shared__ u64 shared[256];
+    const bool signs = (mode & COMPARE_BITS) != 0;
+    mode &= COMPARE_BITS - 1;
     const bool partly = kept.rank || kept.leading < rows * cols;
     const content_maker made = content_begin(before, before.key, (int)before.kind);
     // Of a byte, and of zeros, nobody can tell whether it was written.
@@ -302,6 +304,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                 double error = x == want ? 0 : fabs(x - want);
                 double allowed = per_scale * unit + per_value * size + floor;
                 good = error <= allowed; // false for NaN
+                if (signs && x == 0 && want == 0)
+                    good = __double_as_longlong(x) == __double_as_longlong(want);
                 if (!(size <= 1.7976931348623157e308)) {
                     good =
                         (x == want || (x != x && want != want)) && !(before.kind == CONTENT_NAN && raw(at) == held(at));
@@ -429,16 +433,33 @@ extern "C" __global__ void support_to_integer(const double *from, i64 n, i64 *to
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) to[i] = __double2ll_rn(from[i]);
 }
 
-// The largest absolute value, by the order of bits of non-negative doubles. NaN counts as largest.
-extern "C" __global__ void support_max_abs(const double *from, i64 n, u64 *to)
+// Adds to to[0] the squares of n numbers, as far as they are finite, and to to[1] how many these are. Unless `sizes` is
+// null, each element of a row gets the row's root mean square. A block for each row.
+extern "C" __global__ void __launch_bounds__(256)
+    support_row_sizes(const double *from, i64 n, i64 rows, i64 cols, float *sizes, double *to)
 {
-    __shared__ u64 shared[256];
-    u64 largest = 0;
-    i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
-        largest = max(largest, (u64)__double_as_longlong(fabs(from[i])));
-    largest = block_reduce(largest, shared, [](u64 a, u64 b) { return a > b ? a : b; });
-    if (threadIdx.x == 0) atomicMax(to, largest);
+    __shared__ double shared[256];
+    __shared__ float size;
+    auto add = [](double a, double b) { return a + b; };
+    double all = 0, all_count = 0;
+    for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
+        double squares = 0, count = 0;
+        i64 end = row * cols + cols < n ? row * cols + cols : n;
+        for (i64 i = row * cols + threadIdx.x; i < end; i += blockDim.x) {
+            double square = from[i] * from[i];
+            if (!(square <= 1.7976931348623157e308)) continue;
+            squares += square;
+            count++;
+        }
+        squares = block_reduce(squares, shared, add);
+        count = block_reduce(count, shared, add);
+        all += squares, all_count += count; // of thread 0
+        if (!sizes) continue;
+        if (threadIdx.x == 0) size = count > 0 ? __double2float_ru(sqrt(squares / count)) : 0.0f;
+        __syncthreads();
+        for (i64 i = row * cols + threadIdx.x; i < end; i += blockDim.x) sizes[i] = size;
+    }
+    if (threadIdx.x == 0) atomicAdd(&to[0], all), atomicAdd(&to[1], all_count);
 }
 
 struct sums {

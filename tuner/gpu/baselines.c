@@ -131,7 +131,7 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, struct p
     verify_forget(w);
     struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
     works[k] = work;
-    if ((failed = verify_pass(w, works, false, err))) return failed;
+    if ((failed = verify_pass(w, works, VERIFY_FIRST, err))) return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
     status = verify_outputs(w, k, &result, &reason);
     if (status == STATUS_OK && (failed = plausibility_trust(w, k, b->name, times.time, err))) return failed;

@@ -331,9 +331,9 @@ int buffers_keep(struct buffers *s, unsigned set, struct error *err)
     return failed ? failed : buffers_write_guards(s, BUFFERS_ALL, CONTENT_NAN, err);
 }
 
-uint64_t buffers_key(bool leave)
+uint64_t buffers_key(unsigned flags)
 {
-    return (entropy_draw() & ~1ull) | (CONTENT_PROMISED + 1) << 1 | leave;
+    return ((entropy_draw() | 32) & ~3ull) | flags; // more than any kind
 }
 
 // splitmix64's finaliser, as mix() in support_elements.cuh.
@@ -362,9 +362,10 @@ static enum content_kind kind_of(const struct device_buffer *b, size_t i, uint64
     if (b->direction != DIRECTION_OUT && (!scratch || b->filled)) return CONTENT_PROMISED;
     if (key <= CONTENT_PROMISED) return (enum content_kind)key;
     uint64_t drawn = mix(copy_key + i);
-    if (scratch && key & 1 && drawn >> 62 < 2) return CONTENT_LEFT; // of every second launch
+    if (scratch && key & BUFFERS_LEAVE && drawn >> 63) return CONTENT_LEFT;
     size_t k = 0;
-    while ((drawn & 63) >= chances[k].until) k++;
+    drawn %= !scratch && key & BUFFERS_TELLTALE ? 36 : 64;
+    while (drawn >= chances[k].until) k++;
     return chances[k].kind;
 }
 

@@ -99,9 +99,11 @@ int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // buffers their first contents again. A key is a draw of buffers_key() or, for the same in all of them, an enum
 // content_kind. Enqueued.
 int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint64_t key, struct error *err);
-// A key that no kernel can foresee. `leave`: scratch may keep what the last launch on the copy left there. Not for
-// timed launches: answers that a kernel kept there would make it fast.
-uint64_t buffers_key(bool leave);
+// A key that no kernel can foresee. LEAVE: scratch may keep what the last launch on the copy left there; not for timed
+// launches, which answers kept there would make fast. TELLTALE: outputs hold NaN or random bits, so that elements which
+// are not written can be counted.
+enum { BUFFERS_LEAVE = 1, BUFFERS_TELLTALE = 2 };
+uint64_t buffers_key(unsigned flags);
 // What buffer i held in a copy after buffers_restore() with this key.
 struct content buffers_content(const struct buffers *, size_t i, unsigned copy, uint64_t key);
 enum { BUFFERS_ALL = -1 };

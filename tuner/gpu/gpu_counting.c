@@ -175,7 +175,7 @@ static int reset(void *user, size_t candidate)
     struct count_batch *b = user;
     struct unit *u = &b->units[b->first + candidate];
     const unsigned first = 0;
-    int failed = buffers_restore(&b->w->problems[u->problem].buffers, &first, 1, buffers_key(false), &b->why);
+    int failed = buffers_restore(&b->w->problems[u->problem].buffers, &first, 1, buffers_key(0), &b->why);
     if (!failed) failed = pipeline_prepare(u->part, 0, &b->why);
     if (!failed && b->w->measure_settings.cold) failed = support_flush(b->w->support, &b->why);
     if (!failed) failed = cuda_sync(b->w->cuda, &b->why);

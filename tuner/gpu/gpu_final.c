@@ -31,8 +31,9 @@ struct timed_entry {
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan plan;
-    bool enters;                  // has been proved, and races
-    double *times;                // [round] of the problem being measured
+    bool enters;   // has been proved, and races
+    double *times; // [round] of the problem being measured
+    int64_t launches_judged;
     struct final_times *problems; // in the answer's memory, room for all
     size_t problem_count;
 };
@@ -121,7 +122,7 @@ static int pass(struct gpu_final *f, struct timed_entry *e, bool keep, struct er
     struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
     for (size_t k = 0; k < w->problem_count; k++)
         if (takes_part(e, k)) works[k] = entry_work(e, k);
-    int failed = verify_pass(w, works, true, err);
+    int failed = verify_pass(w, works, VERIFY_BOTH, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
     if (failed) return failed == CUDA_REFUSED ? 0 : failed;
     for (size_t k = 0; k < w->problem_count && e->status == STATUS_OK; k++) {
@@ -215,7 +216,9 @@ static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)
     announce(f, 0, e->trial);
     f->program = e->baseline && e->baseline->program ? e->baseline->name : NULL;
     baseline_allow_differences(e->baseline, f->w, true);
+    int64_t before = f->w->launches_judged;
     int failed = prove_entry(f, e, err);
+    e->launches_judged += f->w->launches_judged - before;
     baseline_allow_differences(e->baseline, f->w, false);
     if (failed != CUDA_CRASHED) f->program = NULL;
     return failed;
@@ -326,6 +329,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
         struct timed_entry *e = &f->entries[order[i]];
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
             disqualify(e, e->plan.status, e->plan.reason.message);
+        e->launches_judged += e->plan.launches_judged;
         measure_plan_free(w->measure, &e->plan);
     }
     if (!failed) failed = check_times(f, order, n, problem, err);
@@ -421,6 +425,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
                                         .reason = arena_copy(f->memory, e->reason.message),
                                         .detail = e->baseline ? baseline_detail(e->baseline) : "",
                                         .error = worst,
+                                        .launches_judged = e->baseline ? 0 : e->launches_judged,
                                         .cubin_hash = arena_copy(f->memory, e->baseline ? "" : e->pipeline.image_hash),
                                         .problems = e->problems,
                                         .problem_count = e->problem_count};

@@ -69,7 +69,7 @@ static int run_stage(void *user)
 static int prepare_stage(struct stage_run *r, struct device_problem *problem, struct error *err)
 {
     const unsigned first = 0;
-    int failed = buffers_restore(&problem->buffers, &first, 1, buffers_key(false), err);
+    int failed = buffers_restore(&problem->buffers, &first, 1, buffers_key(0), err);
     if (!failed) failed = pipeline_prepare(r->part, 0, err);
     for (unsigned i = 0; i < r->stage && !failed; i++) failed = pipeline_enqueue_stage(r->part, i, 0, err);
     if (!failed && r->w->measure_settings.cold) failed = support_flush(r->w->support, err);

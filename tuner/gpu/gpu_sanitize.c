@@ -50,7 +50,7 @@ static int open_apart(struct sanitized *s, struct error *err)
 {
     static const unsigned first = 0;
     struct buffers *all = &s->problem->buffers;
-    int failed = buffers_restore(all, &first, 1, buffers_key(false), err); // filled scratch gets its contents
+    int failed = buffers_restore(all, &first, 1, buffers_key(0), err); // filled scratch gets its contents
     s->sets = all->sets;
     all->sets = 1;
     for (size_t i = 0; i < all->count && !failed; i++) failed = move_apart(s, i, err);

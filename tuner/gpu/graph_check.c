@@ -41,7 +41,7 @@ static int execute(struct workload *w, const struct measure_plan *plan, struct c
     unsigned copies[BUFFERS_COPIES_MAX];
     int failed;
     for (unsigned i = 0; i < plan->repeats; i++) copies[i] = i;
-    *key = buffers_key(false);
+    *key = buffers_key(0);
     if ((failed = buffers_restore(plan->subject.buffers, copies, plan->repeats, *key, err)) ||
         (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, first, err)) || (failed = cuda_graph_launch(w->cuda, graph, err)) ||

@@ -5,6 +5,7 @@
 #include "kernels/npy.h"
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/entropy.h"
 #include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
@@ -14,6 +15,7 @@
 enum { ALIGNMENT = 1024 };
 
 static const double worth_keeping = 0.2; // s
+static const double large_floor = 0.1;   // of a typical expected value
 
 bool reference_is_slow(const struct workload *w)
 {
@@ -67,6 +69,13 @@ static bool has_role(const struct workload *w, const struct device_problem *p, c
     return !w->operation;
 }
 
+// Whether an output that no operation bounds gets a bound by its rows; a single row needs one number only.
+static bool is_relative_to_rows(const struct workload *w, const struct device_buffer *b)
+{
+    const struct verify_settings *v = &w->verify;
+    return !v->exact && !(v->relative > 0) && !(v->absolute > 0) && b->view.rows > 1;
+}
+
 int reference_prepare(struct workload *w, struct device_problem *p, struct error *err)
 {
     size_t total = 0;
@@ -80,8 +89,8 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
             size_t n = host_elements(b), dense = round_up(n * element_size(b->view.type), ALIGNMENT);
             // An output that plays no role in the operation is only checked for changes from run to run.
             size_t expected = none || !has_role(w, p, b) ? 0 : round_up(n * 8, ALIGNMENT);
-            size_t scale =
-                w->operation && expected && element_is_float(b->view.type) ? round_up(n * sizeof(float), ALIGNMENT) : 0;
+            bool scaled = element_is_float(b->view.type) && (w->operation || is_relative_to_rows(w, b));
+            size_t scale = scaled && expected ? round_up(n * sizeof(float), ALIGNMENT) : 0;
             if (pass) {
                 p->filled->bound[i].expected = expected ? at : 0;
                 p->filled->bound[i].scale = scale ? at + expected : 0;
@@ -113,6 +122,7 @@ static void set_bound(const struct workload *w, struct bound *b, const struct op
 {
     const struct verify_settings *v = &w->verify;
     b->per_scale = v->tolerance * from->per_scale;
+    b->bits = v->exact;
     if (v->exact) {
         b->per_scale = b->per_value = b->floor = 0;
         return;
@@ -198,13 +208,13 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
         const struct device_buffer *b = &p->buffers.list[i];
         if (!p->filled->bound[i].expected) continue;
         p->filled->bound[i].per_scale = 0;
-        p->filled->bound[i].scale = 0;
         p->filled->bound[i].per_value = v->relative;
         p->filled->bound[i].floor = v->absolute;
+        p->filled->bound[i].bits = v->exact;
         if (v->exact || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
-        double largest;
-        int failed =
-            support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)host_elements(b), &largest, err);
+        double size;
+        int failed = support_row_sizes(w->support, p->filled->bound[i].expected, b->view.rows, b->view.cols,
+                                       p->filled->bound[i].scale, &size, err);
         if (failed) return failed;
         double u = element_roundoff(b->view.type);
         if (element_saturates(
@@ -214,7 +224,10 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
             p->filled->bound[i].floor = v->tolerance * element_load(b->view.type, &smallest);
             u = element_roundoff(ELEMENT_F32);
         }
-        p->filled->bound[i].floor += v->tolerance * 64 * u * largest;
+        if (p->filled->bound[i].scale)
+            p->filled->bound[i].per_scale = v->tolerance * 64 * u;
+        else
+            p->filled->bound[i].floor += v->tolerance * 64 * u * size;
     }
     return 0;
 }
@@ -298,6 +311,42 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
     return failed;
 }
 
+// Warns of an error that is allowed everywhere and about as large as what is expected. And draws some expected numbers
+// for CONTENT_NEAR.
+static int look_at_sizes(struct workload *w, struct device_problem *p, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        struct device_buffer *b = &p->buffers.list[i];
+        const struct bound *bound = &p->filled->bound[i];
+        const size_t n = host_elements(b);
+        uint64_t some[CONTENT_NEAR_COUNT] = {0};
+        double size = 0;
+        if (!bound->expected) continue;
+        for (int k = 0; k < CONTENT_NEAR_COUNT && !failed; k++)
+            failed = cuda_download(w->cuda, &some[k], bound->expected + 8 * entropy_below(n), 8, err);
+        if (!failed && element_is_float(b->view.type) && bound->floor > 0)
+            failed = support_row_sizes(w->support, bound->expected, b->view.rows, b->view.cols, 0, &size, err);
+        if (!failed) failed = cuda_sync(w->cuda, err);
+        for (int k = 0; k < CONTENT_NEAR_COUNT && !failed; k++) {
+            uint64_t bits = some[k];
+            double value;
+            memcpy(&value, &bits, sizeof value);
+            if (element_is_float(b->view.type)) bits = 0, element_store(b->view.type, value, &bits);
+            b->near[k] = support_near(b->view.type, bits);
+        }
+        if (p->filled == &p->set[0] && !p->said_floor[i] && !failed && bound->floor > large_floor * size && size > 0) {
+            fprintf(
+                stderr,
+                "problem %s: an error of %.3g is allowed in every element of %s, whose typical expected size is only "
+                "%.3g\n",
+                p->name, bound->floor, b->name, size);
+            p->said_floor[i] = true;
+        }
+    }
+    return failed;
+}
+
 // From here on only the comparing kernels can read the expected values.
 static int hide(struct workload *w, struct device_problem *p, struct error *err)
 {
@@ -334,5 +383,6 @@ int reference_compute(struct workload *w, size_t number, struct error *err)
     if (kind != IMPLEMENTATION_NONE) failed = compute[kind](w, number, err);
     if (!failed) failed = set_parts(w, p, err);
     if (!failed && kind != IMPLEMENTATION_NONE && kind != IMPLEMENTATION_OPERATION) failed = plain_bounds(w, p, err);
+    if (!failed) failed = look_at_sizes(w, p, err);
     return failed ? failed : hide(w, p, err);
 }

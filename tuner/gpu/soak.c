@@ -13,7 +13,7 @@ enum { BATCH = 16, FIRST_BATCH = 2 };
 // How far the fewest launches may exceed the time.
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.25,
-                    loaded_share = 0.4;
+                    mixed_share = 0.5, loaded_share = 0.4;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
 
@@ -34,10 +34,8 @@ struct soak {
 
 static unsigned draw_set(const struct device_problem *p)
 {
-    unsigned sets[SETS_MAX], n = 0;
-    while (n < p->buffers.sets) sets[n] = n, n++;
-    if (p->mixed.known) sets[n++] = SET_MIXED;
-    return sets[entropy_below(n)];
+    if (p->mixed.known && entropy_unit() < mixed_share) return SET_MIXED;
+    return (unsigned)entropy_below(p->buffers.sets);
 }
 
 static struct soak_launch draw(const struct soak *s)
@@ -57,11 +55,11 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     struct buffers *in = l->placed ? &w->placement->placed[l->problem] : &w->problems[l->problem].buffers;
     struct work work = pipeline_work(s->pipeline, l->problem);
     int64_t shift = in->shift[l->copy];
-    uint64_t key = entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(true);
+    uint64_t key = entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
     int failed = l->placed ? placement_fill(w->placement, w, l->problem, l->set, err) : 0;
     if (failed) return failed;
     pipeline_place(s->pipeline, l->problem, in);
-    if (!failed) failed = buffers_write_guards(in, (int)l->copy, buffers_key(false), err);
+    if (!failed) failed = buffers_write_guards(in, (int)l->copy, buffers_key(0), err);
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
     if (!failed && work.put) failed = work.put(work.self, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);

@@ -7,6 +7,7 @@
 #include "tuner/libraries/cuda_beside.h"
 
 enum { BLOCK = 256, PARTIALS = 1024 };
+enum { COMPARE_BITS = 4 }; // support.cu
 
 enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
 static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
@@ -19,7 +20,7 @@ enum {
     GUARDS,
     NARROW_UP,
     TO_INTEGER,
-    MAX_ABS,
+    ROW_SIZES,
     SUMS_JOIN,
     PRODUCT,
     FLUSH,
@@ -30,7 +31,7 @@ enum {
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums", "mask",    "restore", "poison", "guards", "narrow_up", "to_integer", "max_abs",
+    "checksums", "mask",    "restore", "poison", "guards", "narrow_up", "to_integer", "row_sizes",
     "sums_join", "product", "flush",   "yield",  "load",   "hold",      "drop",
 };
 
@@ -263,7 +264,7 @@ int support_compare(struct support *s, const struct operand *out, const struct b
     struct operand o = *out;
     struct bound b = *bound;
     b.scale = bound_scale(bound);
-    int number = previous ? (int)mode : PREVIOUS_NONE;
+    int number = (previous ? (int)mode : PREVIOUS_NONE) | (bound->bits ? COMPARE_BITS : 0);
     struct content held = *before;
     if (o.ld == o.cols) { // one long row: full tiles, however narrow the matrix is
         o.cols *= o.rows;
@@ -322,14 +323,23 @@ int support_product(struct support *s, const struct device_gemm *g, struct error
     return launch_plain(s, PRODUCT, (unsigned)tiles, 1, BLOCK, args, err);
 }
 
-int support_max_abs(struct support *s, uint64_t from, int64_t n, double *result, struct error *err)
+int support_row_sizes(struct support *s, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
+                      struct error *err)
 {
-    void *args[] = {&from, &n, &s->small};
+    double sums[2] = {0, 0}; // of squares; how many
+    int64_t n = rows * cols;
+    if (!sizes) { // then rows do not matter
+        cols = n < 65536 ? n : 65536;
+        rows = (n + cols - 1) / cols;
+    }
+    void *args[] = {&from, &n, &rows, &cols, &sizes, &s->small};
+    unsigned blocks = rows < (int64_t)s->wide ? (unsigned)rows : s->wide;
     int failed;
-    if ((failed = cuda_zero(s->cuda, s->small, sizeof *result, err)) ||
-        (failed = launch_plain(s, MAX_ABS, blocks_for(s, n, 4), 1, BLOCK, args, err)) ||
-        (failed = cuda_download(s->cuda, result, s->small, sizeof *result, err)) || (failed = cuda_sync(s->cuda, err)))
+    if ((failed = cuda_zero(s->cuda, s->small, sizeof sums, err)) ||
+        (failed = launch_plain(s, ROW_SIZES, blocks, 1, BLOCK, args, err)) ||
+        (failed = cuda_download(s->cuda, sums, s->small, sizeof sums, err)) || (failed = cuda_sync(s->cuda, err)))
         return failed;
+    *result = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
     return 0;
 }
 

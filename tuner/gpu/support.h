@@ -68,6 +68,7 @@ struct part {
 struct bound {
     uint64_t expected, scale; // 0: nothing to compare with; no scale
     double per_scale, per_value, floor;
+    bool bits;               // -0 and 0 are different
     const struct part *part; // what is compared; NULL: all elements
 };
 
@@ -159,7 +160,10 @@ int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, 
 // These two wait for their result.
 // One product (batch 1) of dense fp64 operands, as if with twice the bits.
 int support_product(struct support *, const struct device_gemm *, struct error *err);
-int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, struct error *err);
+// The root mean square of fp64 numbers, as far as they are finite; and unless `sizes` is 0 that of each row, as a float
+// for each of its elements.
+int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
+                      struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Other work on the device: blocks of drawn number, size and duration that read memory. Between the two calls launches
 // run beside them, and begin up to SUPPORT_LOAD_DELAY ns later than they could. What comes then waits for both.

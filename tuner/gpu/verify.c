@@ -47,6 +47,7 @@ static int compare(struct workload *w, struct device_problem *p, struct buffers 
         if (!failed && set->bound[i].expected)
             failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
+    w->launches_judged++;
     set->stored |= w->compare_bits && !moved;
     if (!failed) failed = buffers_guards(in, (int)copy, err);
     if (!failed) failed = cuda_download(w->cuda, to, in->findings, in->count * sizeof *to, err);
@@ -60,15 +61,18 @@ static struct host_verdict *verdict_at(struct host_verdict *list, size_t i)
 }
 
 // Enqueues one run between the problem's two events.
-static int run(struct workload *w, size_t problem, unsigned copy, const struct work *work, struct error *err)
+static int run(struct workload *w, size_t problem, unsigned copy, const struct work *work, enum verify_runs runs,
+               struct error *err)
 {
     struct device_problem *p = &w->problems[problem];
     unsigned set = p->buffers.set[copy];
-    uint64_t key = buffers_key(true);
+    struct data_set *data = &p->set[set];
+    unsigned flags = runs == VERIFY_FIRST ? BUFFERS_LEAVE | BUFFERS_TELLTALE : BUFFERS_LEAVE;
+    uint64_t key = runs == VERIFY_SAME ? data->key : buffers_key(flags);
     int failed;
-    if ((failed = buffers_write_guards(&p->buffers, (int)copy, key, err)) ||
+    if (!data->stored) data->key = key;
+    if ((runs != VERIFY_SAME && (failed = buffers_write_guards(&p->buffers, (int)copy, key, err))) ||
         (failed = buffers_restore(&p->buffers, &copy, 1, key, err)) ||
-        (work->restore && (failed = work->restore(work->self, err))) ||
         (work->put && (failed = work->put(work->self, p->buffers.shift[copy], err))) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
         (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
@@ -82,15 +86,15 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
                    verdict_at(w->verdicts, 2 * problem + set), err);
 }
 
-int verify_pass(struct workload *w, const struct work *works, bool both_sets, struct error *err)
+int verify_pass(struct workload *w, const struct work *works, enum verify_runs runs, struct error *err)
 {
     struct cuda_event *first = w->events[0], *last = w->events[2 * w->problem_count];
     int failed = cuda_event_record(w->cuda, first, err); // even without the first problem
     for (size_t k = 0; k < w->problem_count; k++) w->problems[k].ran[0] = w->problems[k].ran[1] = false;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         if (!works[k].enqueue) continue;
-        if (both_sets && w->problems[k].buffers.sets == 2) failed = run(w, k, 1, &works[k], err);
-        if (!failed) failed = run(w, k, 0, &works[k], err);
+        if (runs == VERIFY_BOTH && w->problems[k].buffers.sets == 2) failed = run(w, k, 1, &works[k], runs, err);
+        if (!failed) failed = run(w, k, 0, &works[k], runs, err);
     }
     if (!failed) failed = cuda_event_record(w->cuda, last, err);
     // After a refused launch the context is still good.
@@ -165,7 +169,7 @@ static enum trial_status verify_buffer(const struct workload *w, const struct de
         return STATUS_OUT_OF_BOUNDS;
     }
     if (!buffer_is_output(b)) return STATUS_OK;
-    // Unwritten elements differ from run to run, since the pattern does.
+    // Unwritten elements differ from run to run, since what memory held does.
     if (f->differ && w->verify.deterministic && !f->unwritten) {
         error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
                   place_text(b, (int64_t)~f->first_differ, place), (unsigned long long)f->differ,

@@ -29,10 +29,12 @@ struct verify_result {
 void verify_forget(struct workload *);
 // Several candidates in turn: only values are compared until the next verify_forget().
 void verify_several(struct workload *);
-// A pass: one run of each problem whose work has an enqueue(), in front of it one on the second set of data where
-// there is one and it is wanted. Waits, also after a failure, since what was enqueued must end before anything is
+// A pass: one run of each problem whose work has an enqueue(), of BOTH sets one on the second set of data in front of
+// it where there is one. SAME: memory holds what it held before the first run, so that other results are a race. Module
+// variables keep their values. Waits, also after a failure, since what was enqueued must end before anything is
 // reused. Adds the device's time to the measurement's busy time.
-int verify_pass(struct workload *, const struct work *works, bool both_sets, struct error *err);
+enum verify_runs { VERIFY_FIRST, VERIFY_BOTH, VERIFY_SAME };
+int verify_pass(struct workload *, const struct work *works, enum verify_runs, struct error *err);
 // The verdict on one problem's runs in this pass; `reason` is for people, and empty for STATUS_OK.
 enum trial_status verify_outputs(const struct workload *, size_t problem, struct verify_result *, struct error *reason);
 // The time between a problem's two events of the last pass.

@@ -51,6 +51,7 @@ struct data_set {
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
     uint64_t results;                  // the allocation that these lie in
     uint64_t seed;                     // that it was filled from
+    uint64_t key;                      // of what memory held before the candidate's first run
     bool stored;                       // `previous` is this candidate's
     struct host_verifier judge;
 };
@@ -75,6 +76,7 @@ struct device_problem {
     struct data_set set[SETS_MAX], *filled; // `filled`: the set whose references are being computed
     struct mixed_data mixed;
     bool said_part[BUFFERS_MAX];          // that an output is compared in part
+    bool said_floor[BUFFERS_MAX];         // that the error allowed everywhere is large
     unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the launch that was timed
     bool ran[2];                          // by set, in this pass
     struct operation_problem operation;   // where the reference is an operation
@@ -106,6 +108,7 @@ struct workload {
     struct verify_finding (*samples)[BUFFERS_MAX];  // page-locked: findings on launches that were timed, MEASURE_BATCH
     struct host_verdict *verdicts;                  // of this pass, by a user's function; NULL without one
     struct host_verdict *sample_verdicts;           // of timed launches, by the same function
+    int64_t launches_judged;                        // compared since the trial, or the worker, began
     bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
     uint64_t mask_key, check_key;                   // secrets of this process
     uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here
