@@ -9,6 +9,7 @@
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/reference.h"
+#include "tuner/gpu/sizes.h"
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
@@ -30,8 +31,9 @@ struct timed_entry {
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan plan;
-    bool enters;                  // has been proved, and races
-    double *times;                // [round] of the problem being measured
+    bool enters;   // has been proved, and races
+    double *times; // [round] of the problem being measured
+    int64_t launches_judged;
     struct final_times *problems; // in the answer's memory, room for all
     size_t problem_count;
 };
@@ -177,6 +179,7 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
     int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
+    if (!failed && status == STATUS_OK && f->first) failed = sizes_run(f->w, e->kernel, true, &status, &reason, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
     if (failed) return failed == CUDA_REFUSED ? 0 : failed;
     if (status != STATUS_OK) disqualify(e, status, reason.message);
@@ -213,7 +216,9 @@ static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)
     announce(f, 0, e->trial);
     f->program = e->baseline && e->baseline->program ? e->baseline->name : NULL;
     baseline_allow_differences(e->baseline, f->w, true);
+    int64_t before = f->w->launches_judged;
     int failed = prove_entry(f, e, err);
+    e->launches_judged += f->w->launches_judged - before;
     baseline_allow_differences(e->baseline, f->w, false);
     if (failed != CUDA_CRASHED) f->program = NULL;
     return failed;
@@ -324,6 +329,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
         struct timed_entry *e = &f->entries[order[i]];
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
             disqualify(e, e->plan.status, e->plan.reason.message);
+        e->launches_judged += e->plan.launches_judged;
         measure_plan_free(w->measure, &e->plan);
     }
     if (!failed) failed = check_times(f, order, n, problem, err);
@@ -419,6 +425,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
                                         .reason = arena_copy(f->memory, e->reason.message),
                                         .detail = e->baseline ? baseline_detail(e->baseline) : "",
                                         .error = worst,
+                                        .launches_judged = e->baseline ? 0 : e->launches_judged,
                                         .cubin_hash = arena_copy(f->memory, e->baseline ? "" : e->pipeline.image_hash),
                                         .problems = e->problems,
                                         .problem_count = e->problem_count};

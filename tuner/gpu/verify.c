@@ -47,6 +47,7 @@ static int compare(struct workload *w, struct device_problem *p, struct buffers 
         if (!failed && set->bound[i].expected)
             failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
+    w->launches_judged++;
     set->stored |= w->compare_bits && !moved;
     if (!failed) failed = buffers_guards(in, (int)copy, err);
     if (!failed) failed = cuda_download(w->cuda, to, in->findings, in->count * sizeof *to, err);
