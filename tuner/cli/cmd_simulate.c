@@ -134,7 +134,7 @@ static void free_priors(struct bench_priors *priors, size_t file_count)
 
 static int print_bench(const struct bench_options *o, int format, struct error *err)
 {
-    static void (*const print[])(const struct bench *, FILE *) = {bench_print_table, bench_print_csv, bench_print_json};
+    static void (*const print[])(const struct bench *, FILE *) = {bench_print_table, bench_print_json, bench_print_csv};
     struct bench bench;
     if (bench_run(&bench, o, err) < 0) return -1;
     print[format](&bench, stdout);
@@ -144,8 +144,8 @@ static int print_bench(const struct bench_options *o, int format, struct error *
 
 static int print_simulation(const struct simulate_options *o, int format, struct error *err)
 {
-    static void (*const print[])(const struct simulation_bench *, FILE *) = {simulate_print_table, simulate_print_csv,
-                                                                             simulate_print_json};
+    static void (*const print[])(const struct simulation_bench *, FILE *) = {simulate_print_table, simulate_print_json,
+                                                                             simulate_print_csv};
     struct simulation_bench bench;
     if (simulate_run(&bench, o, err) < 0) return -1;
     print[format](&bench, stdout);
