@@ -118,7 +118,7 @@ static const struct {
      "unknown strategy 'defualt'; did you mean 'default'? (known: default, "},
     {12, "search = { strategy = \"nonsense\"; };", 12, "unknown strategy 'nonsense' (known: default, "},
     {12, "search = { options = \"initial=3\"; seed = 2; };", 12,
-     "setting 'options' in 'search' was removed: the option --strategy-options of 'tune' sets them"},
+     "setting 'options' in 'search' was removed: a strategy has no options; choose another 'strategy'"},
     {COUNTERS("\"stals\""), "unknown metric set 'stals'; did you mean 'stalls'? (known: basic, stalls, "},
     {COUNTERS("\"dram_bytes\""), "'dram_bytes' is the key of a metric; ask for"},
     {COUNTERS("\"dram__bytes\""), "metric 'dram__bytes' needs a roll-up"},
