@@ -139,9 +139,10 @@ static const struct {
     {ARGUMENTS("{ scalar = \"a\"; type = \"f16\"; value = 65536.0; }"), "'a' is 65536, more than an f16 holds"},
     {KERNEL("template = \"x.cu\"; entry = \"x\"; options = [\"-DA\\x00B\"];"),
      "a string cannot hold the character \\x00"},
-    {PROBLEMS("{ N = 5; held = true; holdout = true; }"), "'held' is the old name of 'holdout', which is also given"},
-    {PROBLEMS("{ N = 5; held = true; }"), "'holdout' needs objective"},
-    {PROBLEMS("{ N = 5; held = 3; }"), "'holdout' must be true or false"},
+    {PROBLEMS("{ N = 5; held = true; }"), "setting 'held' in a problem was removed: it is called 'holdout' now"},
+    {PROBLEMS("{ N = 5; name = \"x\"; }"), "setting 'name' in a problem was removed: problems are called by their"},
+    {PROBLEMS("{ N = 5; holdout = true; }"), "'holdout' needs objective"},
+    {PROBLEMS("{ N = 5; holdout = 3; }"), "'holdout' must be true or false"},
     {13, "verification = { problems = ( { M = 7; } ); };", 13, "lacks size 'N'"},
     // What no configuration's text, no macro and no file could hold.
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; }"),

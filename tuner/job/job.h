@@ -31,7 +31,7 @@ struct problem {
     int64_t *sizes; // in the order of job.size_names
 };
 
-// Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
+// Mistakes of a job file, in order of lines, then those in files that it includes.
 struct mistakes {
     size_t count;
     struct {
@@ -60,7 +60,6 @@ struct job {
     struct arena memory; // of all texts and lists
     size_t expression_count;
     struct expr **expressions; // all of them
-    struct mistakes notes;     // of a sound job: settings that have another name now
     const char *path;          // the job file as given
     const char *directory;     // of the job file; relative paths start there
     size_t location_count;     // of every setting that is no number in a list, sorted by path

@@ -33,6 +33,7 @@ static const struct {
     {"kernel.host_headers", "stand-ins are offered to NVRTC always; a header of your own of the same name goes first"},
     {"IMPLEMENTATION.timeout", "a baseline has four times 'measure.timeout'"},
     {"arguments[].members[].align", "'offset' places a member; 'align' of the argument is the struct's"},
+    {"problems[].held", "it is called 'holdout' now"},
     {"problems[].name", "problems are called by their sizes"},
     {"IMPLEMENTATION.defines", "write a '#define' into the source, or name the values of 'parameters'"},
     {"parameters[].expressions", "list the values; 'constraints' can refer to sizes and the device"},
