@@ -73,10 +73,8 @@ struct job {
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
     enum job_compiler compiler;
     struct symbols *symbols;
-    struct space *space;     // parameters, derived names, constraints; built by job_build_space
-    int *constraint_lines;   // line of each constraint
-    char **constraint_files; // in the file that the job file includes; NULL: in the job file
-    size_t derived_count;    // derived names, in order; the expressions are evaluated again for every problem
+    struct space *space;  // parameters, derived names, constraints; built by job_build_space
+    size_t derived_count; // derived names, in order; the expressions are evaluated again for every problem
     struct {
         int slot;
         struct expr *value;
@@ -97,10 +95,9 @@ struct job {
     struct expr *flops, *bytes;        // work of a problem; NULL: unknown
     struct expr *operations;           // what the pipe does for it; NULL: as many as flops
     const struct execution_unit *pipe; // of its arithmetic; NULL: the operation's (job_unit)
-    int work_line;
-    double budget_time;         // s; 0: none
-    int64_t budget_evaluations; // 0: none
-    struct stop_rules stop;     // other reasons to end
+    double budget_time;                // s; 0: none
+    int64_t budget_evaluations;        // 0: none
+    struct stop_rules stop;            // other reasons to end
     const char *strategy;
     double compile_timeout; // s
     int64_t compile_memory; // bytes that a compiler may take

@@ -128,15 +128,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
             reader_mistake(r, n, "a constraint must be a string");
             continue;
         }
-        int number = space_add_constraint(job->space, node_string(n), &err);
-        if (number < 0) {
-            reader_mistake(r, n, "%s", err.message);
-            continue;
-        }
-        job->constraint_lines = job_room(job, job->constraint_lines, (size_t)number, sizeof *job->constraint_lines);
-        job->constraint_lines[number] = node_line(n);
-        job->constraint_files = job_room(job, job->constraint_files, (size_t)number, sizeof *job->constraint_files);
-        job->constraint_files[number] = job_keep(job, reader_file(r, n));
+        if (space_add_constraint(job->space, node_string(n), &err) < 0) reader_mistake(r, n, "%s", err.message);
     }
 }
 
@@ -293,7 +285,6 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     } amounts[] = {{"flops", &job->flops}, {"bytes", &job->bytes}, {"operations", &job->operations}};
     if (!g) return;
     reader_check_group(r, g, "'work'", "work", NULL);
-    job->work_line = node_line(g);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         if (node_member(g, amounts[i].name))
             *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
