@@ -1,7 +1,6 @@
 // See flat_csv.h.
 #include "tuner/base/flat_csv.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 
 static void print_value(const char *key, const json_t *value, const char *const *before, FILE *file)

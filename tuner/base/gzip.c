@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 
 double json_get_number(const json_t *object, const char *key, double fallback)

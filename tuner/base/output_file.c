@@ -1,7 +1,6 @@
 // See output_file.h.
 #include "tuner/base/output_file.h"
 
-#include "tuner/base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,6 @@
 // See final_decide.h.
 #include "tuner/final/final_decide.h"
 
-#include "tuner/base/stats.h"
-
 static const double uncertainty = 0.05; // that some interval of the decision misses
 static const double least_width = 0.01; // how far an interval may always go beyond 1 in a tie
 static const double apart = 1.02;       // medians of processes that are different times
