@@ -4,6 +4,7 @@
 #define SWEETSPOT_SEARCH_H
 
 #include "search/strategies/strategy.h"
+#include "tuner/base/hash_index.h"
 #include "tuner/policy/incumbent.h"
 #include "tuner/policy/policy.h"
 #include "tuner/run/tune.h"
@@ -26,8 +27,9 @@ struct prior_list {
 
 // The numbers of the store's trials that the strategy has heard of.
 struct reported_trials {
-    int64_t *ids; // a hash table; 0: free
+    int64_t *list;
     size_t count, room;
+    struct hash_index index; // by number
 };
 
 struct search {
