@@ -270,14 +270,7 @@ char *text_read_file(const char *path, size_t *size)
 
 char *text_of_number(double value)
 {
-    char text[40];
-    int digits = 1, whole = 0;
-    for (; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    double rest = value < 0 ? -value : value;
-    for (; rest >= 1 && whole < 16; whole++) rest /= 10;
-    if (whole > digits && whole < 16) snprintf(text, sizeof text, "%.*g", whole, value); // no exponent
+    char text[32];
+    text_show_number(value, text, sizeof text);
     return text_format("%s%s", text, text[strcspn(text, ".en")] ? "" : ".0");
 }
