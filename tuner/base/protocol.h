@@ -71,14 +71,8 @@
 //     "tune":false: a problem that is only verified.
 //     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
-//     REFERENCE = {"kind":"operation","name":"gemm","by":"cublas"|"cpu","buffers":{"A":"A","B":"B","C":"C"}} |
-//       {"kind":"kernel",CANDIDATE} |
-//       {"kind":"library","path":"x.so","function":"f","generate":"g","verify":"v","timeout":600} |
-//       {"kind":"command","command":"python3 ref.py","folder":"/j","timeout":600} |
-//       {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
-//       "files" may also be a list with such an object for each problem. Of "function", "generate" and "verify" some
-//       may be missing; "generate" may be there with any kind. "built": the library to open in place of "path", which
-//       is a source then.
+//     REFERENCE and BASELINE are an IMPLEMENTATION of job_message.h. "files" may also be a list with such an object for
+//     each problem, and "generate" may be there with any kind.
 //     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
 //     "counters": metrics, or names of metric sets, besides "basic"; null for none.
 //   <- job_message.h

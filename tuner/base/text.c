@@ -98,13 +98,10 @@ const char *text_nearest(const char *word, const char *const *words)
 
 char *text_join(const char *const *words, const char *separator)
 {
-    char *all = text_copy("");
-    for (size_t i = 0; words[i]; i++) {
-        char *longer = text_format("%s%s%s", all, i ? separator : "", words[i]);
-        free(all);
-        all = longer;
-    }
-    return all;
+    struct text all = {0};
+    text_add(&all, "%s", "");
+    for (size_t i = 0; words[i]; i++) text_add(&all, "%s%s", i ? separator : "", words[i]);
+    return all.text;
 }
 
 char *text_unknown(const char *what, const char *word, const char *const *words)
