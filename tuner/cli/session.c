@@ -38,10 +38,7 @@ char *session_job_path(const char *path)
 static int load_job(const char *path, struct job **out)
 {
     struct mistakes mistakes = {0};
-    if (!job_load(path, out, &mistakes)) {
-        session_print_mistakes(path, &(*out)->notes, "note: ");
-        return 0;
-    }
+    if (!job_load(path, out, &mistakes)) return 0;
     session_print_mistakes(path, &mistakes, "");
     mistakes_release(&mistakes);
     if (access(path, F_OK)) job_suggest(path);

@@ -20,29 +20,20 @@ void search_release(struct search *s)
     incumbent_release(&s->incumbent);
 }
 
-static const char *strategy_text(const struct tune_options *o)
-{
-    return o->strategy_options && *o->strategy_options ? o->strategy_options : NULL;
-}
-
 int search_choose(struct search *s, const struct tune_options *o, struct error *err)
 {
     s->strategy_class = strategy_choose(o->strategy ? o->strategy : s->job->strategy, err);
-    return s->strategy_class ? strategy_parse_options(s->strategy_class, strategy_text(o), NULL, err) : -1;
+    return s->strategy_class ? 0 : -1;
 }
 
-int search_begin(struct search *s, const struct tune_options *o, uint64_t seed, struct error *err)
+void search_begin(struct search *s, uint64_t seed)
 {
     const struct strategy_options options = {.seed = seed,
-                                             .budget = o->evaluations > 0 ? (uint64_t)o->evaluations : 0,
-                                             .text = strategy_text(o),
                                              .criteria = s->job->objective == OBJECTIVE_EACH ? s->job->tuned_count : 1,
                                              .prior_count = s->priors.count,
                                              .priors = (const struct prior *const *)s->priors.list};
-    s->strategy = strategy_new(s->strategy_class, s->job->space, &options, err);
-    if (!s->strategy) return -1;
+    s->strategy = strategy_new(s->strategy_class, s->job->space, &options);
     s->policy->settings.ranks = strategy_ranks(s->strategy);
-    return 0;
 }
 
 bool search_propose(struct search *s, uint16_t *config)
