@@ -33,8 +33,6 @@ static const struct option_spec specs[] = {
            "or 'recorded'"),
     OPTION(string, &given.times, "times", 0, "LIST",
            "with --timeline: also report after these simulated times (10s,20s,40s,80s)"),
-    OPTION(string, &given.bench.text, "set", 0, "NAME=VALUE,...",
-           "options of the strategies; `sweetspot list strategies` explains them (their defaults)"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "results of another device, size or data type to learn from, a recorded space or a store; several "
            "may be given, and a file is not used as a prior for itself (none)"),
@@ -45,10 +43,8 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
-// message.
-static int choose_strategies(const char *text, const char *options, const struct strategy_class ***chosen,
-                             size_t *count, struct error *err)
+// "default,random" or "all". *chosen grows; the caller frees it. -1 with a message.
+static int choose_strategies(const char *text, const struct strategy_class ***chosen, size_t *count, struct error *err)
 {
     char *all = strcmp(text, "all") ? text_copy(text) : strategy_names();
     int status = 0;
@@ -57,7 +53,7 @@ static int choose_strategies(const char *text, const char *options, const struct
         char *name = text_format("%.*s", (int)length, at);
         const struct strategy_class *class = strategy_choose(name, err);
         free(name);
-        status = class ? strategy_parse_options(class, options, NULL, err) : -1;
+        status = class ? 0 : -1;
         *chosen = memory_grow(*chosen, *count + 1, sizeof **chosen);
         if (!status) (*chosen)[(*count)++] = class;
         at += length + strspn(at + length, ", ");
@@ -132,23 +128,39 @@ static void free_priors(struct bench_priors *priors, size_t file_count)
     free(priors);
 }
 
-static int print_bench(const struct bench_options *o, int format, struct error *err)
+static void print_rows(const struct bench_rows *r)
 {
-    static void (*const print[])(const struct bench *, FILE *) = {bench_print_table, bench_print_csv, bench_print_json};
+    enum { DOCUMENT_VERSION = 2 };
+    if (given.format == FORMAT_JSON) {
+        json_t *document = bench_json(r);
+        json_print_document(r->kind, DOCUMENT_VERSION, document, stdout);
+        json_decref(document);
+        return;
+    }
+    struct table *table = bench_table(r);
+    (given.format == FORMAT_CSV ? table_print_csv : table_print)(table, stdout);
+    table_free(table);
+    if (given.format == FORMAT_TABLE)
+        printf("\noptimum / best found after N unique evaluations%s, mean over %lld seeds; %s\n", r->budgets,
+               (long long)r->options->seeds, r->legend);
+}
+
+static int print_bench(const struct bench_options *o, struct error *err)
+{
     struct bench bench;
     if (bench_run(&bench, o, err) < 0) return -1;
-    print[format](&bench, stdout);
+    struct bench_rows rows = bench_rows(&bench, given.format != FORMAT_TABLE);
+    print_rows(&rows);
     bench_release(&bench);
     return 0;
 }
 
-static int print_simulation(const struct simulate_options *o, int format, struct error *err)
+static int print_simulation(const struct simulate_options *o, struct error *err)
 {
-    static void (*const print[])(const struct simulation_bench *, FILE *) = {simulate_print_table, simulate_print_csv,
-                                                                             simulate_print_json};
     struct simulation_bench bench;
     if (simulate_run(&bench, o, err) < 0) return -1;
-    print[format](&bench, stdout);
+    struct bench_rows rows = simulate_rows(&bench);
+    print_rows(&rows);
     simulate_release(&bench);
     return 0;
 }
@@ -158,8 +170,7 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
                  struct error *err)
 {
     struct bench_options *o = &given.bench;
-    if (choose_strategies(given.strategy, o->text, chosen, count, err) || parse_budgets(given.budgets, o, err))
-        return -1;
+    if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(given.budgets, o, err)) return -1;
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
     if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
     if (simulate_parse(given.timeline, &simulated->settings, err) ||
@@ -197,7 +208,7 @@ static int run(void)
     struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
     o->priors = read;
     simulated.bench = *o;
-    if (given.timeline ? print_simulation(&simulated, given.format, &err) : print_bench(o, given.format, &err))
+    if (given.timeline ? print_simulation(&simulated, &err) : print_bench(o, &err))
         status = complain(EXIT_NOTHING, &err);
     free_priors(read, o->file_count);
 out:
