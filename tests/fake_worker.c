@@ -293,8 +293,8 @@ static json_t *trial(const json_t *request)
     if (mode_is(request, "restart")) // it used the heap: the worker ends
         return json_pack("{s:s, s:b, s:o}", "status", "ok", "restart", 1, "problems", problems_of(request));
     if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
-    return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request), "busy", 0.01,
-                     "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
+    return json_pack("{s:s, s:o, s:i, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request),
+                     "launches_judged", 20, "busy", 0.01, "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
 }
 
 static json_t *count(const json_t *request)
@@ -414,9 +414,10 @@ static json_t * final(const json_t *request)
         json_t *times = final_problems(one, rounds, factor);
         spoil(one, true, times);
         if (mode_is(one, "final_untimed")) json_array_clear(times);
-        json_t *entry = json_pack("{s:s, s:O, s:s, s:s, s:s, s:f, s:o}", "name", "candidate", "trial",
-                                  json_object_get(one, "trial"), "binary", json_get_string(one, "binary", "nvrtc"),
-                                  "status", status, "reason", ok ? "" : "scripted", "error", 0.1, "problems", times);
+        json_t *entry =
+            json_pack("{s:s, s:O, s:s, s:s, s:s, s:f, s:i, s:o}", "name", "candidate", "trial",
+                      json_object_get(one, "trial"), "binary", json_get_string(one, "binary", "nvrtc"), "status",
+                      status, "reason", ok ? "" : "scripted", "error", 0.1, "launches_judged", 100, "problems", times);
         if (mode_is(one, "final_unknown")) json_object_set_new(entry, "trial", json_integer(INT64_MAX));
         if (mode_is(one, "final_twice")) json_array_append(entries, entry);
         say_cubin(entry, one);

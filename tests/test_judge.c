@@ -56,7 +56,7 @@ static const struct {
     {"", "plain.cfg", 0, "fake: right\n", "timing it"},
     {"", "empty.cfg", 0, "fake: right\n", ""},
     {"", "job.cfg", 0, "MODE=good", ""},
-    {"", "plain.cfg", 0, "  racecheck (advice): clean\n", ""},
+    {"", "plain.cfg", 0, "  racecheck: clean\n", ""},
     {"", "plain.cfg", 0, "1.100 ms  0.737 [0.736, 0.738]", ""},
     {"", "plain.cfg", 0, "bank_conflicts: line 1 needs 2.00 times", ""},
     {"", "job.cfg", 0, "N=64 (verified only)  ok", ""},
@@ -75,7 +75,7 @@ static const struct {
     {"", "job.cfg -s MODE=final_crash", 1, "fake: crashed\n", ""},
     {"", "job.cfg -s MODE=sanitize_memcheck", 1, "fake: out_of_bounds\n  compute-sanitizer's memcheck: Invalid", ""},
     {"", "job.cfg -s MODE=sanitize_memcheck", 1, "N=64 (verified only)  out_of_bounds", ""},
-    {"", "job.cfg -s MODE=sanitize_racecheck", 0, "racecheck (advice): 1 error, 1 warning: Error: Race", ""},
+    {"", "job.cfg -s MODE=sanitize_racecheck", 0, "racecheck (warning): 1 error, 1 warning: Error: Race", ""},
     {"", "job.cfg -s MODE=sanitize_crash", 0, "memcheck: failed: ", ""},
     {NO_TOOL, "job.cfg -s MODE=sanitize_memcheck", 0, "fake: right\n", ""},
     {"", "job.cfg -s MODE=count_crash", 0, "note: no counters: ", ""},
@@ -129,10 +129,10 @@ static json_t *judge(const char *folder, const char *options, int status)
     return document;
 }
 
-static const char *const members[] = {"format",   "version",  "job",      "template", "template_hash", "configuration",
-                                      "device",   "driver",   "compiler", "right",    "status",        "reason",
-                                      "error",    "seed",     "compute",  "problems", "sanitizers",    "sanitizer",
-                                      "counters", "findings", "notes"};
+static const char *const members[] = {
+    "format",     "version",   "job",      "template", "template_hash", "configuration",  "device",  "driver",
+    "compiler",   "right",     "status",   "reason",   "error",         "seed",           "compute", "problems",
+    "sanitizers", "sanitizer", "counters", "findings", "notes",         "launches_judged"};
 
 // docs/judge.md describes every member, at the beginning of a line of its lists.
 TEST(the_document_has_what_its_description_says)

@@ -92,7 +92,7 @@ static const struct {
     {"{\"version\":\"1\",\"problem\":\"N=1\",\"note\":\"\",\"tools\":[{\"tool\":\"memcheck\",\"status\":\"clean\"},"
      "{\"tool\":\"initcheck\",\"status\":\"clean\"},{\"tool\":\"racecheck\",\"advice\":true,\"status\":\"errors\","
      "\"errors\":1,\"warnings\":2}]}",
-     "compute-sanitizer 1 on N=1: memcheck, initcheck clean; racecheck (advice): 1 error, 2 warnings", STATUS_OK},
+     "compute-sanitizer 1 on N=1: memcheck, initcheck clean; racecheck (warning): 1 error, 2 warnings", STATUS_OK},
     {"{\"version\":\"1\",\"problem\":\"N=1\",\"note\":\"\",\"tools\":[{\"tool\":\"memcheck\",\"status\":\"errors\","
      "\"errors\":3,\"out_of_bounds\":true}]}",
      "compute-sanitizer 1 on N=1: memcheck: 3 errors", STATUS_OUT_OF_BOUNDS},
@@ -132,7 +132,7 @@ static void write_job(const char *folder, const char *mode, const char *verifica
                              "work = { flops = \"N\"; };\n"
                              "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
                              "verification = { %s };\n"
-                             "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; tie = 0.0; }; };\n"
+                             "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
                              "search = { strategy = \"exhaustive\"; };\n",
                              mode, mode, verification);
     e2e_write(folder, "job.cfg", text);
@@ -169,7 +169,7 @@ TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
     expect(folder, "", "status job.cfg --store job.db", 0, "1 out_of_bounds", "");
     expect(folder, "", "compare job.cfg --store job.db", 0,
            "compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean", "");
-    expect(folder, "", "compare job.cfg --store job.db -f csv", 0, "error_rms,sanitizers,", "");
+    expect(folder, "", "compare job.cfg --store job.db -f csv", 0, "error_rms,launches_judged,sanitizers,", "");
     expect(folder, "", "compare job.cfg --store job.db -f json", 0, "\"tool\": \"synccheck\"", "");
     expect(folder, "", "header job.cfg --store job.db --output best.h", 0, "best.h", "");
     char *path = text_format("%s/best.h", folder), *header = text_read_file(path, NULL);
@@ -187,8 +187,8 @@ TEST(what_is_found_decides)
     } ways[] = {
         {"sanitize_initcheck", "", "", "X=6", "wrong: compute-sanitizer's initcheck: Uninitialized", "clean"},
         {"sanitize_synccheck", "", "", "X=6", "wrong: compute-sanitizer's synccheck: Barrier error", "clean"},
-        {"sanitize_racecheck", "", "", "X=7", "", "racecheck (advice): 1 error, 1 warning"},
-        {"sanitize_racecheck", "", "", "X=7", "", "  racecheck: 1 error, 1 warning: Error: Race reported"},
+        {"sanitize_racecheck", "", "", "X=7", "warning: trial", "racecheck (warning): 1 error, 1 warning"},
+        {"sanitize_racecheck", "", "", "X=7", "", "  racecheck (warning): 1 error, 1 warning: Error: Race reported"},
         {"sanitize_crash", "", "", "X=7", "", "memcheck: failed"},
         {"sanitize_refused", "", "", "X=7", "", "failed: the worker says launch_error: scripted"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=none", "", "X=7", "", "winner"},
@@ -275,8 +275,8 @@ TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
                                           folder, folder, folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);
-    expect(folder, "", "compare job.cfg --store job.db", 0,
-           "memcheck, initcheck, synccheck clean; racecheck (advice): skipped", "");
+    expect(folder, "", "compare job.cfg --store job.db", 0, "memcheck, initcheck, synccheck clean; racecheck: skipped",
+           "");
     expect(folder, "", "compare job.cfg --store job.db", 0, "  racecheck: skipped: the problem is large", "");
     assert_int_equal(count_lines(folder, "tools"), 3);
     e2e_remove(folder);

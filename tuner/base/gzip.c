@@ -84,7 +84,7 @@ int gzip_write_file(const char *path, const char *data, size_t size, struct erro
         return 0;
     }
     int copy = dup(out.fd), result = 0;
-    gzFile file = copy < 0 ? NULL : gzdopen(copy, packed ? "wb9" : "wbT");
+    gzFile file = copy < 0 ? NULL : gzdopen(copy, packed ? "wb6" : "wbT");
     if (!file) {
         result = error_set(err, "cannot write '%s': %s", path, strerror(errno ? errno : ENOMEM));
         if (copy >= 0) close(copy);

@@ -20,6 +20,8 @@ static inline bool is_baseline(const struct final_entry *entry)
     return !entry->trial;
 }
 
+// How many launches of a candidate were judged, in its trial and in the final.
+int64_t compare_judged(const struct comparison *, const struct final_entry *);
 // Prints everything about one comparison, for people.
 void compare_print(const struct comparison *);
 // Prints one table of several comparisons from their documents (compare_json): a line per problem.

@@ -22,6 +22,13 @@ static void add_time(json_t *to, const struct work_bounds *w, const struct inter
     json_decref(figures);
 }
 
+int64_t compare_judged(const struct comparison *c, const struct final_entry *entry)
+{
+    struct trial trial;
+    bool known = entry->trial > 0 && !store_get(c->session->store, entry->trial, &trial, NULL);
+    return entry->launches_judged + (known ? trial.launches_judged : 0);
+}
+
 static json_t *entry_json(const struct comparison *c, const struct final_entry *entry, size_t p)
 {
     const struct final_problem *problem = &entry->problems[p];
@@ -31,6 +38,7 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
     add_time(json, &c->work[p], &problem->time, json_integer((json_int_t)problem->rounds), &problem->ratio);
     json_object_set_new(json, "error_max", json_real_or_null(problem->error_max));
     json_object_set_new(json, "error_rms", json_real_or_null(problem->error_rms));
+    json_object_set_new(json, "launches_judged", json_integer(compare_judged(c, entry)));
     return json;
 }
 
@@ -72,9 +80,10 @@ void compare_add_rows(json_t *rows, const struct comparison *c)
     for (size_t p = 0; p < c->session->job->tuned_count; p++) {
         for (size_t i = 0; i < c->final.entry_count; i++) {
             const struct final_entry *entry = &c->final.entries[i];
+            json_t *json = entry_json(c, entry, p);
             struct trial trial;
             bool known = entry->trial && !store_get(c->session->store, entry->trial, &trial, NULL);
-            json_t *json = entry_json(c, entry, p), *figures = known ? trial_json(FIELD_TRIAL, &trial) : json_object();
+            json_t *figures = known ? trial_json(FIELD_TRIAL, &trial) : json_object();
             json_object_set(json, "problem_figures", json_array_get(json_object_get(figures, "problems"), p));
             json_object_set_new(json, "trial_figures", figures);
             json_object_set_new(json, "sanitizers", sanitizers_text(c, entry->trial));
@@ -107,6 +116,7 @@ static const struct row_column csv_columns[] = {COLUMN("job"),
                                                 COLUMN("ceiling_percent"),
                                                 COLUMN("error_max"),
                                                 COLUMN("error_rms"),
+                                                COLUMN("launches_judged"),
                                                 COLUMN("sanitizers")};
 enum { CSV_COLUMNS = sizeof csv_columns / sizeof *csv_columns };
 
@@ -189,6 +199,8 @@ json_t *compare_json(const struct comparison *c)
                              "when", c->final.when, "rounds", (json_int_t)c->final.rounds, "replayed",
                              c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_object_set_new(root, "certainty", json_string(c->final.document.decision.certainty));
+    json_object_set_new(root, "within", json_real_or_null(c->final.document.decision.within));
     json_object_set_new(root, "pipe", json_pipe(c));
     json_object_set_new(root, "by_process", by_process);
     json_object_set(root, "nvcc", c->builds ? c->builds : json_null());

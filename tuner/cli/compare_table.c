@@ -146,7 +146,11 @@ static void print_table(const struct comparison *c)
            show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
            final->replayed ? ", replayed from a recording" : "");
     free(device);
+    const struct final_decision *d = &final->document.decision;
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
+    if (!strcmp(d->certainty, "undecided"))
+        printf("undecided: another candidate may be faster by up to %.2g%%\n", 100 * d->within);
+    if (*d->warning) printf("warning: %s\n", d->warning);
     for (size_t k = 0; k < final->kernel_count; k++) {
         struct trial trial;
         bool known = !store_get(c->session->store, final->kernels[k], &trial, NULL);
@@ -211,6 +215,20 @@ static void print_errors(const struct comparison *c)
     table_free(table);
 }
 
+// How often the winner, or each kernel, was right.
+static void print_risk(const struct comparison *c)
+{
+    const struct final *final = &c->final;
+    char text[96];
+    for (size_t i = 0; i < final->entry_count; i++) {
+        const struct final_entry *e = &final->entries[i];
+        bool chosen = e->trial && e->trial == final->winner;
+        for (size_t k = 0; k < final->kernel_count; k++) chosen |= e->trial == final->kernels[k];
+        if (chosen && *show_remaining_risk(compare_judged(c, e), text, sizeof text))
+            printf("\ntrial %" PRId64 ": %s\n", e->trial, text);
+    }
+}
+
 // The second opinion on the winner, or on each kernel.
 static void print_sanitized(const struct comparison *c)
 {
@@ -226,8 +244,9 @@ static void print_sanitized(const struct comparison *c)
         json_array_foreach(tools, i, tool)
         {
             if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
-            char *line = sanitized_tool_text(tool);
-            printf("  %s: %s\n", json_get_string(tool, "tool", "?"), line);
+            char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
+            printf("  %s: %s\n", name, line);
+            free(name);
             free(line);
         }
         free(words);
@@ -239,6 +258,7 @@ void compare_print(const struct comparison *c)
 {
     print_table(c);
     print_errors(c);
+    print_risk(c);
     print_sanitized(c);
     builds_print(c->builds, c->session->environment.compiler);
 }

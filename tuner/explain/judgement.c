@@ -126,6 +126,12 @@ static json_t *notes_json(const struct judgement *j)
     return notes;
 }
 
+static int64_t launches_judged(const struct judgement *j)
+{
+    const struct final_entry_answer *entry = judgement_entry(j);
+    return (j->trial ? j->trial->figures.launches_judged : 0) + (entry ? entry->launches_judged : 0);
+}
+
 json_t *judgement_json(const struct judged_job *about, const struct judgement *j)
 {
     const struct job *job = about->job;
@@ -146,6 +152,7 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
         j->reason.message, "error", worst_error(j), "seed", j->final ? json_integer((json_int_t)j->seed) : NULL,
         "compute", job_compute_class(job));
     json_object_set_new(root, "problems", problems);
+    json_object_set_new(root, "launches_judged", json_integer(launches_judged(j)));
     json_object_set_new(root, "sanitizers", tools ? json_incref(tools) : json_array());
     json_object_set_new(root, "sanitizer",
                         j->sanitized ? json_pack("{s:O, s:O}", "version", json_object_get(j->sanitized, "version"),

@@ -65,9 +65,9 @@ static void print_sanitizers(FILE *to, const json_t *document)
             json_get_string(about, "problem", "?"));
     json_array_foreach(tools, i, tool)
     {
-        char *words = sanitized_tool_text(tool);
-        fprintf(to, "  %s%s: %s\n", json_get_string(tool, "tool", "?"),
-                json_get_bool(tool, "advice", false) ? " (advice)" : "", words);
+        char *name = sanitized_tool_name(tool), *words = sanitized_tool_text(tool);
+        fprintf(to, "  %s: %s\n", name, words);
+        free(name);
         free(words);
     }
 }
@@ -96,6 +96,7 @@ void judgement_print(FILE *to, const json_t *document)
     const char *configuration = json_get_string(document, "configuration", ""),
                *reason = json_get_string(document, "reason", "");
     bool right = json_get_bool(document, "right", false);
+    char risk[96];
     fprintf(to, "%s: %s%s%s\n", json_get_string(document, "job", "?"),
             colour_begin(to, right ? COLOUR_GOOD : COLOUR_BAD),
             right ? "right" : json_get_string(document, "status", "?"), colour_end(to));
@@ -104,6 +105,8 @@ void judgement_print(FILE *to, const json_t *document)
             *configuration ? "  " : "", configuration, json_get_string(document, "device", "?"),
             json_get_string(document, "driver", "?"), json_get_string(document, "compiler", "?"));
     print_problems(to, document);
+    if (right && *show_remaining_risk(json_get_integer(document, "launches_judged", 0), risk, sizeof risk))
+        fprintf(to, "\n%s\n", risk);
     print_sanitizers(to, document);
     print_findings(to, document);
 }

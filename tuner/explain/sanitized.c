@@ -44,6 +44,13 @@ char *sanitized_tool_text(const json_t *tool)
     return out;
 }
 
+char *sanitized_tool_name(const json_t *tool)
+{
+    bool found = status_is(tool, "errors") || status_is(tool, "warnings");
+    return text_format("%s%s", json_get_string(tool, "tool", "?"),
+                       found && json_get_bool(tool, "advice", false) ? " (warning)" : "");
+}
+
 char *sanitized_text(const json_t *document)
 {
     const json_t *tools = json_object_get(document, "tools"), *tool;
@@ -53,17 +60,19 @@ char *sanitized_text(const json_t *document)
     char *clean = text_copy(""), *all = text_copy("");
     json_array_foreach(tools, i, tool)
     {
-        const char *name = json_get_string(tool, "tool", "?");
+        char *name = sanitized_tool_name(tool);
         if (status_is(tool, "clean")) {
             append(&clean, ", ", name);
+            free(name);
             continue;
         }
         char *counts = NULL;
         for (size_t k = 0; k < UNDONE; k++)
             if (status_is(tool, undone[k])) counts = text_copy(undone[k]);
         if (!counts) counts = count_text(tool);
-        char *one = text_format("%s%s: %s", name, json_get_bool(tool, "advice", false) ? " (advice)" : "", counts);
+        char *one = text_format("%s: %s", name, counts);
         append(&all, "; ", one);
+        free(name);
         free(one);
         free(counts);
     }

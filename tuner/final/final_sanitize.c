@@ -19,17 +19,17 @@ static bool find_sanitizer(struct final_run *f)
 // What is read of the document (sanitize.h).
 struct tool_found {
     const char *tool, *status, *first, *reason;
+    bool advice;
 };
 struct sanitized_found {
     const char *version, *note;
     const struct tool_found *tools;
     size_t tool_count;
 };
-static const struct record_field tool_fields[] = {{"tool", RECORD_MEMBER(struct tool_found, tool)},
-                                                  {"status", RECORD_MEMBER(struct tool_found, status)},
-                                                  {"first", RECORD_MEMBER(struct tool_found, first)},
-                                                  {"reason", RECORD_MEMBER(struct tool_found, reason)},
-                                                  {0}};
+static const struct record_field tool_fields[] = {
+    {"tool", RECORD_MEMBER(struct tool_found, tool)},     {"status", RECORD_MEMBER(struct tool_found, status)},
+    {"first", RECORD_MEMBER(struct tool_found, first)},   {"reason", RECORD_MEMBER(struct tool_found, reason)},
+    {"advice", RECORD_MEMBER(struct tool_found, advice)}, {0}};
 static const struct record tool_record = {"a tool", sizeof(struct tool_found), tool_fields, NULL};
 static const struct record_field found_fields[] = {
     {"version", RECORD_MEMBER(struct sanitized_found, version)},
@@ -56,7 +56,8 @@ static json_t *known_document(struct final_run *f, const struct task *t)
     return NULL;
 }
 
-static void log_trouble(struct final_run *f, const struct task *t, const json_t *document)
+// What a tool found that does not change the verdict is a warning; the rest is for the log.
+static void tell(struct final_run *f, const struct task *t, const json_t *document)
 {
     struct sanitized_found found;
     struct arena memory = {NULL};
@@ -65,8 +66,11 @@ static void log_trouble(struct final_run *f, const struct task *t, const json_t 
     for (size_t i = 0; i < found.tool_count; i++) {
         const struct tool_found *tool = &found.tools[i];
         if (!strcmp(tool->status, "clean")) continue;
-        display_log(f->with.display, "trial %" PRId64 ", %s: %s: %s%s", t->trial, tool->tool, tool->status, tool->first,
-                    tool->reason);
+        if (tool->advice && (!strcmp(tool->status, "errors") || !strcmp(tool->status, "warnings")))
+            display_message(f->with.display, "warning: trial %" PRId64 ", %s: %s", t->trial, tool->tool, tool->first);
+        else
+            display_log(f->with.display, "trial %" PRId64 ", %s: %s: %s%s", t->trial, tool->tool, tool->status,
+                        tool->first, tool->reason);
     }
     arena_release(&memory);
 }
@@ -75,7 +79,6 @@ static void keep_document(struct final_run *f, const struct task *t, const json_
 {
     struct error err;
     char *text = json_dumps(document, JSON_COMPACT);
-    log_trouble(f, t, document);
     if (store_put_trial_document(f->with.store, t->trial, SANITIZED_DOCUMENT, text, &err))
         fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     free(text);
@@ -85,6 +88,7 @@ static void judge(struct final_run *f, const struct task *t, const json_t *docum
 {
     struct error reason;
     enum trial_status status = sanitizer_verdict(document, &reason);
+    tell(f, t, document);
     if (status == STATUS_OK) return;
     final_condemn(f, t->trial, status, reason.message);
     f->condemned++;

@@ -1,6 +1,8 @@
 // See finals.h.
 #include "tuner/final/finals.h"
 
+#include <inttypes.h>
+
 #include <time.h>
 
 #include "tuner/base/limits.h"
@@ -60,6 +62,7 @@ static void read_entry(const struct final *final, struct final_entry *entry, con
         .ok = answer->status == STATUS_OK,
         .reason = answer->reason,
         .error = answer->error,
+        .launches_judged = answer->launches_judged,
         .problems = memory_new(final->problem_count, sizeof *entry->problems),
         .ratio = unknown,
         .by_process = from->by_process,
@@ -278,6 +281,15 @@ const char *show_ratio(const struct interval *ratio, char *out, size_t size)
 {
     *out = 0;
     if (isfinite(ratio->value)) snprintf(out, size, "%.3f [%.3f, %.3f]", ratio->value, ratio->low, ratio->high);
+    return out;
+}
+
+const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size)
+{
+    *out = '\0';
+    if (launches_judged > 0)
+        snprintf(out, size, "%" PRId64 " launches judged; a fault rarer than 3/%" PRId64 " is not excluded",
+                 launches_judged, launches_judged);
     return out;
 }
 

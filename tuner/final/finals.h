@@ -27,6 +27,7 @@ struct final_entry {
     bool ok;
     const char *reason; // why not
     double error;       // worst element over its bound; NaN
+    int64_t launches_judged;
     struct final_problem *problems;
     struct interval ratio;         // of a baseline: geometric mean over the problems
     bool by_process;               // has one of two times, depending on the process that runs it
@@ -75,6 +76,9 @@ const char *show_time(double seconds, char *out, size_t size);
 const char *show_ratio(const struct interval *, char *out, size_t size);
 // A whole time with its interval in one unit: "2.810 ms [2.801, 2.822]"; "" for NaN.
 const char *show_interval(const struct interval *, char *out, size_t size);
+// "1204 launches judged; a fault rarer than 3/1204 is not excluded": by the rule of three, with 95% confidence. ""
+// where they were not counted.
+const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size);
 // "2026-11-21 02:10", local time.
 const char *show_moment(double when, char *out, size_t size);
 

@@ -31,8 +31,9 @@ struct timed_entry {
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan plan;
-    bool enters;                  // has been proved, and races
-    double *times;                // [round] of the problem being measured
+    bool enters;   // has been proved, and races
+    double *times; // [round] of the problem being measured
+    int64_t launches_judged;
     struct final_times *problems; // in the answer's memory, room for all
     size_t problem_count;
 };
@@ -216,7 +217,9 @@ static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)
     announce(f, 0, e->trial);
     f->program = e->baseline && e->baseline->program ? e->baseline->name : NULL;
     baseline_allow_differences(e->baseline, f->w, true);
+    int64_t before = f->w->launches_judged;
     int failed = prove_entry(f, e, err);
+    e->launches_judged += f->w->launches_judged - before;
     baseline_allow_differences(e->baseline, f->w, false);
     if (failed != CUDA_CRASHED) f->program = NULL;
     return failed;
@@ -327,6 +330,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
         struct timed_entry *e = &f->entries[order[i]];
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
             disqualify(e, e->plan.status, e->plan.reason.message);
+        e->launches_judged += e->plan.launches_judged;
         measure_plan_free(w->measure, &e->plan);
     }
     if (!failed) failed = check_times(f, order, n, problem, err);
@@ -422,6 +426,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
                                         .reason = arena_copy(f->memory, e->reason.message),
                                         .detail = e->baseline ? baseline_detail(e->baseline) : "",
                                         .error = worst,
+                                        .launches_judged = e->baseline ? 0 : e->launches_judged,
                                         .cubin_hash = arena_copy(f->memory, e->baseline ? "" : e->pipeline.image_hash),
                                         .problems = e->problems,
                                         .problem_count = e->problem_count};

@@ -378,6 +378,7 @@ static void write_figures(const struct workload *w, double begin, struct trial *
     struct nvml_reading reading = measure_reading(w->measure);
     figures->gpu_busy = measure_take_busy(w->measure);
     figures->gpu_seconds = clock_now() - begin;
+    figures->launches_judged = w->launches_judged;
     if (reading.clock_mhz) figures->clock_mhz = reading.clock_mhz;
     if (reading.temperature) figures->temperature = reading.temperature;
 }
@@ -390,6 +391,7 @@ int gpu_trial_run(struct workload *w, const struct trial_request *request, struc
     if (!t) return -1;
     t->w = w;
     measure_take_busy(w->measure);
+    w->launches_judged = 0;
     int failed = attempt(t, request, answer, memory, err);
     write_figures(w, begin, &answer->figures);
     free(t);

@@ -232,6 +232,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
         if (plan->graph) copy = (unsigned)entropy_below(plan->repeats);
         judged[i] = true;
+        plan->launches_judged++;
         const struct work *work = &plan->subject.work;
         if (work->take && (failed = work->take(work->self, plan->subject.buffers->shift[copy], err))) return failed;
         if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, key, (unsigned)i, err)))

@@ -53,6 +53,7 @@ struct measure_plan {
     struct measure_subject subject;
     struct cuda_graph *graph; // NULL: launched as it is
     unsigned repeats;         // launches in one sample: the copies 0 .. repeats-1
+    int64_t launches_judged;
     enum trial_status status; // of the judged samples so far
     struct error reason;      // for another than STATUS_OK
 };

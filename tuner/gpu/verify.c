@@ -47,6 +47,7 @@ static int compare(struct workload *w, struct device_problem *p, struct buffers 
         if (!failed && set->bound[i].expected)
             failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
+    w->launches_judged++;
     set->stored |= w->compare_bits && !moved;
     if (!failed) failed = buffers_guards(in, (int)copy, err);
     if (!failed) failed = cuda_download(w->cuda, to, in->findings, in->count * sizeof *to, err);
@@ -66,8 +67,8 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
     struct device_problem *p = &w->problems[problem];
     unsigned set = p->buffers.set[copy];
     struct data_set *data = &p->set[set];
-    uint64_t key =
-        runs == VERIFY_SAME ? data->key : buffers_key(BUFFERS_LEAVE | (runs == VERIFY_FIRST ? BUFFERS_TELLTALE : 0));
+    unsigned flags = runs == VERIFY_FIRST ? BUFFERS_LEAVE | BUFFERS_TELLTALE : BUFFERS_LEAVE;
+    uint64_t key = runs == VERIFY_SAME ? data->key : buffers_key(flags);
     int failed;
     if (!data->stored) data->key = key;
     if ((runs != VERIFY_SAME && (failed = buffers_write_guards(&p->buffers, (int)copy, key, err))) ||

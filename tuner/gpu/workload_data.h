@@ -108,6 +108,7 @@ struct workload {
     struct verify_finding (*samples)[BUFFERS_MAX];  // page-locked: findings on launches that were timed, MEASURE_BATCH
     struct host_verdict *verdicts;                  // of this pass, by a user's function; NULL without one
     struct host_verdict *sample_verdicts;           // of timed launches, by the same function
+    int64_t launches_judged;                        // compared since the trial, or the worker, began
     bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
     uint64_t mask_key, check_key;                   // secrets of this process
     uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here

@@ -135,6 +135,8 @@ static void comment_section(struct renderer *r, const json_t *section)
     if (isfinite(error)) text_add(&problems, "; largest error %.2g of what is allowed", error);
     header_comment(r, "   %s", problems.text);
     free(problems.text);
+    if (*show_remaining_risk(json_get_integer(section, "launches_judged", 0), text, sizeof text))
+        header_comment(r, "   %s", text);
     const char *sanitizers = json_get_string(section, "sanitizers", "");
     if (*sanitizers) header_comment(r, "   %s", sanitizers);
 }
@@ -209,6 +211,8 @@ static void put_provenance(struct renderer *r, const json_t *section)
     header_define(r, "verified_problems", "%zu", json_array_size(json_object_get(section, "verified")));
     if (json_is_number(json_object_get(section, "error")))
         header_define(r, "error", "%.3g", json_get_number(section, "error", 0));
+    if (json_get_integer(section, "launches_judged", 0) > 0)
+        header_define(r, "launches_judged", "%" PRId64, json_get_integer(section, "launches_judged", 0));
     free(date);
     if (header_is_fallback(section)) return; // the rest is from the device on which it was verified
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};

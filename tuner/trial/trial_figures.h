@@ -24,6 +24,7 @@
     x(TEXT, device_id, "", 0, NULL, "uuid of the GPU that measured it") \
     x(REAL, clock_mhz, "MHz", FIELD_GPU | FIELD_RECORDED, "clock_mhz", "SM clock after measuring") \
     x(REAL, temperature, "C", FIELD_GPU | FIELD_RECORDED, "temperature", "of the GPU after measuring") \
+    x(COUNT, launches_judged, "", FIELD_GPU, "launches_judged", "launches whose results were compared") \
     x(BOOL, counted, "", 0, NULL, "whether counters were taken or found unavailable") \
     x(REAL, finished, "s", 0, NULL, "when it was stored: Unix time")
 
