@@ -179,8 +179,7 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
     int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
-    if (!failed && status == STATUS_OK && f->first)
-        failed = sizes_run(f->w, e->kernel, true, &status, &reason, err);
+    if (!failed && status == STATUS_OK && f->first) failed = sizes_run(f->w, e->kernel, true, &status, &reason, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
     if (failed) return failed == CUDA_REFUSED ? 0 : failed;
     if (status != STATUS_OK) disqualify(e, status, reason.message);

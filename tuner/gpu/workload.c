@@ -192,8 +192,9 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
         if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
     if ((failed = open_problems(w, problems, &bytes, err))) return failed;
     // Twice what was allocated, and a third as much again for copies and libraries, must fit.
-    for (size_t k = 0;
-         k < w->problem_count && !reference_is_fixed(w) && 8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes; k++)
+    for (size_t k = 0; k < w->problem_count && !reference_is_fixed(w) &&
+                       8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes;
+         k++)
         open_second(w, &w->problems[k]);
     open_placement(w, 2 * bytes);
     return workload_fill(w, w->seed, err);
