@@ -9,6 +9,7 @@
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/reference.h"
+#include "tuner/gpu/sizes.h"
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
@@ -178,6 +179,7 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
     int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
+    if (!failed && status == STATUS_OK && f->first) failed = sizes_run(f->w, e->kernel, true, &status, &reason, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
     if (failed) return failed == CUDA_REFUSED ? 0 : failed;
     if (status != STATUS_OK) disqualify(e, status, reason.message);

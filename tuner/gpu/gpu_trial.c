@@ -2,7 +2,7 @@
 //
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
 //     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> a new best: the soak
-//     (soak.h) -> memory checked -> [wait] -> times found possible
+//     (soak.h), and drawn sizes (sizes.h) -> memory checked -> [wait] -> times found possible
 //
 // It is a race with the best candidate so far: one that is certainly more than `race` times slower ends after the first
 // run or after a problem, as `slow`. Its first runs are its times then.
@@ -15,6 +15,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
+#include "tuner/gpu/sizes.h"
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
@@ -24,6 +25,7 @@ enum { PHASES_MAX = 8 };
 
 struct gpu_trial {
     struct workload *w;
+    const struct candidate *candidate;
     struct pipeline pipeline;
     double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or none is known
     bool verify;
@@ -204,6 +206,9 @@ static int soak(struct gpu_trial *t, struct error *err)
     if (!t->verify || t->status != STATUS_OK || !is_best(t)) return 0;
     int failed = soak_run(t->w, &t->pipeline, &soak_of_best, &t->status, &t->reason, err);
     mark(t, "soak");
+    if (failed || t->status != STATUS_OK) return failed;
+    failed = sizes_run(t->w, t->candidate, false, &t->status, &t->reason, err);
+    mark(t, "sizes");
     return failed;
 }
 
@@ -334,6 +339,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     for (size_t k = 0, tuned = 0; k < t->w->problem_count; k++)
         if (t->w->problems[k].tune && tuned < request->best_count)
             t->best[k] = fmax(request->best[tuned++], 0); // none is NaN
+    t->candidate = &request->candidate;
     t->verify = request->verify;
     t->last = clock_now();
     int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);

@@ -24,6 +24,7 @@
 #include "tuner/gpu/library_call.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/program_call.h"
+#include "tuner/gpu/sizes.h"
 #include "tuner/gpu/workload.h"
 
 struct gpu_worker {
@@ -84,6 +85,7 @@ static int hello(struct gpu_worker *w, const void *request, void *answer, struct
 static void forget_job(struct gpu_worker *w)
 {
     baselines_release(&w->baselines);
+    sizes_close(&w->workload);
     workload_release(&w->workload);
     w->has_job = false;
 }
@@ -102,6 +104,7 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
     }
     w->has_job = true;
     failed = workload_open(&w->workload, &w->machine, (json_t *)(uintptr_t)request, err);
+    if (!failed) failed = sizes_open(&w->workload, err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.

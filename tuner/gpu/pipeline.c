@@ -149,12 +149,22 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
     return failed;
 }
 
+// By its number in requests; w->problem_count: there is none.
+static size_t find_problem(const struct workload *w, int number)
+{
+    size_t k = 0;
+    while (k < w->problem_count && w->problems[k].number != number) k++;
+    return k;
+}
+
 static int read_problems(struct pipeline *p, const struct workload *w, const struct candidate *c, struct error *err)
 {
     for (size_t i = 0; i < c->problem_count; i++) {
         const struct candidate_problem *from = &c->problems[i];
-        size_t number = from->problem == -1 ? i : (size_t)from->problem;
-        if (number >= w->problem_count) return error_set(err, "no problem %d", from->problem);
+        if (from->drawn != w->drawn) continue;
+        size_t number = find_problem(w, from->problem == -1 ? (int)i : from->problem);
+        if (number == w->problem_count && w->drawn) continue; // the reference cannot compute it
+        if (number == w->problem_count) return error_set(err, "no problem %d", from->problem);
         int failed = make_room(&p->parts[number], from->stage_count, err);
         if (failed) return error_prefix(err, "problem %s", w->problems[number].name), failed;
         for (size_t k = 0; k < from->stage_count; k++) {

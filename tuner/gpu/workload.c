@@ -65,6 +65,13 @@ static void note_unguarded(const struct device_problem *p)
     }
 }
 
+static void release_problem(struct workload *w, struct device_problem *p)
+{
+    reference_library_release(p);
+    buffers_release(&p->buffers);
+    for (int set = 0; set < SETS_MAX; set++) cuda_free(w->cuda, p->set[set].results);
+}
+
 static int open_problem(struct workload *w, struct device_problem *p, const json_t *from, struct error *err)
 {
     p->workload = w;
@@ -115,6 +122,31 @@ static int open_support(struct workload *w, struct error *err)
     return failed ? failed : ceiling_kernels_open(&w->ceilings, w->cuda, path, err);
 }
 
+// All problems. Of drawn sizes those are left out that the reference cannot compute.
+static int open_problems(struct workload *w, const json_t *problems, size_t *bytes, struct error *err)
+{
+    size_t i;
+    json_t *each;
+    json_array_foreach(problems, i, each)
+    {
+        struct device_problem *p = &w->problems[w->problem_count++];
+        p->number = (int)i;
+        int failed = open_problem(w, p, each, err);
+        if (failed && !(w->drawn && failed != CUDA_CRASHED)) return error_prefix(err, "problem %s", p->name), failed;
+        if (failed) {
+            fprintf(stderr, "not verified on the size %s: %s\n", p->name, err->message);
+            release_problem(w, p);
+            memset(p, 0, sizeof *p);
+            w->problem_count--;
+            continue;
+        }
+        if (w->problem_count == 1 && !w->drawn) note_unguarded(p);
+        *bytes += 2 * p->buffers.arena_bytes;
+        w->tuned_count += p->tune;
+    }
+    return 0;
+}
+
 int workload_open(struct workload *w, struct machine *machine, json_t *request, struct error *err)
 {
     const json_t *problems = json_object_get(request, "problems");
@@ -122,6 +154,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     size_t bytes = 0; // of one set of data, and about as much for what is expected of it
     int failed;
     memset(w, 0, sizeof *w);
+    w->drawn = json_get_bool(request, "drawn", false);
     w->mask_key = entropy_draw();
     w->check_key = entropy_draw();
     w->machine = machine;
@@ -157,17 +190,11 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     if (!w->events) return -1;
     for (size_t i = 0; i < 2 * count + 1; i++)
         if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
-    for (w->problem_count = 0; w->problem_count < count;) {
-        struct device_problem *p = &w->problems[w->problem_count++];
-        if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err)))
-            return error_prefix(err, "problem %s", p->name), failed;
-        if (w->problem_count == 1) note_unguarded(p);
-        bytes += 2 * p->buffers.arena_bytes;
-        w->tuned_count += p->tune;
-    }
+    if ((failed = open_problems(w, problems, &bytes, err))) return failed;
     // Twice what was allocated, and a third as much again for copies and libraries, must fit.
-    for (size_t k = 0;
-         k < count && !reference_is_fixed(w) && 8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes; k++)
+    for (size_t k = 0; k < w->problem_count && !reference_is_fixed(w) &&
+                       8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes;
+         k++)
         open_second(w, &w->problems[k]);
     open_placement(w, 2 * bytes);
     return workload_fill(w, w->seed, err);
@@ -180,11 +207,7 @@ void workload_release(struct workload *w)
     free(w->events);
     free(w->verdicts);
     free(w->sample_verdicts);
-    for (size_t i = 0; i < w->problem_count; i++) {
-        reference_library_release(&w->problems[i]);
-        buffers_release(&w->problems[i].buffers);
-        for (int set = 0; set < SETS_MAX; set++) cuda_free(w->cuda, w->problems[i].set[set].results);
-    }
+    for (size_t i = 0; i < w->problem_count; i++) release_problem(w, &w->problems[i]);
     placement_close(w->placement);
     free(w->problems);
     if (w->cuda) {

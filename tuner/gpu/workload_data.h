@@ -66,6 +66,7 @@ struct mixed_data {
 
 struct device_problem {
     struct workload *workload;
+    int number;                   // in requests
     const char *name;             // this and roles are borrowed from the request, which the workload keeps
     bool tune;                    // timed; otherwise only verified
     double weight;                // of the objective
@@ -94,6 +95,8 @@ struct workload {
     struct ceiling_kernels *ceilings;
     struct measure *measure;
     struct placement *placement; // NULL: none
+    struct workload *sizes;      // the same job on drawn sizes (sizes.h); NULL: none
+    bool drawn;                  // it is such a workload
     struct measure_settings measure_settings;
     struct verify_settings verify;
     enum objective objective;

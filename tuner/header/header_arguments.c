@@ -114,7 +114,7 @@ static void put_bytes(struct renderer *r)
 
 static void put_supported(struct renderer *r)
 {
-    const json_t *section, *limit;
+    const json_t *section, *limit, *condition;
     size_t i, k;
     char *name = text_format("%s_supported", r->lower);
     header_put(r, "/* Whether a problem is within the sizes that the kernel was verified on: each size between the "
@@ -132,6 +132,8 @@ static void put_supported(struct renderer *r)
                        json_get_integer(limit, "least", 0), size, json_get_integer(limit, "most", 0));
             if (multiple > 1) header_put(r, " && size_%s %% %" PRId64 " == 0", size, multiple);
         }
+        json_array_foreach(json_object_get(section, "conditions"), k, condition)
+            header_put(r, " && (%s)", json_is_string(condition) ? json_string_value(condition) : "0");
         header_put(r, ";\n");
     }
     header_end(r, "int", name, " return 0;\n    }\n");

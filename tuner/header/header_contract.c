@@ -4,16 +4,7 @@
 #include "tuner/base/alignment.h"
 #include "tuner/base/base.h"
 #include "tuner/header/header_bindings.h"
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
+#include "tuner/job/job_sizes.h"
 
 static bool was_verified(const struct trial *trial, const char *problem)
 {
@@ -27,16 +18,11 @@ static json_t *supported(const struct job *job, const struct trial *trial)
 {
     json_t *list = json_array();
     for (size_t s = 0; s < job->size_count; s++) {
-        int64_t least = INT64_MAX, most = 0, multiple = 0;
-        for (size_t p = 0; p < job->problem_count; p++) {
-            int64_t size = job->problems[p].sizes[s];
-            if (!was_verified(trial, job->problems[p].name)) continue;
-            if (size < least) least = size;
-            if (size > most) most = size;
-            multiple = common_divisor(size, multiple);
-        }
-        json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "least", (json_int_t)least, "most", (json_int_t)most,
-                                              "multiple", (json_int_t)(multiple > 0 ? multiple : 1)));
+        struct size_range r = {0};
+        for (size_t p = 0; p < job->problem_count; p++)
+            if (was_verified(trial, job->problems[p].name)) size_range_add(&r, job->problems[p].sizes[s]);
+        json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "least", (json_int_t)r.least, "most",
+                                              (json_int_t)r.most, "multiple", (json_int_t)r.multiple));
     }
     bool any = false;
     for (size_t p = 0; p < job->problem_count; p++) any |= was_verified(trial, job->problems[p].name);
@@ -77,6 +63,7 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
     json_object_set_new(section, "alignment", json_integer(promised_alignment(arch)));
     if (sizes) json_object_set_new(section, "supported", sizes);
+    const_eval_set_list(section, "conditions", const_eval_list(f, job->supported, job->supported_count));
     json_object_set_new(section, "buffers", buffers);
     if (space_parse(job->space, trial->config, config, f->err)) return -1;
     job_options(job, config, add_text, options);

@@ -107,6 +107,10 @@ struct job {
     int64_t compile_memory; // bytes that a compiler may take
     struct measure_settings measure;
     struct verify_settings verify;
+    size_t supported_count; // conditions on sizes that the kernel is for
+    struct expr **supported;
+    struct job *drawn;   // other sizes that are verified (job_sizes.h); NULL: none
+    bool is_drawn;       // it is such a job
     size_t metric_count; // counters besides the basic set
     char **metrics;
     struct implementation fallback;   // for devices without tuning results (job_fallback.c)

@@ -214,6 +214,25 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
+// Conditions on sizes, which the header evaluates too.
+static void load_supported(struct reader *r, struct job *job, const struct node *verification)
+{
+    const struct node *list = verification ? reader_sequence(r, verification, "verification.supported") : NULL;
+    size_t count = list ? node_count(list) : 0;
+    job->supported = job_new(job, count, sizeof *job->supported);
+    for (size_t i = 0; i < count; i++) {
+        struct expr *e = reader_expression(r, node_at(list, i), job);
+        if (!e) continue;
+        size_t slot_count;
+        const int *slots = expr_slots(e, &slot_count);
+        for (size_t k = 0; k < slot_count; k++)
+            if (!job_name_is_fixed(job, slots[k]))
+                reader_mistake(r, node_at(list, i), "'supported' depends on '%s', which differs between configurations",
+                               symbols_name(job->symbols, slots[k]));
+        job->supported[job->supported_count++] = e;
+    }
+}
+
 // The members of a group, as their table in tuner/base/settings.c says; `prefix` is the group's path. The group may be
 // NULL. Defaults are the table's numbers, not their texts, which may round.
 static void load_table(struct reader *r, const struct node *group, const char *prefix, const struct setting *table,
@@ -323,6 +342,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
 
     load_table(r, reader_group(r, root, "verification"), "verification", verify_table, &job->verify);
     const struct node *v = reader_group(r, root, "verification");
+    load_supported(r, job, v);
     bool bounded = node_member(v, "absolute") || node_member(v, "relative");
     if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
         reader_mistake(r, node_member(v, "exact"),

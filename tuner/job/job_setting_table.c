@@ -248,6 +248,8 @@ const struct job_setting job_setting_table[] = {
 
     {"verification", KIND_GROUP, NONE, .meaning = "how results are held against the reference"},
     {"verification.problems", KIND_GROUPS, NONE, .meaning = "sizes that are verified, not timed; see `problems`"},
+    {"verification.supported", KIND_EXPRESSIONS, .unset = "all within the range of the job's problems",
+     .meaning = "conditions on the sizes for which the kernel is made; others are neither drawn nor launched"},
     {"measure", KIND_GROUP, NONE, .meaning = "how candidates are timed"},
     {"measure.final", KIND_GROUP, NONE, .meaning = "how the winner is decided"},
     {"counters", KIND_GROUP, NONE, .meaning = "hardware counters"},

@@ -1,6 +1,7 @@
 // The search space of a job, built once the device is known: constraints may read the device's limits, and
 // configurations that the job names must meet them.
 #include "tuner/job/job_parts.h"
+#include "tuner/job/job_sizes.h"
 
 int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
 {
@@ -12,6 +13,7 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
                                 job->constraint_lines[bad]);
         return error_prefix(err, "%s", job->path);
     }
+    if (job_check_supported(job, err)) return -1;
     if (job->fallback.kind && (job_check_configuration(job, &job->fallback, err) || job_check_fallback(job, err)))
         return -1;
     return job_current(job) ? job_check_configuration(job, job_current(job), err) : 0;

@@ -49,6 +49,7 @@ const struct record stage_call_record = {"a stage", sizeof(struct stage_call), s
 
 static const struct record_field problem_fields[] = {
     {"problem", RECORD_MEMBER(struct candidate_problem, problem), .fallback = -1},
+    {"drawn", RECORD_MEMBER(struct candidate_problem, drawn)},
     {"stages", RECORD_RECORDS(struct candidate_problem, stages, stage_count, stage_call_record),
      .flags = RECORD_ALWAYS},
     {0}};

@@ -3,7 +3,7 @@
 //     "reason":"",FIGURES of the trial,"throttled":false,"restart":true,
 //     "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j],"bad":0,"got":..,"want":..}, ..],
 //     "stages":[{"problem":0,"stage":0,FIGURES of a stage,"blocks_per_sm":1,"local_bytes":0,"registers":128}, ..],
-//     "phases":{"load":..,"verify":..,"measure":..,"again":..,"soak":..,"check":..,"unload":..}}
+//     "phases":{"load":..,"verify":..,"measure":..,"again":..,"soak":..,"sizes":..,"check":..,"unload":..}}
 //
 // All problems of the job, in its order. "implausible": right, but faster than the operation's least work takes at the
 // device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the candidate used the device's heap

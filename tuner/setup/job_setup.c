@@ -8,6 +8,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/base/protocol.h"
+#include "tuner/job/job_sizes.h"
 #include "tuner/setup/job_ceilings.h"
 
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,
@@ -123,12 +124,37 @@ static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct
     return status;
 }
 
+// The job with drawn sizes, of which those stay that can be described.
+static void draw_sizes(struct job_setup *s, const struct worker_pool *pool)
+{
+    struct job *drawn = pool->replay ? NULL : job_draw_sizes(s->job);
+    size_t kept = 0;
+    for (size_t p = 0; drawn && p < drawn->problem_count; p++) {
+        struct job one = *drawn;
+        struct error ignored;
+        one.problems = &drawn->problems[p];
+        one.problem_count = 1;
+        json_t *request = request_job(&one, pool->memory, s->answers, s->seed, &ignored);
+        if (request) drawn->problems[kept++] = drawn->problems[p];
+        json_decref(request);
+    }
+    if (!kept) return;
+    drawn->problem_count = kept;
+    struct error ignored;
+    if (!(s->sizes = request_job(drawn, pool->memory, s->answers, s->seed, &ignored))) return;
+    json_object_del(s->sizes, "baselines");
+    json_object_set_new(s->sizes, "drawn", json_true());
+    s->job->drawn = drawn;
+}
+
 int job_setup_request(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
     int status = compile_helpers(s, pool, err);
     if (status) return status;
     s->request = request_job(s->job, pool->memory, s->answers, s->seed, err);
-    return s->request ? 0 : EXIT_USAGE;
+    if (!s->request) return EXIT_USAGE;
+    draw_sizes(s, pool);
+    return 0;
 }
 
 void job_setup_release(struct job_setup *s)
@@ -136,8 +162,18 @@ void job_setup_release(struct job_setup *s)
     compiled_release(&s->support);
     compiled_release(&s->ceilings);
     json_decref(s->request);
+    json_decref(s->sizes);
     for (size_t i = 0; i < JOB_SETUP_IMPLEMENTATIONS; i++) json_decref(s->answers[i]);
     *s = (struct job_setup){0};
+}
+
+// What is the same of a job and its drawn sizes.
+static void add_files(const struct job_setup *s, json_t *request)
+{
+    if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
+    if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
+    json_object_set_new(json_object_get(request, "reference"), "cache",
+                        json_string(s->cache)); // where expected values may be kept
 }
 
 json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *more)
@@ -147,10 +183,11 @@ json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *
     for (size_t i = 0; counters && i < s->job->metric_count; i++)
         json_array_append_new(names, json_string(s->job->metrics[i]));
     json_object_set_new(request, "counters", names);
-    if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
-    if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
-    json_object_set_new(json_object_get(request, "reference"), "cache",
-                        json_string(s->cache)); // where expected values may be kept
+    add_files(s, request);
+    if (!s->sizes) return request;
+    json_t *sizes = json_deep_copy(s->sizes);
+    add_files(s, sizes);
+    json_object_set_new(request, "sizes", sizes);
     return request;
 }
 
@@ -224,11 +261,30 @@ static int check_launches(const struct job *job, const struct device_limits *lim
     return 0;
 }
 
+// Appends the launches on those drawn sizes that the candidate can be launched on. The header's expressions are the
+// same, so that it refuses the others.
+static void add_drawn(const struct job *drawn, const struct device_limits *limits, const uint16_t *config,
+                      const struct compiled *compiled, json_t *problems)
+{
+    for (size_t p = 0; p < drawn->problem_count; p++) {
+        struct planned_launch *launches = NULL;
+        size_t count;
+        struct error ignored;
+        json_t *one = request_problem(drawn, config, compiled, p, &launches, &count, &ignored);
+        if (one && count && !check_launches(drawn, limits, compiled, launches, count, &ignored))
+            json_array_append(problems, one);
+        json_decref(one);
+        free(launches);
+    }
+}
+
 int job_setup_launches(const struct job *job, const struct device_limits *limits, const uint16_t *config,
                        const struct compiled *compiled, json_t **problems, struct planned_launch **launches,
                        size_t *count, struct error *reason)
 {
     *problems = request_problems(job, config, compiled, false, launches, count, reason);
     if (!*problems || does_too_little(job, *launches, *count, reason)) return -1;
-    return check_launches(job, limits, compiled, *launches, *count, reason);
+    if (check_launches(job, limits, compiled, *launches, *count, reason)) return -1;
+    if (job->drawn) add_drawn(job->drawn, limits, config, compiled, *problems);
+    return 0;
 }

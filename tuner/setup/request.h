@@ -57,6 +57,10 @@ struct planned_launch {
 json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
                          struct planned_launch **launches, size_t *launch_count, struct error *);
 
+// One problem of that array, by itself.
+json_t *request_problem(const struct job *, const uint16_t *config, const struct compiled *, size_t problem,
+                        struct planned_launch **launches, size_t *launch_count, struct error *);
+
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);
 

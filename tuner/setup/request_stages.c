@@ -187,6 +187,14 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
     return more;
 }
 
+// The stages of one problem, under its number. Takes them.
+static json_t *number_problem(const struct job *job, size_t p, json_t *stages)
+{
+    json_t *one = json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);
+    if (job->is_drawn) json_object_set_new(one, "drawn", json_true());
+    return one;
+}
+
 // A candidate's launches on one problem of the job.
 static json_t *describe_launches(const struct job *job, const uint16_t *config, const struct compiled *compiled,
                                  size_t p, struct launches *out, struct error *err)
@@ -203,7 +211,7 @@ static json_t *describe_launches(const struct job *job, const uint16_t *config, 
     }
     free(values);
     free(names);
-    if (!failed) return json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);
+    if (!failed) return number_problem(job, p, stages);
     json_decref(stages);
     return NULL;
 }
@@ -226,6 +234,16 @@ json_t *request_problems(const struct job *job, const uint16_t *config, const st
     if (launches) *launches = problems ? out.list : NULL;
     if (!launches || !problems) free(out.list);
     return problems;
+}
+
+json_t *request_problem(const struct job *job, const uint16_t *config, const struct compiled *compiled, size_t problem,
+                        struct planned_launch **launches, size_t *launch_count, struct error *err)
+{
+    struct launches out = {0};
+    json_t *one = describe_launches(job, config, compiled, problem, &out, err);
+    *launches = out.list;
+    *launch_count = out.count;
+    return one;
 }
 
 // A call of a function in a library, which gets the sizes of the problem too.
@@ -260,7 +278,7 @@ json_t *request_own_problems(const struct job *job, const struct implementation 
                       ? describe_call(job, m, &stage, library, p, values, err)
                       : describe_stage(job, &stage, symbol_of(compiled, &stage), NULL, values, 0, &shape, err);
         if (one) {
-            json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
+            json_array_append_new(problems, number_problem(job, p, json_pack("[o]", one)));
             continue;
         }
         json_decref(problems);

@@ -1,0 +1,97 @@
+// See sizes.h.
+#include "tuner/gpu/sizes.h"
+
+#include "tuner/base/entropy.h"
+#include "tuner/gpu/integrity.h"
+#include "tuner/gpu/soak.h"
+#include "tuner/gpu/verify.h"
+#include "tuner/gpu/workload.h"
+
+enum { SIZES_OF_BEST = 3 };
+static const struct soak_budget soak_of_some = {12, 24, 0.02}, soak_of_all = {32, 96, 0.1};
+
+static const char advice[] = "'verification.supported' says which sizes a kernel is made for";
+
+// Whether the reference kept to its buffers, which another's kernel may not do at sizes that its author did not try.
+static int check_reference(struct workload *s, struct error *err)
+{
+    enum trial_status status;
+    struct error reason;
+    int failed = integrity_check(s, &status, &reason, err);
+    if (failed || status == STATUS_OK) return failed;
+    return error_set(err, "the reference: %s", reason.message);
+}
+
+int sizes_open(struct workload *w, struct error *err)
+{
+    json_t *request = json_object_get(w->request, "sizes");
+    if (!request || !(w->sizes = memory_try(1, sizeof *w->sizes, err))) return 0;
+    int failed = workload_open(w->sizes, w->machine, request, err);
+    if (!failed && w->sizes->problem_count) failed = check_reference(w->sizes, err);
+    if (failed == CUDA_CRASHED) return error_prefix(err, "on sizes that were drawn (%s)", advice), failed;
+    if (failed) fprintf(stderr, "no drawn sizes are verified (%s): %s\n", advice, err->message);
+    if (failed || !w->sizes->problem_count) sizes_close(w);
+    return 0;
+}
+
+void sizes_close(struct workload *w)
+{
+    if (w->sizes) workload_release(w->sizes);
+    free(w->sizes);
+    w->sizes = NULL;
+}
+
+// The work of up to `most` of the sizes, drawn.
+static size_t choose(struct workload *s, struct pipeline *pipeline, size_t most, struct work *works)
+{
+    size_t chosen = 0, left = 0;
+    for (size_t k = 0; k < s->problem_count; k++) left += pipeline_does(pipeline, k);
+    for (size_t k = 0; k < s->problem_count && chosen < most; k++) {
+        if (!pipeline_does(pipeline, k)) continue;
+        if (entropy_below(left--) < most - chosen) works[k] = pipeline_work(pipeline, k), chosen++;
+    }
+    return chosen;
+}
+
+static int pass(struct workload *s, struct pipeline *pipeline, bool all, enum trial_status *status,
+                struct error *reason, struct error *err)
+{
+    struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
+    if (!choose(s, pipeline, all ? s->problem_count : SIZES_OF_BEST, works)) return 0;
+    verify_forget(s);
+    int failed = verify_pass(s, works, true, err);
+    for (size_t k = 0; k < s->problem_count && !failed && *status == STATUS_OK; k++) {
+        struct verify_result result;
+        if (!works[k].enqueue) continue;
+        *status = verify_outputs(s, k, &result, reason);
+        if (*status != STATUS_OK) error_prefix(reason, "problem %s", s->problems[k].name);
+    }
+    bool late;
+    if (!failed) failed = pipeline_scan(pipeline, &late, err);
+    if (failed || *status != STATUS_OK) return failed;
+    return soak_run(s, pipeline, all ? &soak_of_all : &soak_of_some, status, reason, err);
+}
+
+int sizes_run(struct workload *w, const struct candidate *candidate, bool all, enum trial_status *status,
+              struct error *reason, struct error *err)
+{
+    struct workload *s = w->sizes;
+    struct pipeline pipeline = {0};
+    *status = STATUS_OK;
+    if (!s) return 0;
+    int failed = workload_sound(s, err); // an earlier candidate may have written there
+    if (!failed) failed = pipeline_open(&pipeline, s, candidate, err);
+    if (!failed) failed = pass(s, &pipeline, all, status, reason, err);
+    if (!failed) {
+        enum trial_status damaged;
+        struct error words;
+        failed = workload_mend(s, &damaged, &words, err);
+        if (!failed && damaged != STATUS_OK) *status = damaged, *reason = words;
+    }
+    if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
+    measure_add_busy(w->measure, measure_take_busy(s->measure));
+    static const char where[] = "on a drawn size that the header would accept";
+    if (failed) error_prefix(err, "%s (%s)", where, advice);
+    if (*status != STATUS_OK) error_prefix(reason, "%s (%s)", where, advice);
+    return failed;
+}

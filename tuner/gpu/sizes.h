@@ -1,0 +1,19 @@
+// Sizes that the job does not name but the header accepts (tuner/job/job_sizes.h): a workload of their own, prepared
+// once for a job. A new best must be right on some of them, a finalist on all; then a soak mixes them, in which all
+// sizes share one scratch buffer.
+#ifndef SWEETSPOT_GPU_SIZES_H
+#define SWEETSPOT_GPU_SIZES_H
+
+#include "tuner/gpu/workload_data.h"
+
+// Prepares the "sizes" of a "job" request. Without any, or where they cannot be prepared, there are none, the latter
+// with a note on stderr. CUDA_CRASHED: the reference cannot compute them.
+int sizes_open(struct workload *, struct error *err);
+void sizes_close(struct workload *);
+
+// STATUS_OK, or what a launch calls for, with the reason. `all`: all sizes that the candidate has launches for. Waits;
+// *status is set when 0 is returned.
+int sizes_run(struct workload *, const struct candidate *, bool all, enum trial_status *status, struct error *reason,
+              struct error *err);
+
+#endif

@@ -1,0 +1,177 @@
+// See job_sizes.h.
+#include "tuner/job/job_sizes.h"
+
+#include <math.h>
+
+#include "kernels/operation.h"
+#include "tuner/base/entropy.h"
+#include "tuner/job/job_parts.h"
+
+// Small: at most so many bytes more than the job's smallest problem, unless that one is large; and at most so many
+// operations, or as many.
+static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30;
+static const double flops_small = 2e9, flops_small_on_cpu = 5e7;
+// Where a reference takes a fraction of a second for any problem, fewer sizes are drawn.
+enum { DRAWN_WITH_COMMAND = 2, ATTEMPTS = 100 };
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
+void size_range_add(struct size_range *r, int64_t size)
+{
+    if (!r->any || size < r->least) r->least = size;
+    if (!r->any || size > r->most) r->most = size;
+    r->multiple = common_divisor(r->any ? r->multiple : 0, size);
+    if (!r->multiple) r->multiple = 1;
+    r->any = true;
+}
+
+// Whether `verification.supported` allows a problem. -1 with a message.
+static int is_supported(const struct job *job, size_t problem, bool *supported, struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), holds = 1;
+    int failed = job->supported_count ? job_problem_values(job, NULL, problem, values, err) : 0;
+    for (size_t i = 0; i < job->supported_count && !failed && holds; i++)
+        failed = expr_eval(job->supported[i], values, &holds, err);
+    *supported = holds != 0;
+    free(values);
+    return failed;
+}
+
+int job_check_supported(const struct job *job, struct error *err)
+{
+    for (size_t p = 0; p < job->problem_count; p++) {
+        bool supported;
+        if (is_supported(job, p, &supported, err)) return job_locate_error(job, "verification.supported", err);
+        if (!supported)
+            return error_set(err, "%s:%d: problem %s is not one that 'verification.supported' allows", job->path,
+                             job->problems[p].line, job->problems[p].name);
+    }
+    return 0;
+}
+
+// A multiple within the range, at most `most`: small ones are as likely as large ones.
+static int64_t draw_size(const struct size_range *r, int64_t most)
+{
+    const int64_t unit = r->multiple, first = r->least / unit, last = most / unit;
+    if (first < 1) return unit * (first + (int64_t)entropy_below((uint64_t)(last - first) + 1));
+    double low = log((double)first), high = log((double)last);
+    int64_t at = (int64_t)exp(low + entropy_unit() * (high - low));
+    uint64_t kind = entropy_below(8);
+    if (kind == 0) at = first;
+    if (kind >= 1 && kind <= 4) { // a power of two, or its neighbour
+        int64_t power = 1;
+        while (power <= at / 2) power *= 2;
+        at = power + (kind == 2) - (kind == 3);
+    }
+    return unit * (at < first ? first : at > last ? last : at);
+}
+
+// What a problem costs: bytes, and operations where the job says how many. -1 where it cannot be worked out.
+struct cost {
+    int64_t bytes;
+    double flops;
+};
+
+static int cost_of(const struct job *job, size_t problem, struct cost *cost)
+{
+    struct error ignored;
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), flops = 0;
+    cost->bytes = job_problem_bytes(job, problem, &ignored);
+    int failed = cost->bytes < 0 || job_problem_values(job, NULL, problem, values, &ignored);
+    if (!failed && job->flops) failed = expr_eval(job->flops, values, &flops, &ignored);
+    cost->flops = (double)flops;
+    free(values);
+    return failed ? -1 : 0;
+}
+
+static bool by_cpu(const struct job *job)
+{
+    const struct operation *op = job_operation(job);
+    return op && (!op->reference || (job->reference.by && !strcmp(job->reference.by, "cpu")));
+}
+
+// The most that a drawn problem may cost.
+static struct cost limit_of(const struct job *job)
+{
+    struct cost limit = {0, 0};
+    for (size_t p = 0; p < job->problem_count; p++) {
+        struct cost c;
+        if (cost_of(job, p, &c)) continue;
+        if (!limit.bytes || c.bytes < limit.bytes) limit = c;
+    }
+    double small = by_cpu(job) ? flops_small_on_cpu : flops_small;
+    limit.bytes = limit.bytes > bytes_most ? 0 : limit.bytes + bytes_small;
+    if (limit.flops < small) limit.flops = small;
+    return limit;
+}
+
+static bool is_new(const struct job *job, const struct job *drawn, const int64_t *sizes)
+{
+    const struct job *lists[] = {job, drawn};
+    for (int l = 0; l < 2; l++)
+        for (size_t p = 0; p < lists[l]->problem_count; p++)
+            if (!memcmp(lists[l]->problems[p].sizes, sizes, job->size_count * sizeof *sizes)) return false;
+    return true;
+}
+
+// Adds one problem to `drawn`. False where none was found.
+static bool draw_problem(struct job *job, struct job *drawn, const struct size_range *ranges, const struct cost *limit)
+{
+    struct problem *p = &drawn->problems[drawn->problem_count];
+    *p = (struct problem){.weight = 1, .size_count = job->size_count};
+    p->sizes = job_new(job, job->size_count, sizeof *p->sizes);
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        struct cost cost;
+        struct error ignored;
+        bool supported;
+        for (size_t s = 0; s < job->size_count; s++) { // ever smaller ones
+            int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / 4;
+            p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread);
+        }
+        if (!is_new(job, drawn, p->sizes)) continue;
+        p->name = job_keep(job, problem_label(job, p->sizes));
+        drawn->problem_count++;
+        bool good = !is_supported(drawn, drawn->problem_count - 1, &supported, &ignored) && supported &&
+                    !cost_of(drawn, drawn->problem_count - 1, &cost) && cost.bytes <= limit->bytes &&
+                    cost.flops <= limit->flops;
+        if (good) return true;
+        drawn->problem_count--;
+    }
+    return false;
+}
+
+// Files hold the values of one problem.
+static bool has_files(const struct job *job)
+{
+    bool files = job->reference.kind == IMPLEMENTATION_FILES;
+    for (size_t i = 0; i < job->buffer_count; i++) files |= job->buffers[i].fill.kind == FILL_NPY;
+    return files;
+}
+
+struct job *job_draw_sizes(struct job *job)
+{
+    if (!job->verify.enabled || !job->size_count || has_files(job)) return NULL;
+    bool slow = job->reference.kind == IMPLEMENTATION_COMMAND || job->reference.kind == IMPLEMENTATION_LIBRARY;
+    struct size_range *ranges = memory_new(job->size_count, sizeof *ranges);
+    for (size_t p = 0; p < job->problem_count; p++)
+        for (size_t s = 0; s < job->size_count; s++) size_range_add(&ranges[s], job->problems[p].sizes[s]);
+    struct job *drawn = job_new(job, 1, sizeof *drawn);
+    *drawn = *job;
+    drawn->is_drawn = true;
+    drawn->problems = job_new(job, JOB_DRAWN_SIZES, sizeof *drawn->problems);
+    drawn->problem_count = drawn->tuned_count = drawn->baseline_count = 0;
+    struct cost limit = limit_of(job);
+    size_t most = slow ? DRAWN_WITH_COMMAND : JOB_DRAWN_SIZES;
+    while (drawn->problem_count < most && draw_problem(job, drawn, ranges, &limit)) {
+    }
+    free(ranges);
+    return drawn->problem_count ? drawn : NULL;
+}
