@@ -33,7 +33,8 @@ void size_range_add(struct size_range *r, int64_t size)
     r->any = true;
 }
 
-int job_supports(const struct job *job, size_t problem, bool *supported, struct error *err)
+// Whether `verification.supported` allows a problem. -1 with a message.
+static int is_supported(const struct job *job, size_t problem, bool *supported, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), holds = 1;
     int failed = job->supported_count ? job_problem_values(job, NULL, problem, values, err) : 0;
@@ -48,7 +49,7 @@ int job_check_supported(const struct job *job, struct error *err)
 {
     for (size_t p = 0; p < job->problem_count; p++) {
         bool supported;
-        if (job_supports(job, p, &supported, err)) return job_locate_error(job, "verification.supported", err);
+        if (is_supported(job, p, &supported, err)) return job_locate_error(job, "verification.supported", err);
         if (!supported)
             return error_set(err, "%s:%d: problem %s is not one that 'verification.supported' allows", job->path,
                              job->problems[p].line, job->problems[p].name);
@@ -56,14 +57,14 @@ int job_check_supported(const struct job *job, struct error *err)
     return 0;
 }
 
-// A multiple within the range, at most `most`: small ones are as likely as large ones.
-static int64_t draw_size(const struct size_range *r, int64_t most)
+// A multiple within the range, at most `most`: small ones are as likely as large ones. Of eight kinds one is the least,
+// and four are powers of two or their neighbours.
+static int64_t draw_size(const struct size_range *r, int64_t most, uint64_t kind)
 {
     const int64_t unit = r->multiple, first = r->least / unit, last = most / unit;
     if (first < 1) return unit * (first + (int64_t)entropy_below((uint64_t)(last - first) + 1));
     double low = log((double)first), high = log((double)last);
     int64_t at = (int64_t)exp(low + entropy_unit() * (high - low));
-    uint64_t kind = entropy_below(8);
     if (kind == 0) at = first;
     if (kind >= 1 && kind <= 4) { // a power of two, or its neighbour
         int64_t power = 1;
@@ -133,12 +134,14 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         bool supported;
         for (size_t s = 0; s < job->size_count; s++) { // ever smaller ones
             int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / 4;
-            p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread);
+            // Every size has every kind once, if nothing speaks against it.
+            uint64_t kind = attempt < 4 ? (drawn->problem_count + ranges[s].turn) % 8 : entropy_below(8);
+            p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);
         }
         if (!is_new(job, drawn, p->sizes)) continue;
         p->name = job_keep(job, problem_label(job, p->sizes));
         drawn->problem_count++;
-        bool good = !job_supports(drawn, drawn->problem_count - 1, &supported, &ignored) && supported &&
+        bool good = !is_supported(drawn, drawn->problem_count - 1, &supported, &ignored) && supported &&
                     !cost_of(drawn, drawn->problem_count - 1, &cost) && cost.bytes <= limit->bytes &&
                     cost.flops <= limit->flops;
         if (good) return true;
@@ -162,6 +165,7 @@ struct job *job_draw_sizes(struct job *job)
     struct size_range *ranges = memory_new(job->size_count, sizeof *ranges);
     for (size_t p = 0; p < job->problem_count; p++)
         for (size_t s = 0; s < job->size_count; s++) size_range_add(&ranges[s], job->problems[p].sizes[s]);
+    for (size_t s = 0; s < job->size_count; s++) ranges[s].turn = entropy_below(8);
     struct job *drawn = job_new(job, 1, sizeof *drawn);
     *drawn = *job;
     drawn->is_drawn = true;

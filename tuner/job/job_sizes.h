@@ -10,12 +10,12 @@
 struct size_range {
     bool any;
     int64_t least, most, multiple;
+    uint64_t turn; // which kind of size is drawn first
 };
 void size_range_add(struct size_range *, int64_t size);
 
-// Whether `verification.supported` allows a problem. -1 with a message.
-int job_supports(const struct job *, size_t problem, bool *supported, struct error *);
-// Checks that it allows every problem of the job, once the space is built. -1 with a message that names file and line.
+// Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
+// names file and line.
 int job_check_supported(const struct job *, struct error *);
 
 enum { JOB_DRAWN_SIZES = 8 };

@@ -1,0 +1,82 @@
+// Drawn sizes on a GPU: kernels that are right on the problems that the job names, each the only candidate of a job.
+#include "tests/gpu.h"
+
+static const char source[] = "extern \"C\" __global__ void k(int n, const float *x, float *y)\n{\n"
+                             "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "#if WAY == 1\n" // only the sizes of the job
+                             "    if (n != 65536 && n != 1000 && i == n - 1) return;\n"
+                             "#elif WAY == 2\n"
+                             "    if (n % 3 != 1 && i == 0) return;\n"
+                             "#elif WAY == 3\n" // whole blocks, but for the sizes of the job
+                             "    if (n != 65536 && n != 1000) { y[i] = 2 * x[i]; return; }\n"
+                             "#endif\n"
+                             "    if (i < n) y[i] = 2 * x[i];\n}\n"
+                             "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
+                             "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "    if (i < n) y[i] = 2 * x[i];\n}\n"
+                             "extern \"C\" __global__ void careless(int n, const float *x, float *y)\n{\n"
+                             "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "    if (i < n || (n != 65536 && n != 1000)) y[i] = 2 * x[i];\n}\n";
+
+static const char job[] =
+    "name = \"sizes\"; kernel = { template = \"k.cu\"; entry = \"k\"; };\n"
+    "parameters = ( { name = \"WAY\"; values = [%d]; } );\n"
+    "problems = ( { N = 65536; } );\n"
+    "launch = { grid = [ \"ceil_div(N, 256)\" ]; block = [ 256 ]; };\n"
+    "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; },\n"
+    "  { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; } );\n"
+    "reference = { kernel = \"%s\"; launch = { grid = [ \"ceil_div(N, 256)\" ]; block = [ 256 ]; }; };\n"
+    "verification = { exact = true; problems = ( { N = 1000; } ); %s };\n";
+
+static const struct {
+    int way;
+    const char *reference, *verification, *said[2];
+} cases[] = {
+    {0, "right", "", {"1 ok"}},
+    {1, "right", "", {"1 wrong", "on a drawn size that the header would accept"}},
+    {2, "right", "", {"1 wrong", "'verification.supported' says which sizes a kernel is made for"}},
+    {2, "right", "supported = ( \"N % 3 == 1\" );", {"1 ok"}},
+    {3, "right", "", {"1 out_of_bounds", "on a drawn size"}},
+    {0, "careless", "", {"1 ok", "no drawn sizes are verified"}},
+};
+
+TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
+{
+    NEEDS_GPU();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("gpu_sizes"),
+             *text = text_format(job, cases[i].way, cases[i].reference, cases[i].verification);
+        e2e_write(folder, "k.cu", source);
+        e2e_write(folder, "job.cfg", text);
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache --no-counters --no-final 2>&1; "
+                    "$BIN/sweetspot status job.cfg --store job.db",
+                    folder);
+        print_message("case %zu: %s\n", i, r.out);
+        for (int k = 0; k < 2; k++)
+            if (cases[i].said[k]) e2e_expect(r.out, cases[i].said[k]);
+        e2e_done(&r);
+        free(text);
+        e2e_remove(folder);
+    }
+}
+
+// The final proves the winner on all sizes; what it costs is printed.
+TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu_sizes");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "$BIN/sweetspot tune configs/transpose.cfg --store %s/job.db --cache %s/cache --no-counters "
+                "--evaluations 12 --time 60s 2>&1; $BIN/sweetspot status configs/transpose.cfg --store %s/job.db",
+                folder, folder, folder);
+    print_message("%s\n", r.out);
+    assert_null(strstr(r.out, "drawn size"));
+    e2e_expect(r.out, " ok");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+TEST_MAIN(NULL, NULL)
