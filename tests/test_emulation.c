@@ -174,4 +174,42 @@ TEST(transpositions_are_right_in_emulation)
     e2e_remove(folder);
 }
 
+// The worker's own kernels that prepare memory and judge it.
+static struct outcome_of_command emulate_support(const char *folder, const char *script)
+{
+    return e2e_run(folder,
+                   "for file in support.cu support_elements.cuh; do "
+                   "sed -f tests/emulation/support.sed kernels/$file | sed '%s' >%s/$file || exit 9; done; "
+                   "g++ -std=c++17 -O1 -w -I%s -Itests/emulation tests/emulation/support.cpp -o %s/emulated && "
+                   "timeout 120 %s/emulated",
+                   script, folder, folder, folder, folder);
+}
+
+TEST(memory_is_prepared_and_judged_right_in_emulation)
+{
+    static const struct {
+        const char *script, *said;
+    } mistakes[] = {
+        {"s/f.exponent | top | last, free/f.exponent | top, free/", "an element has another content"},
+        {"s/(i \\& 7)/0/", "an element has another content"},
+        {"s/shift = code \\& ~1023ll/shift = 0/", "more is written"},
+        {"s/i64 place = (i64)(r.address + at - r.data)/i64 place = (i64)at/", "unwritten elements"},
+        {"s/ratio = good ?/good = true; ratio = good ?/", "wrong elements"},
+        {"s/before.kind == CONTENT_NAN/false/", "NaN that was there"},
+        {"s/if (signs \\&\\& x == 0/if (false/", "a zero of the other sign"},
+        {"s/squares += square;/squares = square;/", "the size of a row"},
+    };
+    char *folder = e2e_folder("support");
+    struct outcome_of_command r = emulate_support(folder, "");
+    if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("status %d: %s%.2000s", r.status, r.out, r.err);
+    e2e_done(&r);
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        r = emulate_support(folder, mistakes[i].script);
+        if (r.status != 1 || !strstr(r.out, mistakes[i].said))
+            fail_msg("%s: status %d: %s%.2000s", mistakes[i].script, r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
 TEST_MAIN(NULL, NULL)
