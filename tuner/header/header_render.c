@@ -119,10 +119,9 @@ static void put_opening(struct renderer *r)
                stages ? "<STAGE>_" : "", r->lower, stages ? "<stage>_" : "");
     header_comment_arguments(r, first);
     header_comment_bindings(r, first);
+    header_comment_contract(r, first);
     header_put(r,
-               " *\n * name_supported(sizes) says whether a problem is within the verified sizes; addresses must be "
-               "multiples of NAME_ALIGNMENT.\n"
-               " * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n",
+               " *\n * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n",
                r->upper, device);
     if (header_several_kernels(r->sections))
         header_put(

@@ -85,7 +85,6 @@ static void comment_argument(struct renderer *r, const json_t *section, const ch
                              const json_t *argument)
 {
     const char *kind = json_get_string(argument, "kind", ""), *name = json_get_string(argument, "name", "?");
-    const json_t *buffer = header_find(json_object_get(section, "buffers"), name);
     char *text;
     if (!strcmp(kind, "scalar"))
         text = json_object_get(argument, "real")
@@ -95,13 +94,12 @@ static void comment_argument(struct renderer *r, const json_t *section, const ch
         text = text_format(", by value, %" PRId64 " bytes: %sargument_%zu_...(sizes)",
                            json_get_integer(argument, "bytes", 0), prefix, place);
     else
-        text = text_format("%s, %s%s",
+        text = text_format("%s, %s",
                            !strcmp(kind, "map")       ? ": tensor map"
                            : !strcmp(kind, "texture") ? ": texture object"
                            : !strcmp(kind, "surface") ? ": surface object"
                                                       : "",
-                           json_get_string(argument, "direction", "in"),
-                           json_get_bool(buffer, "zero", false) ? ", zero before every launch" : "");
+                           json_get_string(argument, "direction", "in"));
     header_comment(r, "     %2zu  %-4s %s%s", place, json_get_string(argument, "type", "?"), name, text);
     free(text);
 }
@@ -175,6 +173,28 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
         free(prefix);
         free(identifier);
     }
+}
+
+void header_comment_contract(struct renderer *r, const json_t *section)
+{
+    const json_t *buffer;
+    size_t i;
+    bool verified = json_object_get(section, "supported") != NULL;
+    header_put(r, " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
+                  "every launch:\n");
+    json_array_foreach(json_object_get(section, "buffers"), i, buffer)
+    {
+        const char *before = json_get_string(buffer, "before", "");
+        if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
+    }
+    header_put(r,
+               " * Variables of the module keep what the last launch left. Addresses are multiples of NAME_ALIGNMENT; "
+               "timed launches used\n"
+               " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same loaded "
+               "module, follow each other:\n"
+               " * two at once were not tried. name_supported(sizes) says which sizes are accepted: the verified range. ");
+    header_put(r, verified ? "Small sizes of this\n * range were drawn in the final and verified as well.\n"
+                           : "NOTHING\n * was verified here.\n");
 }
 
 // Compute capabilities that a compiler may target, so that the warning can name them.
