@@ -81,8 +81,7 @@ void header_source_macros(struct renderer *r, const json_t *section)
     header_define(r, "binary_bytes", "%" PRId64, json_get_integer(binary, "bytes", 0));
 }
 
-static void comment_argument(struct renderer *r, const json_t *section, const char *prefix, size_t place,
-                             const json_t *argument)
+static void comment_argument(struct renderer *r, const char *prefix, size_t place, const json_t *argument)
 {
     const char *kind = json_get_string(argument, "kind", ""), *name = json_get_string(argument, "name", "?");
     char *text;
@@ -168,7 +167,7 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
         comment_macros(r, stage);
         comment_repeat(r, stage, prefix);
         json_array_foreach(json_object_get(stage, "arguments"), k, argument)
-            comment_argument(r, section, prefix, k, argument);
+            comment_argument(r, prefix, k, argument);
         if (!library) comment_attributes(r, stage);
         free(prefix);
         free(identifier);
