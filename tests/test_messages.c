@@ -211,8 +211,7 @@ static void hold_messages(const char *name, const struct mistake *mistakes, size
                               strstr(input, " s/") + 1, (int)(strstr(input, " s/") - input), input)
                 : text_format("$BIN/sweetspot %s", input);
         struct outcome_of_command r = e2e_run(folder, "cd '%s' && export TZ=UTC COLUMNS=100; %s", folder, command);
-        bool note = kind != COMMAND && r.status == 0; // an old name is accepted, with a note
-        if (!r.status && !note) fail_msg("%s: no mistake", mistakes[i].what);
+        if (!r.status && kind == COMMAND) fail_msg("%s: no mistake", mistakes[i].what);
         if (!*r.err) fail_msg("%s: no message", mistakes[i].what);
         char *longer = text_format("%s# %s: %s%s\n%sexit status %d\n\n", all, mistakes[i].what,
                                    kind == COMMAND ? "sweetspot " : "", mistakes[i].input, r.err, r.status);

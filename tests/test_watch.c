@@ -16,7 +16,6 @@ TEST(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked)
     struct worker_usage u;
     usage_init(&u, 100);
     assert_true(isnan(usage_share(&u)));
-    assert_true(isnan(usage_minute_share(&u)));
     usage_enter(&u, USAGE_SETTING_UP, 101);
     usage_enter(&u, USAGE_MEASURING, 104);
     usage_enter(&u, USAGE_IDLE, 107);
@@ -25,30 +24,10 @@ TEST(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked)
     usage_enter(&u, USAGE_IDLE, 110);
     assert_float_equal(usage_busy_seconds(&u), 5, 1e-9);
     assert_float_equal(usage_share(&u), 0.5, 1e-9);
-    assert_float_equal(usage_minute_share(&u), 0.5, 1e-9);
     assert_float_equal(u.seconds[USAGE_STARTING], 1, 1e-9);
     assert_float_equal(u.seconds[USAGE_SETTING_UP], 3, 1e-9);
     usage_enter(&u, USAGE_MEASURING, 90); // clocks do not run backwards; if they do, nothing is lost
     assert_float_equal(u.seen, 110, 1e-9);
-}
-
-TEST(the_last_minute_forgets_what_was_before)
-{
-    struct worker_usage u;
-    usage_init(&u, 0);
-    usage_enter(&u, USAGE_MEASURING, 0);
-    usage_enter(&u, USAGE_IDLE, 600); // ten minutes at once
-    assert_float_equal(usage_minute_share(&u), 1, 1e-9);
-    usage_enter(&u, USAGE_IDLE, 630);
-    if (fabs(usage_minute_share(&u) - 0.5) > 0.1) fail_msg("%g of the last minute", usage_minute_share(&u));
-    usage_enter(&u, USAGE_IDLE, 661);
-    assert_float_equal(usage_minute_share(&u), 0, 1e-9);
-    assert_float_equal(usage_share(&u), 600.0 / 661, 1e-9);
-    for (int i = 0; i < 1000; i++) { // half of the time, in pieces
-        usage_enter(&u, USAGE_MEASURING, 661 + 0.2 * i + 0.1);
-        usage_enter(&u, USAGE_IDLE, 661 + 0.2 * i + 0.2);
-    }
-    assert_float_equal(usage_minute_share(&u), 0.5, 0.01);
 }
 
 TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
@@ -60,11 +39,9 @@ TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
     usage_pending_answers(&u, 8); // it took 12 s
     assert_float_equal(usage_busy_seconds(&u), 12, 1e-9);
     assert_float_equal(u.seconds[USAGE_IDLE], 8, 1e-9);
-    assert_float_equal(usage_minute_share(&u), 0.6, 1e-9);
     usage_pending_answers(&u, -1); // clocks of other machines
     usage_pending_answers(&u, 100);
     assert_float_equal(usage_busy_seconds(&u), 0, 1e-9);
-    assert_float_equal(usage_minute_share(&u), 0, 1e-9);
 }
 
 // The live file ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"

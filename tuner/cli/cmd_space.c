@@ -45,11 +45,10 @@ static void print_table(const struct job *job)
     printf("raw size    %.0f\nvalid size  %" PRIu64 "  (%.3g%%)\n", raw, valid, 100 * (double)valid / raw);
     if (space_constraint_count(s)) printf("constraints, and how much of the raw size each one removes by itself\n");
     for (size_t i = 0; i < space_constraint_count(s); i++) {
-        bool exact;
-        double removed = space_removed_by(s, i, &exact);
-        const char *file = job->constraint_files[i];
-        printf("  %s%14.0f  %5.1f%%  %s%sline %d: %s\n", exact ? " " : "~", removed, 100 * removed / raw,
-               file ? file : "", file ? ", " : "", job->constraint_lines[i], space_constraint_text(s, i));
+        double removed = space_removed_by(s, i);
+        struct location at = job_location(job, "constraints[%zu]", i);
+        printf("   %14.0f  %5.1f%%  %s%sline %d: %s\n", removed, 100 * removed / raw, at.file ? at.file : "",
+               at.file ? ", " : "", at.line, space_constraint_text(s, i));
     }
 }
 
@@ -67,12 +66,10 @@ static void print_json(const struct job *job)
         json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", p->name, "values", values));
     }
     for (size_t i = 0; i < space_constraint_count(s); i++) {
-        bool exact;
-        double removed = space_removed_by(s, i, &exact);
-        json_array_append_new(constraints,
-                              json_pack("{s:s, s:s, s:i, s:f, s:b}", "text", space_constraint_text(s, i), "file",
-                                        job->constraint_files[i] ? job->constraint_files[i] : job->path, "line",
-                                        job->constraint_lines[i], "removes", removed, "exact", (int)exact));
+        struct location at = job_location(job, "constraints[%zu]", i);
+        json_array_append_new(constraints, json_pack("{s:s, s:s, s:i, s:o}", "text", space_constraint_text(s, i),
+                                                     "file", at.file ? at.file : job->path, "line", at.line, "removes",
+                                                     json_real_or_null(space_removed_by(s, i))));
     }
     json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
                             space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);

@@ -46,8 +46,6 @@ static const struct option_spec specs[] = {
            "of the first one)"),
     OPTION(string, &given.request.options.strategy, "strategy", 0, "NAME", "search strategy (the job's, or default)",
            .words = strategy_names),
-    OPTION(string, &given.request.options.strategy_options, "strategy-options", 0, "TEXT",
-           "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (their defaults)"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "results of another device, size or data type to learn from, a recorded space or a store; several "
            "may be given (those of the store's other environments and of other stores in its folder)"),

@@ -115,8 +115,10 @@ static const struct {
 } removed[] = {
     {"tune", "patience", "use --until, as in --until 1%"},
     {"tune", "noise", "use --until, as in --until 1%"},
+    {"tune", "strategy-options", "the strategies work as `sweetspot list strategies` says"},
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
+    {"simulate", "set", "the strategies work as `sweetspot list strategies` says"},
     {"report", "every", "run `sweetspot report` at any time"},
     {"status", "watch", "run `watch sweetspot status JOB`"},
     {"status", "every", "run `watch sweetspot status JOB`"},

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
 
 static const double slow_kernel = 0.1;      // s that a trial takes on the GPU

@@ -24,7 +24,6 @@ static const struct record_field request_fields[] = {
     {"entries", VALUES(entries, entry_count)},
     {"defines", RECORD_PAIRS(struct compile_request, defines, define_count)},
     {"macros", VALUES(macros, macro_count)},
-    {"files", VALUES(files, file_count)},
     {"functions", VALUES(functions, function_count)},
     {"units", RECORD_RECORDS(struct compile_request, units, unit_count, unit_record)},
     {"cache", MEMBER(cache)},

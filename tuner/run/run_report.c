@@ -36,7 +36,7 @@ static char *describe(const struct run *r)
     else
         text_add(&line, "best %s", text_show_duration(best->objective, text, sizeof text));
     if (isfinite(best->objective) && isfinite(best->baseline))
-        text_add(&line, " = %.3f of %s", best->baseline / best->objective, best->baseline_name);
+        text_add(&line, "  %.3fx as fast as %s", best->baseline / best->objective, best->baseline_name);
     text_add(&line, "  %" PRId64, run_evaluations(r));
     if (r->options->evaluations)
         text_add(&line, "/%" PRId64, r->options->evaluations);
