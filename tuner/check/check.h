@@ -47,7 +47,7 @@ int check_builds(struct check *, char *const *compiler, const char *cache, struc
 void check_macros(struct check *);
 // Whether the job defines the macro: a parameter or one of `defines`. (check_macros.c)
 bool check_is_macro(const struct job *, const char *name);
-// Files of values, libraries, and the reference's command. (check_files.c)
+// Files of values, libraries and binaries. (check_files.c)
 void check_files(struct check *);
 // Launches against the device's limits. (check_launches.c)
 void check_launches(struct check *);
