@@ -11,6 +11,18 @@
 #include "tuner/final/final.h"
 #include "tuner/store/binary.h"
 
+struct binary {
+    const char *hash;
+    size_t bytes;
+    const json_t *symbols; // name -> symbol
+};
+
+static const struct record_field binary_fields[] = {{"hash", RECORD_MEMBER(struct binary, hash)},
+                                                    {"bytes", RECORD_MEMBER(struct binary, bytes)},
+                                                    {"symbols", RECORD_MEMBER(struct binary, symbols)},
+                                                    {0}};
+static const struct record binary_record = {"a binary", sizeof(struct binary), binary_fields, NULL};
+
 static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
 {
     json_t *symbols = json_object();
@@ -19,7 +31,9 @@ static json_t *describe(const struct compiled *c, const char *hash, size_t bytes
         json_object_set_new(symbols, name, json_string(c->entries[i].symbol));
         free(name);
     }
-    return json_pack("{s:s, s:I, s:o}", "hash", hash, "bytes", (json_int_t)bytes, "symbols", symbols);
+    json_t *document = record_write(&binary_record, &(struct binary){hash, bytes, symbols});
+    json_decref(symbols);
+    return document;
 }
 
 static int keep(struct final_run *f, const struct task *t, const char *image, size_t bytes, const char *proved)

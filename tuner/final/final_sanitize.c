@@ -16,31 +16,59 @@ static bool find_sanitizer(struct final_run *f)
     return f->sanitizer != NULL;
 }
 
+// What is read of the document (sanitize.h).
+struct tool_found {
+    const char *tool, *status, *first, *reason;
+};
+struct sanitized_found {
+    const char *version, *note;
+    const struct tool_found *tools;
+    size_t tool_count;
+};
+static const struct record_field tool_fields[] = {{"tool", RECORD_MEMBER(struct tool_found, tool)},
+                                                  {"status", RECORD_MEMBER(struct tool_found, status)},
+                                                  {"first", RECORD_MEMBER(struct tool_found, first)},
+                                                  {"reason", RECORD_MEMBER(struct tool_found, reason)},
+                                                  {0}};
+static const struct record tool_record = {"a tool", sizeof(struct tool_found), tool_fields, NULL};
+static const struct record_field found_fields[] = {
+    {"version", RECORD_MEMBER(struct sanitized_found, version)},
+    {"note", RECORD_MEMBER(struct sanitized_found, note)},
+    {"tools", RECORD_RECORDS(struct sanitized_found, tools, tool_count, tool_record)},
+    {0}};
+static const struct record found_record = {"what was sanitized", sizeof(struct sanitized_found), found_fields, NULL};
+
 // What an earlier final found with the same version. New reference, or NULL.
 static json_t *known_document(struct final_run *f, const struct task *t)
 {
     const char *text;
     double when;
     struct error err;
+    struct sanitized_found found;
+    struct arena memory = {NULL};
     if (store_get_trial_document(f->with.store, t->trial, SANITIZED_DOCUMENT, &text, &when, &err)) return NULL;
     json_t *known = json_parse(text, &err);
-    if (!strcmp(json_get_string(known, "version", ""), sanitizer_version(f->sanitizer))) return known;
+    bool same = !record_read(&found_record, known, &found, &memory, NULL) &&
+                !strcmp(found.version, sanitizer_version(f->sanitizer));
+    arena_release(&memory);
+    if (same) return known;
     json_decref(known);
     return NULL;
 }
 
 static void log_trouble(struct final_run *f, const struct task *t, const json_t *document)
 {
-    const char *note = json_get_string(document, "note", ""), *status;
-    const json_t *tool;
-    size_t i;
-    if (*note) display_log(f->with.display, "trial %" PRId64 " was not sanitized: %s", t->trial, note);
-    json_array_foreach(json_object_get(document, "tools"), i, tool)
-    {
-        if (!strcmp(status = json_get_string(tool, "status", ""), "clean")) continue;
-        display_log(f->with.display, "trial %" PRId64 ", %s: %s: %s%s", t->trial, json_get_string(tool, "tool", "?"),
-                    status, json_get_string(tool, "first", ""), json_get_string(tool, "reason", ""));
+    struct sanitized_found found;
+    struct arena memory = {NULL};
+    record_read(&found_record, document, &found, &memory, NULL);
+    if (*found.note) display_log(f->with.display, "trial %" PRId64 " was not sanitized: %s", t->trial, found.note);
+    for (size_t i = 0; i < found.tool_count; i++) {
+        const struct tool_found *tool = &found.tools[i];
+        if (!strcmp(tool->status, "clean")) continue;
+        display_log(f->with.display, "trial %" PRId64 ", %s: %s: %s%s", t->trial, tool->tool, tool->status, tool->first,
+                    tool->reason);
     }
+    arena_release(&memory);
 }
 
 static void keep_document(struct final_run *f, const struct task *t, const json_t *document)

@@ -361,11 +361,11 @@ static void watch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-int node_agent(const struct node_agent_options *options)
+int node_agent(const char *cache, bool private)
 {
     struct error err;
-    struct agent a = {.private = options->private, .heartbeat = 5, .timeout = 600, .arrival = {.fd = -1}};
-    char *wanted = options->cache ? text_copy(options->cache) : node_agent_cache();
+    struct agent a = {.private = private, .heartbeat = 5, .timeout = 600, .arrival = {.fd = -1}};
+    char *wanted = cache ? text_copy(cache) : node_agent_cache();
     a.cache = text_join_path(".", wanted);
     free(wanted);
     watch_signals();

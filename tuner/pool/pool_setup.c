@@ -56,48 +56,39 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     return 0;
 }
 
-// What the first workers say of themselves. One that dies meanwhile is started again.
-// The greeting of a program of this build; any other is released, and NULL.
-static json_t *same_build(json_t *hello, const char *program, struct error *err)
+// What the first workers say of themselves, if they are of this build. One that dies meanwhile is started again.
+static json_t *greet(struct worker_pool *p, struct worker *w, bool gpu, struct error *err)
 {
-    if (!hello || !greeting_check(hello, err)) return hello;
-    error_prefix(err, "%s", program);
-    json_decref(hello);
-    return NULL;
-}
-
-static json_t *greet_compiler(struct worker_pool *p, struct error *err)
-{
-    struct worker *w = &p->compilers[p->first_compiler].worker;
     json_t *hello = NULL;
     w->failure = WORKER_DIED;
     for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
          i += pool_start_weight(worker_ended_from_outside(w))) {
-        if (!worker_running(w) && pool_start_compiler(p, p->first_compiler, err)) return NULL;
-        hello =
-            same_build(pool_ask_compiler(p, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err), p->compile_program, err);
-    }
-    if (hello && p->settings.nvcc && !json_get_string(hello, "compiler", NULL)) {
-        error_set(err, "the job is compiled by nvcc: %s",
-                  json_get_string(hello, "reason", "the compiler does not know it"));
+        if (!worker_running(w) &&
+            (gpu ? pool_start_gpu(p, p->first_gpu, err) : pool_start_compiler(p, p->first_compiler, err)))
+            return NULL;
+        hello = gpu ? worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err)
+                    : worker_ask(w, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err);
+        if (!hello || !greeting_check(hello, err)) continue;
+        error_prefix(err, "%s", gpu ? p->gpu_program : p->compile_program);
         json_decref(hello);
-        return NULL;
+        hello = NULL;
     }
     return hello;
 }
 
 static json_t *greet_gpu(struct worker_pool *p, struct error *err)
 {
-    struct worker *w = &p->gpus[p->first_gpu].worker;
-    json_t *hello = NULL;
-    w->failure = WORKER_DIED;
-    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
-         i += pool_start_weight(worker_ended_from_outside(w))) {
-        if (!worker_running(w) && pool_start_gpu(p, p->first_gpu, err)) return NULL;
-        hello =
-            same_build(worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err), p->gpu_program, err);
-    }
-    return hello;
+    return greet(p, &p->gpus[p->first_gpu].worker, true, err);
+}
+
+static json_t *greet_compiler(struct worker_pool *p, struct error *err)
+{
+    json_t *hello = greet(p, &p->compilers[p->first_compiler].worker, false, err);
+    if (!hello || !p->settings.nvcc || json_get_string(hello, "compiler", NULL)) return hello;
+    error_set(err, "the job is compiled by nvcc: %s",
+              json_get_string(hello, "reason", "the compiler does not know it"));
+    json_decref(hello);
+    return NULL;
 }
 
 static size_t first_usable_gpu(const struct worker_pool *p)

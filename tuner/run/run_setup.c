@@ -10,6 +10,32 @@
 #include "tuner/setup/run_environment.h"
 #include "tuner/setup/work_bounds.h"
 
+// What the first GPU worker says of itself.
+struct counters_there {
+    bool available;
+    const char *reason;
+};
+struct hello {
+    const struct counters_there *counters;
+    const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
+};
+static const struct record_field there_fields[] = {{"available", RECORD_MEMBER(struct counters_there, available)},
+                                                   {"reason", RECORD_MEMBER(struct counters_there, reason)},
+                                                   {0}};
+static const struct record there_record = {"the counters", sizeof(struct counters_there), there_fields, NULL};
+static const struct record_field hello_fields[] = {{"counters", RECORD_RECORD(struct hello, counters, there_record)},
+                                                   {"recorded", RECORD_MEMBER(struct hello, recorded)},
+                                                   {"recording", RECORD_MEMBER(struct hello, recording)},
+                                                   {0}};
+static const struct record hello_record = {"the device", sizeof(struct hello), hello_fields, NULL};
+
+static struct hello read_hello(struct run *r)
+{
+    struct hello hello;
+    record_read(&hello_record, r->pool.hello, &hello, &r->memory, NULL);
+    return hello;
+}
+
 static void on_worker_text(void *user, const char *text)
 {
     display_log(&((struct run *)user)->display, "%s", text);
@@ -60,11 +86,11 @@ out:
 
 static void report_counters(struct run *r)
 {
-    const json_t *counters = json_object_get(r->pool.hello, "counters");
+    const struct hello hello = read_hello(r);
     if (!r->options->counters) return;
-    if (!json_get_bool(counters, "available", false))
+    if (!hello.counters || !hello.counters->available)
         display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
-                        json_get_string(counters, "reason", "unknown reason"));
+                        hello.counters && *hello.counters->reason ? hello.counters->reason : "unknown reason");
     for (size_t i = 0; i < r->job_answer.missing_count; i++)
         display_log(&r->display, "counter not available here: %s", r->job_answer.missing[i]);
 }
@@ -204,7 +230,7 @@ static int meet(struct run *r, struct error *err)
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, seed, err);
-    if (!status && r->pool.replay && recording_check(r->job, json_object_get(r->pool.hello, "recorded"), err)) {
+    if (!status && r->pool.replay && recording_check(r->job, read_hello(r).recorded, err)) {
         error_prefix(err, "%s", o->device + strlen("replay:"));
         status = EXIT_USAGE;
     }
@@ -262,7 +288,7 @@ static void hand_out(struct run *r)
                                          .setup = &r->setup,
                                          .policy = &r->policy,
                                          .store = r->store,
-                                         .recording = json_object_get(r->pool.hello, "recording"),
+                                         .recording = read_hello(r).recording,
                                          .display = &r->display,
                                          .failure = &r->failure};
 }
