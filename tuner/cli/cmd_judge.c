@@ -71,13 +71,10 @@ static int replace_entry(struct job *job, const char *entry)
 // The values of --set as one candidate specification.
 static char *join_settings(const struct option_list *set)
 {
-    char *all = text_copy("");
-    for (size_t i = 0; i < set->count; i++) {
-        char *longer = text_format("%s%s%s", all, i ? "," : "", set->items[i]);
-        free(all);
-        all = longer;
-    }
-    return all;
+    struct text all = {0};
+    text_add(&all, "%s", "");
+    for (size_t i = 0; i < set->count; i++) text_add(&all, "%s%s", i ? "," : "", set->items[i]);
+    return all.text;
 }
 
 static int check_job(const struct judge_options *o, const struct job *job)
