@@ -202,8 +202,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     }
     check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count, true);
     bool output = false;
-    for (size_t i = 0; i < job->buffer_count; i++)
-        output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
+    for (size_t i = 0; i < job->buffer_count; i++) output |= direction_writes(job->buffers[i].direction);
     if (!output && job->buffer_count)
         reader_mistake(
             r, node_member(root, "arguments"),

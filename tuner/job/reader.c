@@ -41,14 +41,16 @@ static char *path_of(const struct reader *r, const char *file)
     return whole ? text_copy(file) : text_format("%s/%s", r->folder, file);
 }
 
+// The path of the included file that the node is in, malloc'ed; NULL: the job file itself.
+static char *file_of(const struct reader *r, const struct node *n)
+{
+    return path_of(r, config_setting_source_file(setting(n)));
+}
+
 // Takes `file`.
 static void add(struct mistakes *m, char *file, int line, const char *format, va_list args)
 {
-    char *text = text_format_list(format, args);
-    m->list = memory_grow(m->list, m->count + 1, sizeof *m->list);
-    m->list[m->count].file = file;
-    m->list[m->count].line = line;
-    m->list[m->count++].text = text;
+    memory_add(m->list, m->count) = (struct mistake){file, line, text_format_list(format, args)};
 }
 
 static void mistakes_add(struct mistakes *m, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -72,7 +74,7 @@ void reader_mistake(struct reader *r, const struct node *n, const char *format, 
 {
     va_list args;
     va_start(args, format);
-    add(r->mistakes, n ? reader_file(r, n) : NULL, n ? node_line(n) : 0, format, args);
+    add(r->mistakes, n ? file_of(r, n) : NULL, n ? node_line(n) : 0, format, args);
     va_end(args);
 }
 
@@ -88,12 +90,9 @@ void mistakes_sort(struct mistakes *m)
 {
     for (size_t i = 1; i < m->count; i++)
         for (size_t j = i; j > 0 && comes_after(m, j - 1, j); j--) {
-            char *file = m->list[j].file, *text = m->list[j].text;
-            int line = m->list[j].line;
+            struct mistake later = m->list[j];
             m->list[j] = m->list[j - 1];
-            m->list[j - 1].file = file;
-            m->list[j - 1].line = line;
-            m->list[j - 1].text = text;
+            m->list[j - 1] = later;
         }
 }
 
@@ -320,11 +319,6 @@ const struct node *reader_root(const struct reader *r)
     return node(config_root_setting(&r->config));
 }
 
-char *reader_file(const struct reader *r, const struct node *n)
-{
-    return path_of(r, config_setting_source_file(setting(n)));
-}
-
 static void add_places(const struct reader *r, const config_setting_t *group, const char *path, struct job *job)
 {
     bool named = config_setting_is_group(group);
@@ -335,7 +329,7 @@ static void add_places(const struct reader *r, const config_setting_t *group, co
                                         : text_format("%s[%d]", path, i));
         job->locations = job_room(job, job->locations, job->location_count, sizeof *job->locations);
         job->locations[job->location_count++] =
-            (struct location){.path = own, .file = job_keep(job, reader_file(r, node(s))), .line = node_line(node(s))};
+            (struct location){.path = own, .file = job_keep(job, file_of(r, node(s))), .line = node_line(node(s))};
         if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
     }
 }

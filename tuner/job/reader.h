@@ -24,8 +24,6 @@ void reader_mistake(struct reader *, const struct node *, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 
 int node_line(const struct node *);
-// The path of the included file that the node is in, malloc'ed; NULL: the job file itself.
-char *reader_file(const struct reader *, const struct node *);
 const char *node_name(const struct node *); // of a member of a group; NULL in lists
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *); // an array [ ] or a list ( )
