@@ -21,7 +21,7 @@ struct blot {
 // In every output.
 static const struct blot golden_everywhere[] = {
     {"20[0-9][0-9]-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?", "<date>"},
-    {"(\"(when|started|ended|pid|search_seconds|seconds_per_proposal)\": ?)" GOLDEN_NUMBER, "\\1<number>"},
+    {"(\"(when|started|ended|pid|search_seconds|ms/proposal)\": ?)" GOLDEN_NUMBER, "\\1<number>"},
     {"(\"key\":\")[0-9a-f]{32}", "\\1<hash>"},
     {"(\"finished\": )" GOLDEN_NUMBER, "\\1<number>"},
     {"(finished,)" GOLDEN_NUMBER, "\\1<number>"},

@@ -51,7 +51,7 @@ simulate: base search trial protocol recorded policy
 header: base kernels trial store job final
 check: base protocol kernels job source pool setup
 init: base search kernels job source pool setup check
-report: base search trial store job setup header final
+report: base search trial store job header final
 cli: base search kernels trial store recorded job init pool setup policy
 cli: run watch final explain simulate header report check
 '

@@ -143,15 +143,6 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
     }
 }
 
-TEST(a_constraint_with_quotes_is_one_field_of_csv)
-{
-    sound_write(0, NULL);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg --format csv", folder);
-    assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "removed,\"KIND == \"\"a\"\" || BLOCK == 32\",3,5\n");
-    e2e_done(&r);
-}
-
 TEST(check_holds_the_limits_of_the_architecture)
 {
     e2e_write(folder, "kib.cu", "KIB CLUSTER\n");

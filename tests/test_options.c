@@ -102,7 +102,7 @@ TEST(every_mistake_is_named_and_ends_with_status_2)
         {{"a", "--flag=1"}, "--flag takes no value"},
         {{"a", "--number"}, "--number needs a value: N"},
         {{"a", "-n"}, "--number needs a value: N"},
-        {{"a", "--format"}, "--format needs a value: table|csv|json"},
+        {{"a", "--format"}, "--format needs a value: table|json|csv"},
         {{"a", "--number=0"}, "--number needs a whole number from 1 to 100, not '0'"},
         {{"a", "--number=101"}, "from 1 to 100, not '101'"},
         {{"a", "--number=5x"}, "not '5x'"},
@@ -115,7 +115,7 @@ TEST(every_mistake_is_named_and_ends_with_status_2)
         {{"a", "--time=8x"}, "--time needs a duration such as 90s, 8h or 1h30m, not '8x'"},
         {{"a", "--time=-1"}, "not '-1'"},
         {{"a", "--format=jsn"}, "--format cannot be 'jsn'; did you mean 'json'?"},
-        {{"a", "--format=yaml"}, "use one of table, csv, json"},
+        {{"a", "--format=yaml"}, "use one of table, json, csv"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out, *err;
@@ -139,7 +139,7 @@ TEST(help_is_made_of_the_same_table)
         "  MORE                    another one\n\n"
         "Options:\n"
         "  -s, --store FILE        the job's database (out/<job name>.db, here or above the job file)\n"
-        "  -f, --format table|csv|json\n"
+        "  -f, --format table|json|csv\n"
         "                          how results are printed (table)\n"
         "  -g, --flag              a flag\n"
         "  -q, --quiet             another flag\n"

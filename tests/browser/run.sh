@@ -9,7 +9,7 @@ folder=tests/browser
 log=out/browser.log
 skip() {
     echo "browser tests: skipped: $1" >&2
-    echo "0 passed, 0 failed, $(grep -chE "^ *(all|test|real)\(" $folder/test_page.js) skipped"
+    echo "0 passed, 0 failed, $(cat $folder/test_*.js | grep -cE "^ *(all|test|real)\(") skipped"
     exit 0
 }
 command -v node >/dev/null || skip 'node is not installed (apt-get install nodejs)'
@@ -25,7 +25,7 @@ if ! node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 :
     node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 : 1)" ||
         skip 'Chromium is not installed (apt-get install chromium)'
 fi
-timeout "${DEADLINE:-480}" node --test --test-reporter tap $folder/test_page.js >$log 2>&1
+timeout "${DEADLINE:-480}" node --test --test-concurrency=1 --test-reporter tap $folder/test_*.js >$log 2>&1
 status=$?
 if [ $status -ne 0 ]; then cat $log; fi
 figure() { sed -n "s/^# $1 \([0-9]*\)$/\1/p" $log | tail -1; }

@@ -84,7 +84,6 @@ function result(options) {
         library = 3.47e-4,
         failing = 0.06,
         points = 3000,
-        lineCount = 2000,
         parameters = PARAMETERS,
         size = 2048,
         final = true,
@@ -210,12 +209,6 @@ function result(options) {
             edges,
             counts: edges.slice(1).map((edge, i) => times.filter(t => t >= edges[i] && t < edge).length),
         },
-        distribution: {
-            time: times.filter((_, i) => i % Math.ceil(times.length / 200) === 0),
-            share: times
-                .map((_, i) => (i + 1) / times.length)
-                .filter((_, i) => i % Math.ceil(times.length / 200) === 0),
-        },
         importance_method: 'variance of the trees’ predictions (fANOVA)',
         parameters: parameters.map(([name, values, own], k) => ({
             name,
@@ -229,13 +222,6 @@ function result(options) {
             time: all.map(trial => trial.time),
             status: all.map(trial => trial.status),
             values: parameters.map((_, k) => all.map(trial => trial.config[k])),
-        },
-        lines: {
-            shown: Math.min(lineCount, timed.length),
-            of: timed.length,
-            best: 500,
-            seed: 1,
-            rows: sorted.slice(0, lineCount).map(trial => [trial.id, ...trial.config, trial.time]),
         },
         failures: [...new Set(all.filter(trial => trial.time === null).map(trial => trial.status))].map(status => {
             const those = all.filter(trial => trial.status === status);
@@ -292,19 +278,6 @@ function result(options) {
                       ],
                   }
                 : null,
-        roofline: best
-            ? {
-                  pipe: 'FP32 FMA',
-                  flops_per_second: 6.1e13,
-                  bytes_per_second: 4.2e12,
-                  problem: `M=${size},N=${size},K=${size}`,
-                  points: timed
-                      .slice(0, 1000)
-                      .map(trial => [flops / (3.3e7 * (1 + r())), flops / trial.time, trial.id]),
-                  winner: [flops / 3.6e7, flops / best.time],
-                  baselines: [{name: 'cublas', x: flops / 4e7, y: flops / library}],
-              }
-            : null,
         limits: best
             ? {
                   limiter: 'math-bound',
@@ -337,15 +310,6 @@ function result(options) {
               ]
             : null,
         profiled_trial: best?.id ?? null,
-        machine: {
-            columns: ['moment', 'temperature', 'clock', 'power'],
-            rows: Array.from({length: Math.min(1000, trials)}, (_, i) => [
-                began + (12 * trials * i) / Math.min(1000, trials),
-                46 + Math.round(9 * (1 - Math.exp(-i / 40)) + 2 * r()),
-                r() < 0.05 ? 1965 : 1980,
-                420 + Math.round(120 * r()),
-            ]),
-        },
         reproduce: ['sweetspot tune configs/sgemm_2048.cfg --seed 1', 'sweetspot compare configs/sgemm_2048.cfg'],
     };
 }
@@ -362,7 +326,7 @@ const job = (name, results, rest) => ({
 
 const report = (...jobs) => ({
     format: 'sweetspot-report',
-    version: 2,
+    version: 3,
     made: 1795332352,
     program: 'sweetspot 0.9',
     jobs,
@@ -391,7 +355,7 @@ function withMarkup() {
     one.baselines[0].name = one.ratio.against = one.final.entries[4].name = MARKUP;
     for (const each of one.failures) each.status = each.reason = MARKUP;
     one.findings[0].seen = one.findings[0].why = one.limits.warnings[0] = one.reproduce[0] = MARKUP;
-    one.points.columns[2] = one.points.meanings[2] = one.roofline.problem = one.roofline.baselines[0].name = MARKUP;
+    one.points.columns[2] = one.points.meanings[2] = MARKUP;
     one.runs[0].strategy = one.trials.status[0] = MARKUP;
     return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));
 }

@@ -53,7 +53,7 @@ const struct command cmd_report = {
     .summary = "write one page with all results: times, parameters, failures, counters",
     .description =
         "Shows the results of jobs in one self-contained page: winners against the libraries, how the search went, "
-        "what each parameter does, failures, counters against time, finals, rooflines. Only reads the stores; can be "
+        "what each parameter does, failures, counters against time, finals. Only reads the stores; can be "
         "called while jobs are being tuned. docs/report.md describes the document in the page, which --format json "
         "prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
     .options = specs,

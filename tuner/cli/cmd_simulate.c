@@ -128,23 +128,39 @@ static void free_priors(struct bench_priors *priors, size_t file_count)
     free(priors);
 }
 
-static int print_bench(const struct bench_options *o, int format, struct error *err)
+static void print_rows(const struct bench_rows *r)
 {
-    static void (*const print[])(const struct bench *, FILE *) = {bench_print_table, bench_print_csv, bench_print_json};
+    enum { DOCUMENT_VERSION = 2 };
+    if (given.format == FORMAT_JSON) {
+        json_t *document = bench_json(r);
+        json_print_document(r->kind, DOCUMENT_VERSION, document, stdout);
+        json_decref(document);
+        return;
+    }
+    struct table *table = bench_table(r);
+    (given.format == FORMAT_CSV ? table_print_csv : table_print)(table, stdout);
+    table_free(table);
+    if (given.format == FORMAT_TABLE)
+        printf("\noptimum / best found after N unique evaluations%s, mean over %lld seeds; %s\n", r->budgets,
+               (long long)r->options->seeds, r->legend);
+}
+
+static int print_bench(const struct bench_options *o, struct error *err)
+{
     struct bench bench;
     if (bench_run(&bench, o, err) < 0) return -1;
-    print[format](&bench, stdout);
+    struct bench_rows rows = bench_rows(&bench, given.format != FORMAT_TABLE);
+    print_rows(&rows);
     bench_release(&bench);
     return 0;
 }
 
-static int print_simulation(const struct simulate_options *o, int format, struct error *err)
+static int print_simulation(const struct simulate_options *o, struct error *err)
 {
-    static void (*const print[])(const struct simulation_bench *, FILE *) = {simulate_print_table, simulate_print_csv,
-                                                                             simulate_print_json};
     struct simulation_bench bench;
     if (simulate_run(&bench, o, err) < 0) return -1;
-    print[format](&bench, stdout);
+    struct bench_rows rows = simulate_rows(&bench);
+    print_rows(&rows);
     simulate_release(&bench);
     return 0;
 }
@@ -192,7 +208,7 @@ static int run(void)
     struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
     o->priors = read;
     simulated.bench = *o;
-    if (given.timeline ? print_simulation(&simulated, given.format, &err) : print_bench(o, given.format, &err))
+    if (given.timeline ? print_simulation(&simulated, &err) : print_bench(o, &err))
         status = complain(EXIT_NOTHING, &err);
     free_priors(read, o->file_count);
 out:

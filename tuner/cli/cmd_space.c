@@ -3,7 +3,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
@@ -15,7 +14,7 @@ static struct {
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.path),
-    OPTION_FORMAT(&given.format),
+    OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
 
@@ -78,19 +77,6 @@ static void print_json(const struct job *job)
     json_decref(all);
 }
 
-static void print_csv(const struct job *job)
-{
-    const struct space *s = job->space;
-    printf("what,name,count,line\nraw,,%.0f,\nvalid,,%" PRIu64 ",\n", space_raw_size(s), space_size(s));
-    for (size_t i = 0; i < space_parameter_count(s); i++)
-        printf("parameter,%s,%zu,\n", space_parameter(s, i)->name, space_parameter(s, i)->count);
-    for (size_t i = 0; i < space_constraint_count(s); i++) {
-        printf("removed,");
-        csv_print(space_constraint_text(s, i), stdout);
-        printf(",%.0f,%d\n", space_removed_by(s, i), job_location(job, "constraints[%zu]", i).line);
-    }
-}
-
 static int run(void)
 {
     struct job *job;
@@ -102,10 +88,8 @@ static int run(void)
         status = EXIT_USAGE;
     } else if (given.format == FORMAT_TABLE) {
         print_table(job);
-    } else if (given.format == FORMAT_JSON) {
-        print_json(job);
     } else {
-        print_csv(job);
+        print_json(job);
     }
     job_free(job);
     return status;

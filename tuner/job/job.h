@@ -123,9 +123,12 @@ extern const struct device_limits device_limits_h200;
 struct device_name {
     const char *name;
     size_t offset; // of the member
+    int64_t least; // 1 where the driver divides by it
     const char *meaning;
 };
 extern const struct device_name device_names[];
+// Takes what the description of a device has of them. -1 with a message where one cannot be.
+int device_limits_read(const json_t *device, struct device_limits *, struct error *);
 // Limits of a device of an architecture ("sm_80": an A100), and its name with an article in *device; those of an H200
 // and -1 for an architecture that is not in the table. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)

@@ -6,7 +6,7 @@
 #include "tuner/report/report_parts.h"
 
 static const double an_hour = 3600;
-enum { REPORT_VERSION = 2, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
+enum { REPORT_VERSION = 3, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
 
 size_t report_points_of(size_t jobs)
 {
@@ -121,7 +121,7 @@ static json_t *facts_json(const struct result *r, bool current)
 static int set_results(json_t *json, const struct result *r, struct error *err)
 {
     struct report_final final;
-    json_t *points = NULL, *machine = NULL, *roofline = NULL;
+    json_t *points = NULL;
     int status = report_final(r, &final, err);
     json_object_set_new(json, "verdict", json_string(final.verdict));
     json_object_set_new(json, "ratio", final.ratio);
@@ -130,20 +130,14 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     json_object_set_new(json, "baselines", report_baselines(r));
     json_object_set_new(json, "progress", report_progress(r));
     json_object_set_new(json, "histogram", report_histogram(r));
-    json_object_set_new(json, "distribution", report_distribution(r));
     json_object_set_new(json, "importance_method", json_string(report_importance_method));
     json_object_set_new(json, "parameters", report_parameters(r));
-    json_object_set_new(json, "lines", report_lines(r));
     json_object_set_new(json, "trials", report_trials(r));
     json_object_set_new(json, "failures", report_failures(r));
     if (!status) status = report_points(r, &points, err);
-    if (!status) status = report_roofline(r, final.trial, &roofline, err);
-    if (!status) status = report_machine(r, &machine, err);
     json_object_set_new(json, "points", points ? points : json_null());
     json_object_set_new(json, "final", final.json);
-    json_object_set_new(json, "roofline", roofline ? roofline : json_null());
     set_profile(json, r, final.trial);
-    json_object_set_new(json, "machine", machine ? machine : json_null());
     json_object_set_new(json, "reproduce", reproduce_json(r));
     return status;
 }

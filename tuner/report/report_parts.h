@@ -39,10 +39,9 @@ double result_objective(const struct result *, const double *times);
 int result_read_problems(struct result *, struct error *);
 json_t *result_problems(const struct result *);
 
-// Progress, histogram, distribution (report_progress.c).
+// Progress and histogram (report_progress.c).
 json_t *report_progress(const struct result *);
 json_t *report_histogram(const struct result *);
-json_t *report_distribution(const struct result *);
 double report_gain(const struct result *,
                    double seconds); // share by which the best fell in the last `seconds`; NaN unknown
 
@@ -50,20 +49,10 @@ double report_gain(const struct result *,
 extern const char report_importance_method[];
 json_t *report_parameters(const struct result *);
 
-// The trials to show (report_selection.c): the `best` fastest, and a seeded sample of the others with a time, at
-// most `limit` in all; ascending places in the table. malloc'ed.
-size_t *report_select(const struct result *, size_t limit, size_t best, size_t *count);
-// At most `limit` of all trials, evenly over the table.
-size_t *report_select_evenly(const struct result *, size_t limit, size_t *count);
-json_t *report_lines(const struct result *);
-
 json_t *report_failures(const struct result *); // report_failures.c
 
-// Every figure of the trials that are shown as points; the roofline and the machine use the same trials
-// (report_points.c).
+// Every figure of the trials that are shown as points (report_points.c).
 int report_points(const struct result *, json_t **points, struct error *);
-int report_machine(const struct result *, json_t **machine, struct error *);
-int report_roofline(const struct result *, int64_t winner, json_t **roofline, struct error *);
 // All trials in columns; evenly spread ones where there are more than fifty times the points.
 json_t *report_trials(const struct result *);
 

@@ -4,12 +4,13 @@
 // A figure of a problem or a stage is a column for each of them where there are several ("icache_misses of M=8192").
 #include <assert.h>
 
+#include "search/space/random.h"
 #include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 #include "tuner/trial/metrics.h"
 #include "tuner/trial/trial_field.h"
 
-enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2, TRIALS_PER_POINT = 50 };
+enum { COLUMNS_MOST = 240, FIRST_COLUMNS = 2, TRIALS_PER_POINT = 50, SAMPLE_SEED = 1 };
 
 struct points {
     const struct result *result;
@@ -43,7 +44,7 @@ static double number_of(const struct trial_field *f, const void *record)
     return f->kind == FIELD_REAL ? *(const double *)place : (double)*(const int64_t *)place;
 }
 
-// The objective is the column "time"; moments are in "machine".
+// The objective is the column "time"; trials are numbered in the order in which they finished.
 static bool is_figure(const struct trial_field *f)
 {
     return (f->kind == FIELD_REAL || f->kind == FIELD_INTEGER || f->kind == FIELD_COUNT) &&
@@ -128,10 +129,33 @@ static json_t *columns_json(struct points *c, json_t *values, size_t shown)
                      c->rows, "values", values, "figures_left_out", (json_int_t)c->left_out);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// At most `limit` timed trials, a quarter of them the fastest, as ascending places in the table. They depend only on
+// the trials: the same store gives the same page. The sample is drawn in one pass, every trial with the same
+// probability: Knuth, The Art of Computer Programming, volume 2, section 3.4.2, algorithm S. malloc'ed.
+static size_t *choose(const struct result *r, size_t limit, size_t *count)
+{
+    const struct trial_table *t = &r->table;
+    struct random random;
+    size_t *chosen = memory_new(limit, sizeof *chosen), n = t->timed < limit ? t->timed : limit;
+    size_t best = limit / 4 < n ? limit / 4 : n;
+    random_seed(&random, SAMPLE_SEED);
+    for (*count = 0; *count < best; ++*count) chosen[*count] = t->order[*count];
+    for (size_t k = best; k < t->timed && *count < n; k++)
+        if (random_below(&random, t->timed - k) < n - *count) chosen[(*count)++] = t->order[k];
+    qsort(chosen, *count, sizeof *chosen, ascending);
+    return chosen;
+}
+
 int report_points(const struct result *r, json_t **points, struct error *err)
 {
     const struct trial_table *t = &r->table;
-    size_t limit = r->options->points, count, *chosen = report_select(r, limit, limit / 4, &count);
+    size_t count, *chosen = choose(r, r->options->points, &count);
     struct points *c = memory_new(1, sizeof *c);
     json_t *values = json_array();
     int status = 0;
@@ -159,7 +183,10 @@ int report_points(const struct result *r, json_t **points, struct error *err)
 json_t *report_trials(const struct result *r)
 {
     const struct trial_table *t = &r->table;
-    size_t count, *chosen = report_select_evenly(r, r->options->points * TRIALS_PER_POINT, &count);
+    size_t limit = r->options->points * TRIALS_PER_POINT, count = t->count < limit ? t->count : limit;
+    size_t *chosen = memory_new(count, sizeof *chosen);
+    for (size_t k = 0; k < count; k++) // evenly spread
+        chosen[k] = count > 1 ? (size_t)((double)k * (double)(t->count - 1) / (double)(count - 1) + 0.5) : 0;
     json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
     for (size_t k = 0; k < count; k++) {
         json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
@@ -174,26 +201,4 @@ json_t *report_trials(const struct result *r)
     free(chosen);
     return json_pack("{s:I, s:o, s:o, s:o, s:o}", "of", (json_int_t)t->count, "trial", ids, "time", times, "status",
                      status, "values", values);
-}
-
-int report_machine(const struct result *r, json_t **machine, struct error *err)
-{
-    size_t limit = r->options->points < MACHINE_MOST ? r->options->points : MACHINE_MOST, count;
-    size_t *chosen = report_select_evenly(r, limit, &count);
-    json_t *rows = json_array();
-    int status = 0;
-    for (size_t k = 0; k < count && !status; k++) {
-        struct trial trial;
-        double power = NAN;
-        status = store_get(r->store, r->table.ids[chosen[k]], &trial, err);
-        if (status < 0) break;
-        assert(!status);
-        for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
-        if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
-        json_array_append_new(rows, json_pack("[f, o, o, o]", trial.finished, json_brief_or_null(trial.temperature),
-                                              json_brief_or_null(trial.clock_mhz), json_brief_or_null(power)));
-    }
-    free(chosen);
-    *machine = json_pack("{s:[s, s, s, s], s:o}", "columns", "moment", "temperature", "clock", "power", "rows", rows);
-    return status;
 }

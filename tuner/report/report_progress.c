@@ -2,7 +2,7 @@
 #include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
-enum { BINS = 60, DISTRIBUTION_MOST = 200 };
+enum { BINS = 60 };
 
 static void add_row(json_t *rows, double seconds, size_t evaluations, double time, int64_t trial)
 {
@@ -56,24 +56,4 @@ json_t *report_histogram(const struct result *r)
         }
     }
     return json_pack("{s:o, s:o}", "edges", edges, "counts", counts);
-}
-
-// Exact for the fastest, then coarser: a tenth of the points are consecutive ranks at the best.
-json_t *report_distribution(const struct result *r)
-{
-    const struct trial_table *t = &r->table;
-    json_t *time = json_array(), *share = json_array();
-    size_t exact = DISTRIBUTION_MOST / 10, n = t->timed;
-    for (size_t k = 0, rank = 0; k < DISTRIBUTION_MOST && rank < n; k++) {
-        json_array_append_new(time, json_real(t->times[t->order[rank]]));
-        json_array_append_new(share, json_real((double)(rank + 1) / (double)n));
-        size_t next = rank + 1;
-        if (k + 1 >= exact && n > DISTRIBUTION_MOST) {
-            double part = (double)(k + 2 - exact) / (double)(DISTRIBUTION_MOST - exact);
-            next = exact - 1 + (size_t)((double)(n - exact) * part * part);
-            if (k + 2 == DISTRIBUTION_MOST) next = n - 1;
-        }
-        rank = next > rank ? next : rank + 1;
-    }
-    return json_pack("{s:o, s:o}", "time", time, "share", share);
 }

@@ -10,7 +10,7 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/simulate/bench_processes.h"
 
-enum { BENCH_MAX_BUDGETS = 16 };
+enum { BENCH_MAX_BUDGETS = 16, BENCH_MOST_COLUMNS = 3 * BENCH_MAX_BUDGETS + 8 };
 
 struct bench_priors {
     size_t count;
@@ -61,22 +61,28 @@ struct strategy_options bench_strategy_options(const struct bench_options *, siz
 
 // A column of a table of figures: a double at `place` in the struct of a strategy's figures on a file.
 struct bench_column {
-    char title[32];           // as in table_new
-    const char *format, *key; // for printf; of JSON
+    char title[32];     // as in table_new
+    const char *format; // for printf
     size_t place;
     double scale;   // what the number is multiplied by; 0: 1
     size_t reached; // the place of the share of the runs that got there, which ">" marks below 1; 0: none
 };
-// A line for each strategy on each file, and with several files one for the mean over them. `cells` are structs of
-// `size` bytes, strategy after strategy. What is infinite is shown as above the last budget.
-struct table *bench_table(const struct bench_options *, const struct bench_column *, size_t count, const void *cells,
-                          const void *overall, size_t size);
-double bench_figure(const struct bench_column *, const void *figures);
-
-void bench_print_table(const struct bench *, FILE *);
-void bench_print_csv(const struct bench *, FILE *);
-// {"overall": {strategy: {budget: mean}}, "summary": {strategy: {...}}, "files": [{..., "results": {strategy: {...}}}],
-// ...}
-void bench_print_json(const struct bench *, FILE *);
+// What is printed: a row for each strategy on each file, and with several files one for the mean over them. Borrows the
+// bench.
+struct bench_rows {
+    const struct bench_options *options;
+    const char *kind, *budgets, *legend; // the document's format; what stands around the number of seeds in the legend
+    size_t column_count;
+    struct bench_column columns[BENCH_MOST_COLUMNS];
+    const void *cells, *overall; // structs of `size` bytes, strategy after strategy
+    size_t size;
+};
+// detailed: with medians and shares at every budget.
+struct bench_rows bench_rows(const struct bench *, bool detailed);
+// What is infinite is shown as above the last budget.
+struct table *bench_table(const struct bench_rows *);
+// The columns' titles are members: {"seeds": 60, "first_seed": 1, "rows": [{"file": "a.json", "strategy": "default",
+// "to 95%": 12, ...}]}; null for what is infinite. New reference.
+json_t *bench_json(const struct bench_rows *);
 
 #endif

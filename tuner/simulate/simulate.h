@@ -49,8 +49,6 @@ struct simulation_bench {
 int simulate_run(struct simulation_bench *, const struct simulate_options *, struct error *);
 void simulate_release(struct simulation_bench *);
 
-void simulate_print_table(const struct simulation_bench *, FILE *);
-void simulate_print_csv(const struct simulation_bench *, FILE *);
-void simulate_print_json(const struct simulation_bench *, FILE *);
+struct bench_rows simulate_rows(const struct simulation_bench *);
 
 #endif

@@ -13,7 +13,6 @@ function palette() {
         accent: colour('accent'),
         pale: colour('pale'),
         library: colour('library'),
-        good: colour('good'),
         bad: colour('bad'),
         bar: colour('bar'),
         font: getComputedStyle(document.body).fontFamily,
@@ -183,14 +182,12 @@ const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.targe
 // A figure under `parent`. Its specification:
 //   title     what is shown                    label     the same for those who do not see it, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
-//   controls  elements above the chart         width     least width in pixels: scrolled on narrow windows
-//   option()  ECharts' options                 figures() {columns, rows} of the table below
-//   ready(instance)  called after the first drawing   again()  after each later one
+//   controls  elements above the chart         option()  ECharts' options
+//   figures() {columns, rows} of the table below
 // Returns {draw, redraw, box, instance}.
 function figure(parent, spec) {
     const canvas = el('div.chart', {role: 'img', 'aria-label': spec.label ?? spec.title});
     canvas.style.height = `${spec.height ?? 300}px`;
-    if (spec.width) canvas.style.minWidth = `${spec.width}px`;
     const note = el('p.note', spec.note ?? '');
     const numbers = el('details.figures', el('summary', 'Figures'));
     const fill = () => {
@@ -204,8 +201,7 @@ function figure(parent, spec) {
         el('figcaption', spec.title),
         note,
         spec.controls ? el('div.controls', spec.controls) : null,
-        el('div', {class: spec.width ? 'scroll' : null, tabindex: spec.width ? '0' : null}, canvas),
-        spec.after ?? null,
+        el('div', canvas),
         spec.figures ? numbers : null
     );
     parent.append(box);
@@ -217,9 +213,8 @@ function figure(parent, spec) {
         },
         redraw() {
             const p = palette(),
-                option = spec.option(),
-                first = !self.instance;
-            if (first) self.instance = echarts.init(canvas, null, {renderer: 'canvas'});
+                option = spec.option();
+            if (!self.instance) self.instance = echarts.init(canvas, null, {renderer: 'canvas'});
             else self.instance.resize();
             // Painting is not spread over frames, because the rest of it would fail when a chart is removed.
             const whole = {
@@ -228,7 +223,7 @@ function figure(parent, spec) {
                 color: p.series,
                 textStyle: {fontFamily: p.font, color: p.ink},
                 ...option,
-                grid: option.grid ?? (option.parallel ? undefined : GRID),
+                grid: option.grid ?? GRID,
                 tooltip: {
                     confine: true,
                     backgroundColor: p.surface,
@@ -240,8 +235,6 @@ function figure(parent, spec) {
                 },
             };
             self.instance.setOption(whole, {notMerge: true});
-            if (first) spec.ready?.(self.instance);
-            else spec.again?.();
             if (!performance.getEntriesByName('first chart').length) performance.mark('first chart');
         },
         dispose() {

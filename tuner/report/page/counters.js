@@ -45,7 +45,11 @@ function showCounters(parent, result, job, key) {
             'sweetspot doctor says what is missing.'
         );
     const unit = i => points.units?.[i] ?? '';
-    const options = usable.map(([i, name]) => [i, unit(i) ? `${name} (${unit(i)})` : name]);
+    // The numbers of trials are in the order in which they finished: whether a figure drifts during the search.
+    const options = [[columns.indexOf('trial'), 'trial'], ...usable].map(([i, name]) => [
+        i,
+        unit(i) ? `${name} (${unit(i)})` : name,
+    ]);
     const first =
         FIRST_LOOKED_AT.map(name => columns.indexOf(name)).find(i => usable.some(([each]) => each === i)) ??
         usable.find(([i]) => i !== timeColumn)[0];

@@ -6,13 +6,10 @@ const SECTIONS = [
     {id: 'parameters', title: 'Parameters', show: showParameters},
     {id: 'pair', title: 'Two parameters together', short: 'Two parameters', show: showPair},
     {id: 'trials', title: 'All trials', short: 'Trials', show: showTrials},
-    {id: 'lines', title: 'Candidates in parallel coordinates', short: 'Candidates', show: showLines},
     {id: 'failures', title: 'Failures', show: showFailures},
     {id: 'counters', title: 'Counters', show: showCounters},
     {id: 'final', title: 'The final', short: 'Final', show: showFinal},
-    {id: 'roofline', title: 'Roofline', show: showRoofline},
     {id: 'limits', title: 'What limits the kernel', short: 'Limits', show: showLimits},
-    {id: 'machine', title: 'The machine', short: 'Machine', show: showMachine},
     {id: 'reproduce', title: 'How to reproduce', short: 'Reproduce', show: showReproduce},
 ];
 

@@ -1,4 +1,4 @@
-// What limits the kernel, the machine over the night, and how to reproduce.
+// What limits the kernel, and how to reproduce.
 
 const LIMITERS = {
     memory: 'Memory-bound: the kernel takes as long as its memory traffic. Fewer bytes or better coalescing helps.',
@@ -73,95 +73,6 @@ function showLimits(parent, result, job) {
             )
         )
     );
-}
-
-// The machine ------------------------------------------------------------------------------------
-
-const MACHINE = [
-    ['temperature', 'Temperature', '°C'],
-    ['clock', 'Clock', 'MHz'],
-    ['power', 'Power', 'W'],
-];
-
-// "Temperature, clock and power over the time of the search"
-function sentence(words) {
-    const text = words.join(', ').replace(/, ([^,]*)$/, ' and $1');
-    return `${text[0].toUpperCase()}${text.slice(1)} over the time of the search`;
-}
-
-function showMachine(parent, result) {
-    const {columns = [], rows = []} = result.machine ?? {};
-    const begin = columns.indexOf('moment');
-    const have = MACHINE.map(([column, ...words]) => [columns.indexOf(column), ...words]).filter(
-        ([i]) => i >= 0 && rows.some(row => known(row[i]))
-    );
-    const missing = MACHINE.filter(([, words]) => !have.some(each => each[1] === words)).map(([, words]) =>
-        words.toLowerCase()
-    );
-    if (!have.length)
-        return (
-            'The store has no temperature, clock or power. They come from NVML while sweetspot tune ' + 'runs on a GPU.'
-        );
-    const each = 130,
-        gap = 34;
-    figure(parent, {
-        id: 'machine',
-        title: sentence(have.map(([, words]) => words.toLowerCase())),
-        note: missing.length ? `Not in the store: ${missing.join(', ')}.` : '',
-        height: have.length * (each + gap) + 30,
-        option: () => {
-            const p = palette(),
-                dates = rows.map(row => row[begin] * 1000);
-            return {
-                grid: have.map((_, k) => ({left: 64, right: 20, top: 24 + k * (each + gap), height: each})),
-                xAxis: have.map((_, k) => ({
-                    type: 'time',
-                    gridIndex: k,
-                    min: least(dates),
-                    max: most(dates),
-                    axisLine: {lineStyle: {color: p.line}},
-                    axisTick: {show: false},
-                    splitLine: {show: false},
-                    axisLabel: {color: p.muted, show: k === have.length - 1, hideOverlap: true},
-                })),
-                yAxis: have.map(([i, words, unit], k) => ({
-                    ...axis(
-                        rows.map(row => row[i]),
-                        {log: false, wanted: 4, name: `${words} (${unit})`}
-                    ),
-                    gridIndex: k,
-                    nameLocation: 'end',
-                    nameTextStyle: {color: p.muted, align: 'left', padding: [0, 0, 0, -40]},
-                    nameGap: 8,
-                })),
-                axisPointer: {link: [{xAxisIndex: 'all'}], lineStyle: {color: p.muted}},
-                tooltip: {
-                    trigger: 'axis',
-                    formatter: found => {
-                        const row = rows[found[0].dataIndex];
-                        return tip(
-                            moment(row[begin]),
-                            have.map(([i, words, unit]) => [words, `${plain(row[i])} ${unit}`])
-                        );
-                    },
-                },
-                series: have.map(([i], k) => ({
-                    type: 'line',
-                    xAxisIndex: k,
-                    yAxisIndex: k,
-                    symbol: 'circle',
-                    showSymbol: rows.length < 3,
-                    lineStyle: {width: 1.5, color: p.series[k]},
-                    itemStyle: {color: p.series[k]},
-                    data: rows.map((row, at) => [dates[at], row[i]]),
-                })),
-            };
-        },
-        figures: () => ({
-            columns: ['Moment', ...have.map(([, words, unit]) => `${words} (${unit})`)],
-            rows: rows.map(row => [moment(row[begin]), ...have.map(([i]) => plain(row[i]))]),
-        }),
-    });
 }
 
 function showReproduce(parent, result) {

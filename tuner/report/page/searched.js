@@ -153,99 +153,54 @@ function timeRulers(result, factor) {
 function showTimes(parent, result) {
     const edges = result.histogram?.edges ?? [],
         counts = result.histogram?.counts ?? [];
-    const shares = result.distribution ?? {},
-        distribution = (shares.time ?? [])
-            .map((value, i) => [value, shares.share?.[i]])
-            .filter(row => row.every(known));
-    if (!knownOf(counts).some(n => n > 0) && !distribution.length)
-        return 'No candidate has a time, so there is no distribution to show.';
-    const pair = el('div.pair');
-    parent.append(pair);
-    const {unit, factor} = timeUnit([...edges, ...distribution.map(([value]) => value)]);
-    if (knownOf(counts).some(n => n > 0)) {
-        figure(pair, {
-            id: 'histogram',
-            title: 'Candidates by time',
-            height: 280,
-            option: () => {
-                const p = palette();
-                return {
-                    xAxis: axis(
-                        edges.map(edge => edge * factor),
-                        {name: `time (${unit})`, splitLine: {show: false}}
-                    ),
-                    yAxis: axis(counts, {name: 'candidates', zero: true}),
-                    tooltip: hover(i =>
-                        tip(number(counts[i], 'candidate'), [
-                            ['From', time(edges[i])],
-                            ['To', time(edges[i + 1])],
-                        ])
-                    ),
-                    series: [
-                        {
-                            type: 'custom',
-                            data: counts.map((n, i) => [edges[i] * factor, edges[i + 1] * factor, n]),
-                            encode: {x: [0, 1], y: 2},
-                            markLine: timeRulers(result, factor),
-                            renderItem(params, api) {
-                                const [x, y] = api.coord([api.value(0), api.value(2)]),
-                                    [right] = api.coord([api.value(1), 0]);
-                                const base = api.coord([api.value(0), 0])[1];
-                                return {
-                                    type: 'rect',
-                                    style: {fill: p.bar},
-                                    shape: {
-                                        x: x + 0.5,
-                                        y,
-                                        width: Math.max(1, right - x - 1),
-                                        height: Math.max(0, base - y),
-                                    },
-                                };
-                            },
-                        },
-                    ],
-                };
-            },
-            figures: () => ({
-                columns: ['From', 'To', 'Candidates'],
-                rows: counts.map((n, i) => [time(edges[i]), time(edges[i + 1]), count(n)]),
-            }),
-        });
-    }
-    if (distribution.length) {
-        figure(pair, {
-            id: 'distribution',
-            title: 'Cumulative share of candidates by time',
-            height: 280,
-            option: () => ({
+    if (!knownOf(counts).some(n => n > 0)) return 'No candidate has a time, so there is no distribution to show.';
+    const {unit, factor} = timeUnit(edges);
+    figure(parent, {
+        id: 'histogram',
+        title: 'Candidates by time',
+        height: 280,
+        option: () => {
+            const p = palette();
+            return {
                 xAxis: axis(
-                    distribution.map(([value]) => value * factor),
-                    {name: `time (${unit})`}
+                    edges.map(edge => edge * factor),
+                    {name: `time (${unit})`, splitLine: {show: false}}
                 ),
-                yAxis: axis([0, 100], {name: 'share (%)', zero: true, max: 100, splitLine: {show: false}}),
-                tooltip: {
-                    trigger: 'axis',
-                    formatter: ([{dataIndex}]) =>
-                        tip(percent(distribution[dataIndex][1]), [['Take at most', time(distribution[dataIndex][0])]]),
-                },
+                yAxis: axis(counts, {name: 'candidates', zero: true}),
+                tooltip: hover(i =>
+                    tip(number(counts[i], 'candidate'), [
+                        ['From', time(edges[i])],
+                        ['To', time(edges[i + 1])],
+                    ])
+                ),
                 series: [
                     {
-                        type: 'line',
-                        step: 'end',
-                        symbol: 'circle',
-                        symbolSize: 4,
-                        showSymbol: distribution.length < 30,
-                        lineStyle: {width: 2, color: palette().accent},
-                        itemStyle: {color: palette().accent},
-                        data: distribution.map(([value, share]) => [value * factor, 100 * share]),
+                        type: 'custom',
+                        data: counts.map((n, i) => [edges[i] * factor, edges[i + 1] * factor, n]),
+                        encode: {x: [0, 1], y: 2},
                         markLine: timeRulers(result, factor),
+                        renderItem(params, api) {
+                            const [x, y] = api.coord([api.value(0), api.value(2)]),
+                                [right] = api.coord([api.value(1), 0]);
+                            const base = api.coord([api.value(0), 0])[1];
+                            return {
+                                type: 'rect',
+                                style: {fill: p.bar},
+                                shape: {
+                                    x: x + 0.5,
+                                    y,
+                                    width: Math.max(1, right - x - 1),
+                                    height: Math.max(0, base - y),
+                                },
+                            };
+                        },
                     },
                 ],
-            }),
-            figures: () => ({
-                columns: ['Time', 'Share'],
-                rows: distribution.map(([value, share]) => [time(value), percent(share, 4)]),
-            }),
-        });
-    }
+            };
+        },
+        figures: () => ({
+            columns: ['From', 'To', 'Candidates'],
+            rows: counts.map((n, i) => [time(edges[i]), time(edges[i + 1]), count(n)]),
+        }),
+    });
 }
