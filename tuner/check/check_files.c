@@ -147,7 +147,7 @@ static void check_expected(struct check *c, const struct implementation *m)
     const struct job *job = c->job;
     for (size_t b = 0; b < job->buffer_count; b++) {
         const struct buffer *buffer = &job->buffers[b];
-        bool output = buffer->direction == DIRECTION_OUT || buffer->direction == DIRECTION_INOUT, given = false;
+        bool output = direction_writes(buffer->direction), given = false;
         for (size_t i = 0; i < m->binding_count; i++) {
             if (strcmp(buffer->name, m->bindings[i].role) != 0) continue;
             given = true;

@@ -165,7 +165,7 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     struct error err = {""};
     // A store may have been filled on another device.
     bool same = s->store && !strcmp(s->environment.device,
-                                    json_get_string(json_object_get(single_run_hello(single), "device"), "name", ""));
+                                    json_get_string(json_object_get(single->pool.hello, "device"), "name", ""));
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     json_t *request = job_ceilings_request(s->job, known);
     if (!request) return known;

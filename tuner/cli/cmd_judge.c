@@ -94,10 +94,10 @@ static void show(const struct judge_options *o, const struct job *job, const str
                  const struct judgement *judgement)
 {
     struct judged_job about = {.job = job,
-                               .template_hash = single_run_source_hash(single),
-                               .compiler = single_run_compiler(single),
-                               .device = json_object_get(single_run_hello(single), "device"),
-                               .limits = single_run_limits(single),
+                               .template_hash = single->setup.source_hash,
+                               .compiler = single->pool.compiler,
+                               .device = json_object_get(single->pool.hello, "device"),
+                               .limits = &single->pool.limits,
                                .problem = (size_t)o->problem - 1};
     json_t *document = judgement_json(&about, judgement);
     if (o->format == FORMAT_TABLE)

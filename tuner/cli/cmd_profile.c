@@ -102,7 +102,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
 {
     struct finding findings[FINDINGS_MAX];
     const struct job *job = p->source.session.job;
-    size_t count = findings_make(profile, job, single_run_limits(p->single), findings);
+    size_t count = findings_make(profile, job, &p->single->pool.limits, findings);
     json_t *found = findings_json(findings, count, job);
     if (p->o.format == FORMAT_TABLE) {
         profile_print(stdout, profile, against, job->source);
@@ -118,7 +118,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     keep(p, &p->spec, profile, found);
     json_decref(found);
     if (against) {
-        count = findings_make(against, job, single_run_limits(p->single), findings);
+        count = findings_make(against, job, &p->single->pool.limits, findings);
         found = findings_json(findings, count, job);
         keep(p, &p->other, against, found);
         json_decref(found);
