@@ -8,14 +8,14 @@
 static char *write_job(const char *parameters, const char *options)
 {
     char *folder = e2e_folder("options");
-    char *job = text_format(
-        "name = \"some\"; kernel = { template = \"x.cu\"; entry = \"x\"; options = [ %s ]; };\n"
-        "parameters = ( { name = \"X\"; values = [5, 7]; },\n  %s );\n"
-        "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; tie = 0.001; }; };\n"
-        "search = { strategy = \"exhaustive\"; };\n",
-        options, parameters);
+    char *job =
+        text_format("name = \"some\"; kernel = { template = \"x.cu\"; entry = \"x\"; options = [ %s ]; };\n"
+                    "parameters = ( { name = \"X\"; values = [5, 7]; },\n  %s );\n"
+                    "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+                    "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; }; };\n"
+                    "search = { strategy = \"exhaustive\"; };\n",
+                    options, parameters);
     e2e_write(folder, "job.cfg", job);
     // Forty values live at once, and a division that -use_fast_math makes an approximation.
     e2e_write(folder, "x.cu",

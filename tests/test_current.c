@@ -9,7 +9,7 @@ static char *write_job(const char *current)
 {
     char *folder = e2e_folder("current");
     char *more = text_format("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
-                             "measure = { final = { candidates = 2; rounds = 20; tie = 0.001; }; }; search = { "
+                             "measure = { final = { candidates = 2; rounds = 20; }; }; search = { "
                              "strategy = \"exhaustive\"; };",
                              current);
     SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .more = more,
@@ -99,7 +99,7 @@ TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
     char *folder = write_job("current = { X = 2; MODE = \"good\"; };");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
-    e2e_expect(r.out, "  1.250 times current (95% interval 1.250 to 1.250, 20 rounds)\n");
+    e2e_expect(r.out, "  1.250x as fast as current (95% interval 1.250 to 1.250, 20 rounds)\n");
     e2e_expect(r.out, "\nX=2,MODE=good\n"); // the log's first trial
     e2e_done(&r);
     r = e2e_run(
@@ -126,7 +126,7 @@ TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
     char *folder = write_job("current = { X = 7; MODE = \"good\"; };");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
-    e2e_expect(r.out, "  1.000 times current (95% interval 1.000 to 1.000, 20 rounds)\n");
+    e2e_expect(r.out, "  1.000x as fast as current (95% interval 1.000 to 1.000, 20 rounds)\n");
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format csv | cut -d, -f 4-6,8",
                 folder);
@@ -148,7 +148,7 @@ TEST(another_kernel_is_compiled_from_its_own_file)
                 folder);
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "helper reference {}\n");
-    e2e_expect(r.out, "  1.490 times current (95% interval 1.490 to 1.490, 20 rounds)\n");
+    e2e_expect(r.out, "  1.490x as fast as current (95% interval 1.490 to 1.490, 20 rounds)\n");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -168,8 +168,8 @@ TEST(a_binary_is_sent_as_it_is)
         " FAKE_LOG_FILES=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && grep -c old.ptx log",
         folder);
     if (r.status) fail_msg("%s", r.out);
-    e2e_expect(r.out, " times current (95% interval ");
-    e2e_expect(r.out, " times program (95% interval ");
+    e2e_expect(r.out, "x as fast as current (95% interval ");
+    e2e_expect(r.out, "x as fast as program (95% interval ");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -180,7 +180,7 @@ TEST(one_that_is_wrong_is_named_and_left_out)
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "baseline current: not available: wrong: scripted\n");
-    assert_null(strstr(r.out, "times current"));
+    assert_null(strstr(r.out, "x as fast as current"));
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -256,7 +256,7 @@ TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
     e2e_expect(r.out, "baseline bad: not available: broken.cu(2): error: scripted\n");
     e2e_expect(r.out,
                "baseline late_crash: it crashes in the final, which continues without it: it crashed: scripted\n");
-    e2e_expect(r.out, " times program (95% interval ");
+    e2e_expect(r.out, "x as fast as program (95% interval ");
     assert_null(strstr(r.out, "times late_crash"));
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && grep -c fake.so log; $BIN/sweetspot compare job.cfg --store job.db", folder);

@@ -42,7 +42,7 @@ TEST(a_configuration_that_wins_is_in_the_final_as_both)
     char *folder = write_job("current = { BLOCK = 128; };", "");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s%s", r.out, r.err);
-    e2e_expect(r.out, " times current (95% interval ");
+    e2e_expect(r.out, "x as fast as current (95% interval ");
     e2e_expect(r.out, "ratio to current");
     e2e_done(&r);
     e2e_remove(folder);
@@ -59,7 +59,7 @@ TEST(a_slow_kernel_of_another_file_is_verified_and_many_times_slower)
     char *folder = write_job(OLD, "y[i] = 2 * x[i];");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s%s", r.out, r.err);
-    const char *at = strstr(r.out, " times current (95% interval ");
+    const char *at = strstr(r.out, "x as fast as current (95% interval ");
     if (!at) fail_msg("%s", r.out);
     while (at > r.out && at[-1] != ' ') at--;
     if (!(atof(at) > 5)) fail_msg("only %s", at);
@@ -79,7 +79,7 @@ TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
         if (r.status) fail_msg("%s%s", r.out, r.err);
         message = text_format("baseline current: not available: %s", cases[i].status);
         e2e_expect(r.out, message);
-        assert_null(strstr(r.out, "times current"));
+        assert_null(strstr(r.out, "x as fast as current"));
         free(message);
         e2e_done(&r);
         e2e_remove(folder);
@@ -120,8 +120,8 @@ TEST(binaries_and_other_kernels_are_verified_and_timed)
         "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1",
         folder);
     if (r.status) fail_msg("%s%s", r.out, r.err);
-    static const char *const expected[] = {" times current (95% interval ", " times cubin (95% interval ",
-                                           " times source (95% interval ",
+    static const char *const expected[] = {"x as fast as current (95% interval ", "x as fast as cubin (95% interval ",
+                                           "x as fast as source (95% interval ",
                                            "baseline damaged: not available: cannot compile the PTX"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) e2e_expect(r.out, expected[i]);
     e2e_done(&r);

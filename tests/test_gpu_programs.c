@@ -152,7 +152,7 @@ TEST(cub_is_verified_timed_and_compared_with_the_winner)
     char *folder = write_job(JUDGED, "baselines = ( " BASELINE("by_cub", " init = \"begin\";") " );");
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s%s", r.out, r.err);
-    e2e_expect(r.out, " times by_cub (95% interval ");
+    e2e_expect(r.out, "x as fast as by_cub (95% interval ");
     e2e_expect(r.out, "ratio to by_cub");
     e2e_done(&r);
     e2e_remove(folder);
@@ -177,7 +177,7 @@ TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
     e2e_expect(r.out, "baseline device_crash: not available: ");
     e2e_expect(r.out, "baseline hang: not available: it did not end within its time");
     e2e_expect(r.out, "baseline refuse: not available: launch_error: the function 'refuse' returns 7");
-    e2e_expect(r.out, " times by_cub (95% interval ");
+    e2e_expect(r.out, "x as fast as by_cub (95% interval ");
     e2e_done(&r);
     e2e_remove(folder);
 }

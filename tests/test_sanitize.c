@@ -132,7 +132,7 @@ static void write_job(const char *folder, const char *mode, const char *verifica
                              "work = { flops = \"N\"; };\n"
                              "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
                              "verification = { %s };\n"
-                             "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; tie = 0.0; }; };\n"
+                             "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
                              "search = { strategy = \"exhaustive\"; };\n",
                              mode, mode, verification);
     e2e_write(folder, "job.cfg", text);

@@ -112,8 +112,8 @@ TEST(a_narrow_line_of_progress_keeps_the_best)
         unsigned short columns;
         const char *has[4], *lacks[4];
     } cases[] = {
-        {200, {"/400", "left", "of cublas", "as many again"}, {NULL}},
-        {64, {"/400", "left", "best ", "of cublas"}, {"as many again", "MHz", NULL}},
+        {200, {"/400", "left", "as fast as cublas", "as many again"}, {NULL}},
+        {64, {"/400", "left", "best ", "as fast as cublas"}, {"as many again", "MHz", NULL}},
         {30, {"best ", NULL}, {"cublas", "failed", NULL}},
         {12, {"best ", NULL}, {"/400", "left", NULL}},
     };

@@ -104,7 +104,7 @@ TEST(a_finalist_that_is_wrong_on_fresh_data_does_not_win)
     char *folder = job_folder("final_wrong", "5, 7", "\"final_wrong\", \"good\""); // 6 would be within the tie of 7
     struct outcome_of_command r = tune_to(0, folder, "", "");
     e2e_expect(r.out, "X=7,MODE=good");
-    e2e_expect(r.out, "times cublas");
+    e2e_expect(r.out, "x as fast as cublas");
     e2e_done(&r);
     e2e_remove(folder);
 }

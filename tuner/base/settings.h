@@ -45,8 +45,7 @@
     x(INTEGER, JOB, final_candidates, "candidates", 5, 1, FINAL_CANDIDATES_MAX, "candidates that take part") \
     x(INTEGER, JOB, final_rounds, "rounds", 40, 5, FINAL_ROUNDS_MAX, "rounds in which each runs once") \
     x(INTEGER, JOB, final_processes, "processes", 3, 1, FINAL_PROCESSES_MAX, \
-      "GPU workers, one after another, that share the rounds") \
-    x(NUMBER, JOB, tie, "tie", 0.01, 0, 0.5, "a relative difference below this is a tie")
+      "GPU workers, one after another, that share the rounds")
 // clang-format on
 
 #define SETTING_MEMBER_BOOL(member) bool member;

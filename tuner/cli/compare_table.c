@@ -146,7 +146,11 @@ static void print_table(const struct comparison *c)
            show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
            final->replayed ? ", replayed from a recording" : "");
     free(device);
+    const struct final_decision *d = &final->document.decision;
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
+    if (!strcmp(d->certainty, "undecided"))
+        printf("undecided: another candidate may be faster by up to %.2g%%\n", 100 * d->within);
+    if (*d->warning) printf("warning: %s\n", d->warning);
     for (size_t k = 0; k < final->kernel_count; k++) {
         struct trial trial;
         bool known = !store_get(c->session->store, final->kernels[k], &trial, NULL);

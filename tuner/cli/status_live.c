@@ -55,7 +55,7 @@ static void print_search(const json_t *live, FILE *out)
         fprintf(out, "%s", show_time(best, shown, sizeof shown));
     else
         fprintf(out, "no valid result yet");
-    if (isfinite(ratio)) fprintf(out, " = %.3f of %s", ratio, json_get_string(live, "baseline", "?"));
+    if (isfinite(ratio)) fprintf(out, ", %.3fx as fast as %s", ratio, json_get_string(live, "baseline", "?"));
     const char *config = json_get_string(live, "best_config", NULL);
     if (config) fprintf(out, "  %s", config);
     fputc('\n', out);

@@ -102,15 +102,29 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
     }
 }
 
+// What the rounds say about the winner, to follow its time.
+static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
+                            const struct final_verdict *v)
+{
+    int64_t rival = entries->list[v->rival].answer.trial;
+    size_t ties = f->decision.tie_count;
+    if (v->certainty == FINAL_FASTEST) return text_copy("fastest");
+    if (v->certainty == FINAL_UNDECIDED)
+        return text_format("within %.2g%% of the fastest, undecided (trial %" PRId64 " may be faster)", 100 * v->within,
+                           rival);
+    return ties == 1 ? text_format("tied with trial %" PRId64, rival)
+                     : text_format("tied with %zu others within %.2g%%", ties, 100 * v->within);
+}
+
 static void summarise(struct final_run *f, const struct final_entries *entries, const struct contender *contenders,
-                      size_t winner, size_t ties)
+                      const struct final_verdict *v)
 {
     struct display *display = f->with.display;
     struct final_compared *baselines = memory_new(entries->count, sizeof *baselines);
-    size_t count = 0;
+    size_t count = 0, winner = (size_t)v->winner;
     struct trial trial;
     struct error err;
-    char shown[32];
+    char shown[32], *certainty = certainty_text(f, entries, v);
     bool told = f->with.events != NULL;
     for (size_t i = 0; i < entries->count; i++) {
         struct final_compared *b = &baselines[count];
@@ -123,21 +137,20 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
     display_clear(display);
     text_show_duration(contenders[winner].median, shown, sizeof shown);
     if (!told)
-        printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
-               trial.id, shown, trial.config);
-    display_log(display, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
-    if (ties && !told)
-        printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",
-               100 * f->with.job->measure.tie, ties, ties > 1 ? "s" : "");
+        printf("%swinner%s: trial %" PRId64 ", %s, %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
+               trial.id, shown, certainty, trial.config);
+    display_log(display, "winner: trial %" PRId64 ", %s, %s: %s", trial.id, shown, certainty, trial.config);
     for (size_t i = 0; i < count; i++) {
         const struct interval *ratio = &baselines[i].ratio;
         if (!told)
-            printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio->value, baselines[i].name,
+            printf("  %.3fx as fast as %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio->value, baselines[i].name,
                    ratio->low, ratio->high, baselines[i].rounds);
-        display_log(display, "%.3f times %s (%.3f to %.3f)", ratio->value, baselines[i].name, ratio->low, ratio->high);
+        display_log(display, "%.3fx as fast as %s (%.3f to %.3f)", ratio->value, baselines[i].name, ratio->low,
+                    ratio->high);
     }
-    final_event_winner(f, &trial, contenders[winner].median, ties, baselines, count);
+    final_event_winner(f, &trial, contenders[winner].median, baselines, count);
 out:
+    free(certainty);
     free(baselines);
 }
 
@@ -175,41 +188,55 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
 }
 
 static void decide_one(struct final_run *f, const struct final_entries *entries, const struct contender *contenders,
-                       size_t winner, const char *doubt)
+                       const struct final_verdict *v)
 {
     struct final_decision *d = &f->decision;
+    size_t winner = (size_t)v->winner;
     int64_t *ties = arena_new(&f->decided, entries->count * sizeof *ties);
     for (size_t i = 0; i < entries->count; i++)
         if (contenders[i].tied) ties[d->tie_count++] = entries->list[i].answer.trial;
     d->ties = ties;
     d->rounds = (int64_t)contenders[winner].rounds;
     d->winner = entries->list[winner].answer.trial;
-    d->doubt = arena_copy(&f->decided, doubt);
-    summarise(f, entries, contenders, winner, d->tie_count);
+    d->certainty = final_certainty_name(v->certainty);
+    d->within = v->within;
+    d->warning = arena_copy(&f->decided, v->warning.message);
+    summarise(f, entries, contenders, v);
 }
 
-// Makes f->decision: one winner, or a set of kernels. False when no candidate passed, or, with a reason, when the
-// rounds do not say who wins.
+// Whether more rounds may say more than these.
+static bool is_open(const struct final_run *f, const struct final_verdict *v, struct error *why)
+{
+    if (f->open + 1 == FINALS_OPEN_MOST || v->winner < 0 || f->with.pool->replay) return false;
+    if (*v->warning.message) *why = v->warning;
+    if (v->certainty == FINAL_UNDECIDED)
+        error_set(why, "one of the fastest may be slower than another by up to %.2g%%", 100 * v->within);
+    return *why->message;
+}
+
+// Makes f->decision: one winner, or a set of kernels. False when no candidate passed, or, with a reason, when other
+// rounds may say more.
 static bool decide(struct final_run *f, struct final_entries *entries, struct error *open)
 {
     struct contender *contenders = read_contenders(f, entries);
-    bool each = f->with.job->objective == OBJECTIVE_EACH, last = f->open + 1 == FINALS_OPEN_MOST, decided = false;
-    int64_t winner = each ? final_examine(contenders, entries->count, open)
-                          : final_decide(contenders, entries->count, f->with.job->measure.tie, last, open);
-    struct error doubt = winner >= 0 && !each ? *open : (struct error){""};
-    if (*doubt.message) {
-        display_message(f->with.display, "the winner may have an equal: %s", doubt.message);
-        *open = (struct error){""};
-    }
+    bool each = f->with.job->objective == OBJECTIVE_EACH, decided = false;
+    struct final_verdict v = {.winner = 0};
+    if (each)
+        final_examine(contenders, entries->count, &v.warning);
+    else
+        final_decide(contenders, entries->count, &v);
     note_processes(f, entries, contenders);
     arena_release(&f->decided);
     record_clear(&final_decision_record, &f->decision);
-    if (each && winner >= 0) {
+    if (is_open(f, &v, open)) goto out;
+    if (*v.warning.message) display_message(f->with.display, "%s", v.warning.message);
+    if (each) {
         decided = final_decide_each(f, entries);
-    } else if (winner >= 0 && !final_sanitize(f, &entries->list[winner].answer.trial, 1)) {
-        decide_one(f, entries, contenders, (size_t)winner, doubt.message);
+    } else if (v.winner >= 0 && !final_sanitize(f, &entries->list[v.winner].answer.trial, 1)) {
+        decide_one(f, entries, contenders, &v);
         decided = true;
     }
+out:
     final_contenders_free(contenders, entries->count);
     return decided;
 }
@@ -264,7 +291,7 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
 static enum final_outcome without_decision(struct final_run *f, const struct final_entries *entries,
                                            const struct error *why)
 {
-    display_message(f->with.display, "the final is not decided: %s", why->message);
+    display_message(f->with.display, "more rounds are needed: %s", why->message);
     f->decision.reason = why->message;
     put(f, "open_final", entries);
     f->decision.reason = "";

@@ -133,8 +133,8 @@ struct final_compared { // a baseline's time over the winner's
     struct interval ratio;
     size_t rounds;
 };
-void final_event_winner(const struct final_run *, const struct trial *, double time, size_t ties,
-                        const struct final_compared *, size_t count);
+void final_event_winner(const struct final_run *, const struct trial *, double time, const struct final_compared *,
+                        size_t count);
 void final_event_kernels(const struct final_run *, const struct kernel_set *, const int64_t *trials);
 void final_event_outcome(const struct final_run *, enum final_outcome, const char *reason);
 

@@ -159,10 +159,10 @@ static bool condemn(struct final_run *f)
 
 static const char *verdict_word(const struct interval *ratio)
 {
-    struct interval inverse = {1 / ratio->value, 1 / ratio->high, 1 / ratio->low};
-    if (final_stand(ratio, same_within) == FINAL_SLOWER) return BUILDS_SLOWER;
-    if (final_stand(&inverse, same_within) == FINAL_SLOWER) return BUILDS_FASTER;
-    return final_stand(ratio, same_within) == FINAL_TIED ? BUILDS_SAME : BUILDS_UNDECIDED;
+    if (ratio->value > 1 + same_within && ratio->low > 1) return BUILDS_SLOWER;
+    if (ratio->value < 1 / (1 + same_within) && ratio->high < 1) return BUILDS_FASTER;
+    double limit = 1 + 2 * same_within;
+    return ratio->low >= 1 / limit && ratio->high <= limit ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
 // What the rounds say of nvcc's build beside NVRTC's. The libraries that have times are looked at too, since they show
@@ -179,7 +179,8 @@ static const char *decide(struct final_run *f, const struct final_entry_answer *
         const struct final_entry_answer *e = &f->answer->entries[i];
         if (final_passed(e) && !e->trial) contenders[count++] = final_contender(f, e, false);
     }
-    int troubled = final_examine(contenders, count, why);
+    final_examine(contenders, count, why);
+    bool troubled = *why->message;
     size_t pairs = final_ratio(&contenders[1], &contenders[0], ratio);
     const char *word = troubled || !pairs ? BUILDS_UNDECIDED : verdict_word(ratio);
     if (!pairs && !troubled) error_set(why, "there are no rounds in which both have a time");
@@ -197,7 +198,8 @@ static void put(struct final_run *f, const char *verdict, const char *reason, co
     record_clear(&final_document_record, &document);
     document.decision = f->decision; // the final's, without what is said of its rounds
     document.decision.ties = NULL;
-    document.decision.doubt = "";
+    document.decision.certainty = document.decision.warning = "";
+    document.decision.within = 0;
     document.decision.reason = reason;
     document.decision.rounds = 0;
     if (entries->count) {

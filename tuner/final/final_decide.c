@@ -3,11 +3,12 @@
 
 #include "tuner/base/stats.h"
 
-static const double uncertainty = 0.05; // that some interval of the decision misses
-static const double least_width = 0.01; // how far an interval may always go beyond 1 in a tie
-static const double apart = 1.02;       // medians of processes that are different times
-static const double disturbed = 1.2;    // times an entry's tenth percentile: such a launch was held up
-static const double held_up_most = 0.2; // of the rounds
+static const double uncertainty = 0.02;  // that some interval of the decision misses
+static const double equal_width = 0.002; // of the interval of equals
+static const double tie_limit = 1.01;    // times as fast as the winner: more than a tie may be
+static const double apart = 1.02;        // medians of processes that are different times
+static const double disturbed = 1.2;     // times an entry's tenth percentile: such a launch was held up
+static const double held_up_most = 0.2;  // of the rounds
 
 // The finite times of one process, or of all of them; returns how many there are. `of`, unless NULL, gets the process
 // of each.
@@ -74,40 +75,36 @@ static void find_differences(struct contender *e, const double *factors)
     free(times);
 }
 
-static void find_hold_ups(struct contender *e)
+// The share of an entry's rounds in which its launches were held up; NaN without rounds.
+static double held_up(const struct contender *e)
 {
     double *times = memory_new(e->rounds, sizeof *times);
     size_t n = times_of(e, ALL_PROCESSES, times, NULL), slow = 0;
     stats_sort(times, n);
-    e->undisturbed = n ? times[n / 10] : NAN;
-    for (size_t i = 0; i < n; i++) slow += times[i] > disturbed * e->undisturbed;
-    e->held_up = n ? (double)slow / (double)n : NAN;
+    for (size_t i = 0; i < n; i++) slow += times[i] > disturbed * times[n / 10];
     free(times);
+    return n ? (double)slow / (double)n : NAN;
 }
 
-static int explain_load(double share, struct error *why)
-{
-    return error_set(
-        why,
-        "in %.0f%% of the rounds launches took over %.0f%% longer than in the others: something else seems "
-        "to use the device; stop it and run the same command again",
-        100 * share, 100 * (disturbed - 1));
-}
-
-int final_examine(struct contender *entries, size_t count, struct error *why)
+void final_examine(struct contender *entries, size_t count, struct error *warning)
 {
     double factors[FINAL_PROCESSES_MAX], *shares = memory_new(count, sizeof *shares);
     size_t n = 0;
+    *warning = (struct error){""};
     for (size_t i = 0; i < count; i++) find_medians(&entries[i]);
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++) factors[p] = common_factor(entries, count, p);
     for (size_t i = 0; i < count; i++) {
         find_differences(&entries[i], factors);
-        find_hold_ups(&entries[i]);
-        if (isfinite(entries[i].held_up)) shares[n++] = entries[i].held_up;
+        shares[n] = held_up(&entries[i]);
+        n += isfinite(shares[n]);
     }
     double share = stats_median(shares, n);
     free(shares);
-    return share > held_up_most ? explain_load(share, why) : 0;
+    if (share > held_up_most)
+        error_set(warning,
+                  "something else seems to use the device: in %.0f%% of the rounds launches took over %.0f%% longer "
+                  "than in the others",
+                  100 * share, 100 * (disturbed - 1));
 }
 
 static size_t ratio_with(const struct contender *e, const struct contender *to, double confidence,
@@ -130,85 +127,67 @@ static int lighter(const struct contender *a, const struct contender *b)
     return 0;
 }
 
-// Of the tied: the lightest, and of several such the first that the fastest of them does not beat.
-static struct contender *choose(struct contender *entries, size_t count, double confidence)
+static bool races(const struct contender *e)
 {
-    struct contender *light = NULL;
-    struct interval ratio;
+    return e->candidate && isfinite(e->median);
+}
+
+// The lightest of those that equal the fastest, and of several such the one with the lowest time.
+static struct contender *choose(struct contender *entries, size_t count, struct contender *fastest, double confidence)
+{
+    struct contender *chosen = fastest;
     for (size_t i = 0; i < count; i++) {
         struct contender *e = &entries[i];
-        int order = e->tied && light ? lighter(e, light) : 0;
-        if (e->tied && (!light || order > 0 || (!order && e->median < light->median))) light = e;
+        struct interval ratio;
+        if (!races(e) || e == fastest || !ratio_with(e, fastest, confidence, &ratio)) continue;
+        if (ratio.low > 1 || ratio.high < 1 || ratio.high - ratio.low >= equal_width) continue;
+        int order = lighter(e, chosen);
+        if (order > 0 || (!order && e->median < chosen->median)) chosen = e;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct contender *e = &entries[i];
-        if (!e->tied || lighter(e, light)) continue;
-        if (e == light || (ratio_with(e, light, confidence, &ratio) && ratio.low <= 1)) return e;
-    }
-    return light;
+    return chosen;
 }
 
-static double tie_limit(double tie)
+// What the rounds say about a candidate against the winner, which has the lowest time or equals the one that has.
+static void compare(struct contender *e, size_t index, const struct contender *fastest, const struct contender *winner,
+                    double confidence, struct final_verdict *v)
 {
-    return 1 + fmax(2 * tie, least_width);
-}
-
-enum final_standing final_stand(const struct interval *ratio, double tie)
-{
-    double limit = tie_limit(tie);
-    if (ratio->value > 1 + tie && ratio->low > 1) return FINAL_SLOWER;
-    return ratio->low >= 1 / limit && ratio->high <= limit ? FINAL_TIED : FINAL_DOUBTFUL;
-}
-
-// What the rounds say about a candidate against the fastest one.
-static enum final_standing stand(const struct contender *e, const struct contender *fastest, double tie,
-                                 double confidence, struct interval *ratio)
-{
-    if (e == fastest) return FINAL_TIED;
-    return ratio_with(e, fastest, confidence, ratio) ? final_stand(ratio, tie) : FINAL_SLOWER;
-}
-
-int64_t final_decide(struct contender *entries, size_t count, double tie, bool last, struct error *why)
-{
-    const struct contender *fastest = NULL;
     struct interval ratio;
-    *why = (struct error){""};
-    int troubled = final_examine(entries, count, why);
+    if (e != fastest && (!ratio_with(e, fastest, confidence, &ratio) || ratio.low > 1)) return; // it is slower
+    if (!ratio_with(e, winner, confidence, &ratio)) return;
+    e->tied = ratio.low >= 1 / tie_limit;
+    enum final_certainty certainty = e->tied ? FINAL_TIED : FINAL_UNDECIDED;
+    double within = fmax(1 / ratio.low - 1, 0);
+    if (certainty > v->certainty) v->certainty = certainty;
+    if (within < v->within) return;
+    v->within = within;
+    v->rival = index;
+}
+
+void final_decide(struct contender *entries, size_t count, struct final_verdict *v)
+{
+    struct contender *fastest = NULL;
     size_t racing = 0;
+    *v = (struct final_verdict){.winner = -1};
+    final_examine(entries, count, &v->warning);
     for (size_t i = 0; i < count; i++) {
         struct contender *e = &entries[i];
         e->tied = false;
-        if (!e->candidate || !isfinite(e->median)) continue;
+        if (!races(e)) continue;
         racing++;
         if (!fastest || e->median < fastest->median) fastest = e;
     }
-    if (!fastest) return FINAL_NOBODY;
-    if (troubled) return FINAL_UNDECIDED;
-    for (size_t i = 0; i < count; i++) {
-        const struct contender *e = &entries[i];
-        if (!e->candidate || !(e->held_up > held_up_most) || e->undisturbed > (1 + tie) * fastest->median) continue;
-        explain_load(e->held_up, why);
-        return FINAL_UNDECIDED;
-    }
+    if (!fastest) return;
     double pairs = racing > 1 ? (double)(racing * (racing - 1)) / 2 : 1, confidence = 1 - uncertainty / pairs;
+    const struct contender *winner = choose(entries, count, fastest, confidence);
+    v->winner = winner - entries;
     for (size_t i = 0; i < count; i++)
-        entries[i].tied = entries[i].candidate && stand(&entries[i], fastest, tie, confidence, &ratio) == FINAL_TIED;
-    struct contender *winner = choose(entries, count, confidence);
-    double least = 1 / tie_limit(tie); // no tie would let a slower one win
-    for (size_t i = 0; i < count; i++) {
-        const struct contender *e = &entries[i];
-        if (!e->candidate || e->tied || stand(e, fastest, tie, confidence, &ratio) != FINAL_DOUBTFUL) continue;
-        if (ratio.low > 1 && lighter(e, winner) <= 0) continue; // it loses in any case
-        error_set(why,
-                  "two of the fastest are neither different nor equal within the tie: their ratio is %.3f to %.3f%s",
-                  ratio.low, ratio.high,
-                  e->by_process || fastest->by_process ? ", since it depends on the process that runs them" : "");
-        if (last && ratio.low >= least && !e->by_process && !fastest->by_process) continue;
-        for (size_t k = 0; k < count; k++) entries[k].tied = false;
-        return FINAL_UNDECIDED;
-    }
-    winner->tied = false;
-    return winner - entries;
+        if (races(&entries[i]) && &entries[i] != winner) compare(&entries[i], i, fastest, winner, confidence, v);
+}
+
+const char *final_certainty_name(enum final_certainty certainty)
+{
+    static const char *const names[] = {"fastest", "tied", "undecided"};
+    return names[certainty];
 }
 
 double final_share(int64_t registers, int64_t threads, int64_t shared, int64_t registers_per_sm, int64_t shared_per_sm)

@@ -20,8 +20,10 @@ struct final_decision {
     const int64_t *kernels, *dispatch;
     const double *regret;
     const struct final_selector *selector;
-    const char *doubt;  // the winner may have an equal
-    const char *reason; // nothing is decided
+    const char *certainty; // "fastest", "tied", "undecided"; "": of several kernels, or of an older version
+    double within;         // another may be faster than the winner by at most this share; 0: none
+    const char *warning;   // something else seems to have used the device
+    const char *reason;    // of an open final: why it was not the last
     size_t tie_count, kernel_count, dispatch_count, regret_count, selector_count;
 };
 

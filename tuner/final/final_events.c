@@ -8,7 +8,7 @@ static void event(const struct final_run *f, const char *kind, json_t *members)
     event_write(f->with.events, kind, f->with.job->name, members);
 }
 
-void final_event_winner(const struct final_run *f, const struct trial *trial, double time, size_t ties,
+void final_event_winner(const struct final_run *f, const struct trial *trial, double time,
                         const struct final_compared *baselines, size_t count)
 {
     json_t *ratios = json_array();
@@ -20,8 +20,9 @@ void final_event_winner(const struct final_run *f, const struct trial *trial, do
                                         "high", json_real_or_null(b->ratio.high), "rounds", (json_int_t)b->rounds));
     }
     event(f, "winner",
-          json_pack("{s:I, s:s, s:o, s:I, s:o}", "trial", (json_int_t)trial->id, "config", trial->config, "time",
-                    json_real_or_null(time), "ties", (json_int_t)ties, "ratios", ratios));
+          json_pack("{s:I, s:s, s:o, s:s, s:f, s:I, s:o}", "trial", (json_int_t)trial->id, "config", trial->config,
+                    "time", json_real_or_null(time), "certainty", f->decision.certainty, "within", f->decision.within,
+                    "ties", (json_int_t)f->decision.tie_count, "ratios", ratios));
 }
 
 void final_event_kernels(const struct final_run *f, const struct kernel_set *set, const int64_t *trials)

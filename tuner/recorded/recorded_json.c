@@ -374,7 +374,6 @@ static void put_head(struct text *o, const struct recorded *r)
     put_member(o, "parameters", parameters_json(r));
     put_member(o, "constraints", constraints);
     put_member(o, "metrics", metrics);
-    put_member(o, "finals", json_incref(r->finals));
     text_add(o, ",\n\"baselines\":[");
     for (size_t i = 0; i < r->baseline_count; i++) {
         text_add(o, "%s\n{\"name\":", i ? "," : "");
@@ -480,6 +479,7 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     const struct trial_field **fields = memory_new(field_count, sizeof *fields);
     field_count = choose_columns(r, fields);
     put_head(&o, r);
+    put_member(&o, "finals", json_incref(r->finals));
     put_columns(&o, r, fields, field_count);
     text_add(&o, ",\n\"trials\":[");
     for (size_t i = 0; i < r->trial_count; i++) put_trial(&o, r, i, fields, field_count);

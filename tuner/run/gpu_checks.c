@@ -144,12 +144,14 @@ static size_t set_aside(struct gpu_checks *c, size_t gpu, const char *how)
     return count;
 }
 
+static const double same_within = 0.01; // of two GPUs' times
+
 static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
 {
     struct checked_gpu *g = &c->gpus[gpu];
     const char *others = compared > 2 ? "the others" : "the first GPU";
     double ratio, limit;
-    enum gpu_verdict verdict = gpu_times_decide(&c->times, gpu, c->job->measure.tie, &ratio, &limit);
+    enum gpu_verdict verdict = gpu_times_decide(&c->times, gpu, same_within, &ratio, &limit);
     if (verdict == GPU_AGAIN) {
         display_log(c->display,
                     "%s takes %.4f times as long as %s for trial %" PRId64 " (at most %.4f): measured again",

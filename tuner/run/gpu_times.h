@@ -5,7 +5,7 @@
 //
 //     - the intervals of its newest time and of the standard do not touch, and
 //     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of what lies between two times of one
-//       GPU, and than the share within which candidates are tied (measure.tie): what is less decides nothing,
+//       GPU, and than 1%: what is less decides nothing,
 //     - GPU_TIMES_KEPT times in a row.
 //
 // The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all

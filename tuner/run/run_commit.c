@@ -57,7 +57,7 @@ static void take_result(struct run *r, const struct search_result *x, bool store
                     text_show_duration(x->times[problem], shown, sizeof shown), x->trial, x->text);
         return;
     }
-    if (isfinite(best->baseline)) snprintf(ratio, sizeof ratio, ", %.3f of ", best->baseline / x->objective);
+    if (isfinite(best->baseline)) snprintf(ratio, sizeof ratio, ", %.3fx as fast as ", best->baseline / x->objective);
     display_log(&r->display, "%s %s%s%s (trial %" PRId64 "): %s",
                 first ? "first result:" : "new best:", text_show_duration(x->objective, shown, sizeof shown), ratio,
                 *ratio ? best->baseline_name : "", x->trial, x->text);

@@ -51,7 +51,8 @@ static void describe(const struct run *r, struct progress_line *line)
     if (isfinite(r->search.incumbent.objective)) {
         progress_add(line, VITAL, "best %s", text_show_duration(r->search.incumbent.objective, text, sizeof text));
         if (isfinite(r->search.incumbent.baseline))
-            progress_add(line, IMPORTANT, "= %.3f of %s", r->search.incumbent.baseline / r->search.incumbent.objective,
+            progress_add(line, IMPORTANT, "%.3fx as fast as %s",
+                         r->search.incumbent.baseline / r->search.incumbent.objective,
                          r->search.incumbent.baseline_name);
     } else {
         progress_add(line, VITAL, "no valid result yet");

@@ -236,10 +236,6 @@ static bool decide(struct run *r)
         r->final.open += outcome == FINAL_OPEN;
         if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }
-    if (outcome == FINAL_OPEN && !r->failure.set)
-        display_message(&r->display,
-                        "no winner is decided: stop other work on the GPU and run the same command again with "
-                        "--evaluations 1, or raise the job's measure.final.rounds");
     return outcome == FINAL_DECIDED || !isfinite(r->search.incumbent.objective);
 }
 
