@@ -129,7 +129,7 @@ static int proposals(const char *path, const char *name, size_t count, long prio
     struct strategy_options options = {.seed = 1, .priors = (const struct prior *const *)priors};
     for (; (long)options.prior_count < prior_count && options.prior_count < PRIOR_MOST; options.prior_count++)
         priors[options.prior_count] = make_prior(job->space, options.prior_count + 1);
-    struct strategy *s = class ? strategy_new(class, job->space, &options, &err) : NULL;
+    struct strategy *s = class ? strategy_new(class, job->space, &options) : NULL;
     if (!s) return 2;
     double spent = 0, longest = 0, best = INFINITY;
     size_t width = space_parameter_count(job->space), done = 0;
@@ -176,9 +176,8 @@ static void announce(struct announced *a, const struct stop_outlook *o, double g
 
 static void follow(const struct recorded *r, uint64_t seed, struct announced *bins, struct announced *times)
 {
-    struct error err;
     struct strategy *s =
-        strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = seed}, &err);
+        strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = seed});
     struct stop stop;
     uint16_t config[SPACE_MAX_PARAMETERS];
     stop_init(&stop, &(struct stop_rules){0});

@@ -78,7 +78,6 @@ static double first_doubt(const char *x, const char *y)
 {
     enum { SEEDS = 10, FIRST = 8 };
     struct fixture f = open_space(), reported = open_space();
-    struct error err;
     struct block_shape shape;
     double sum = 0;
     ADD(&reported, "block_size_x", 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256);
@@ -90,7 +89,7 @@ static double first_doubt(const char *x, const char *y)
     build(&f);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct strategy *s =
-            strategy_new(strategy_choose("default", NULL), f.space, &(struct strategy_options){.seed = seed}, &err);
+            strategy_new(strategy_choose("default", NULL), f.space, &(struct strategy_options){.seed = seed});
         assert_non_null(s);
         for (int i = 0; i < FIRST; i++) {
             uint16_t config[SPACE_MAX_PARAMETERS];

@@ -59,29 +59,32 @@ TEST_WITH(the_table_has_times_ratios_and_their_intervals, setup, teardown)
     free(err);
 }
 
-TEST_WITH(csv_has_one_line_a_problem_and_entry, setup, teardown)
+TEST_WITH(json_has_one_entry_for_each_problem_and_kernel, setup, teardown)
 {
     char *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=csv", "-s", job.store, NULL),
+    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "-s", job.store, NULL),
                      0);
-    int lines = 0;
-    for (const char *p = out; (p = strchr(p, '\n')); p++) lines++;
-    assert_int_equal(lines, 1 + 2 * 4);
-    assert_contains(out, "job,device,problem,entry,trial,winner,status,time,time_low,time_high,rounds,ratio,");
-    assert_contains(out, "\nmini-gemm,NVIDIA H200,\"M=4096,N=4096\",1,1,1,ok,0.0013");
-    assert_contains(out, "\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,");
-    const char *line = strstr(out, "\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,");
-    double time[3], ratio[3];
-    int rounds;
-    assert_int_equal(sscanf(line + strlen("\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,"),
-                            "%lf,%lf,%lf,%d,%lf,%lf,%lf,", &time[0], &time[1], &time[2], &rounds, &ratio[0], &ratio[1],
-                            &ratio[2]),
-                     7);
-    assert_int_equal(rounds, 40);
-    for (int i = 0; i < 3; i++) assert_true(fabs(ratio[i] - 1.6) < 1e-12);
-    assert_contains(out, "cublasLt,,0,no heuristic,,,,0,,,");
+    json_t *root = json_parse(out, NULL);
+    const json_t *problems = json_object_get(root, "problems"), *problem = json_array_get(problems, 1), *entry;
+    size_t i, libraries = 0;
+    assert_int_equal(json_array_size(problems), 2);
+    assert_string_equal(json_get_string(problem, "problem", ""), "M=1000,N=77");
+    assert_int_equal(json_array_size(json_object_get(problem, "entries")), 4);
+    json_array_foreach(json_object_get(problem, "entries"), i, entry)
+    {
+        bool known = !strcmp(json_get_string(entry, "name", ""), "cublas");
+        struct interval ratio = json_get_interval(entry, "ratio");
+        if (json_get_integer(entry, "trial", 0)) continue;
+        libraries++;
+        assert_int_equal(json_get_bool(entry, "ok", !known), known);
+        assert_string_equal(json_get_string(entry, "reason", ""), known ? "" : "no heuristic");
+        assert_int_equal(json_get_integer(entry, "rounds", -1), known ? 40 : 0);
+        if (known) assert_true(fabs(ratio.value - 1.6) + fabs(ratio.low - 1.6) + fabs(ratio.high - 1.6) < 1e-12);
+    }
+    assert_int_equal(libraries, 2);
+    json_decref(root);
     free(out);
 }
 
@@ -246,11 +249,8 @@ TEST_WITH(status_shows_what_was_done_and_how_to_go_on, setup, teardown)
     assert_true(json_get_bool(root, "source_changed", false));
     assert_int_equal(json_get_integer(root, "tuned_by_process", -1), 0);
     assert_int_equal(json_get_integer(json_object_get(root, "trials"), "wrong", 0), 1);
+    assert_int_equal(json_get_integer(root, "trials_total", 0), 3);
     json_decref(root);
-    free(out);
-    assert_int_equal(
-        finished_run(&cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "csv", NULL), 0);
-    assert_contains(out, "\nmini-gemm,NVIDIA H200,trials_total,3\n");
     free(out);
 }
 

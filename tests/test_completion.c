@@ -95,7 +95,7 @@ TEST(bash_completes_by_it)
         {"he", "header help\n"},
         {"compare --format j", "json\n"},
         {"compare --format = j", "json\n"},
-        {"compare -f c", "csv\n"},
+        {"simulate -f c", "csv\n"},
         {"tune --no-", "--no-stores --no-counters --no-final --no-nvcc\n"},
         {"tune -t ''", "\n"},
         {"list op", "operations\n"},

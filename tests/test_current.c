@@ -105,7 +105,7 @@ TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
     r = e2e_run(
         folder,
         "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot compare job.cfg --store job.db "
-        "--format csv | grep -c ,current, && $BIN/sweetspot compare job.cfg --store job.db --format json && "
+        "--format json | grep -c 'name\": \"current' && $BIN/sweetspot compare job.cfg --store job.db --format json && "
         "$BIN/sweetspot status job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && "
         "cat x.h",
         folder);
@@ -128,11 +128,14 @@ TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "  1.000x as fast as current (95% interval 1.000 to 1.000, 20 rounds)\n");
     e2e_done(&r);
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format csv | cut -d, -f 4-6,8",
+    r = e2e_run(folder,
+                "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | "
+                "python3 -c 'import json, sys; [print(e[\"name\"], e[\"trial\"], e[\"winner\"], "
+                "round(e[\"time\"][0], 6)) for e in json.load(sys.stdin)[\"problems\"][0][\"entries\"]]'",
                 folder);
     if (r.status) fail_msg("%s%s", r.out, r.err);
-    e2e_expect(r.out, "\ncandidate,1,1,0.001001\n"); // the winner, measured first
-    e2e_expect(r.out, "\ncurrent,,0,0.001001\n");
+    e2e_expect(r.out, "candidate 1 True 0.001001\n"); // the winner, measured first
+    e2e_expect(r.out, "current None False 0.001001\n");
     e2e_done(&r);
     e2e_remove(folder);
 }

@@ -121,7 +121,7 @@ TEST(a_strategy_with_two_criteria_finds_both_optima)
     for (size_t k = 0; strategy_classes[k]; k++) {
         if (!strcmp(strategy_classes[k]->name, "exhaustive")) continue;
         struct strategy *s =
-            strategy_new(strategy_classes[k], space, &(struct strategy_options){.seed = 3, .criteria = 2}, &err);
+            strategy_new(strategy_classes[k], space, &(struct strategy_options){.seed = 3, .criteria = 2});
         double best[2] = {INFINITY, INFINITY};
         uint16_t config[3];
         for (int n = 0; n < (SANITIZED ? 60 : 400); n++) {

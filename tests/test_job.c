@@ -119,45 +119,6 @@ TEST(a_scalar_behind_many_others_is_found)
     free(text);
 }
 
-// What a command says of the sound job with other texts at a line: "" for nothing.
-static void expect_notes(int line, const char *text, const char *const *notes)
-{
-    sound_write(line, text);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s", sound_path);
-    assert_int_equal(r.status, 0);
-    if (!*notes) assert_string_equal(r.err, "");
-    for (; *notes; notes++) e2e_expect(r.err, *notes);
-    e2e_done(&r);
-}
-
-// Old job files load, with a note that names file and line, also of an included file; the new name needs none.
-TEST(settings_under_their_old_names_are_taken_with_a_note)
-{
-    e2e_write(folder, "sizes.inc", "\nobjective = \"each\";\n");
-    expect_notes(6, "@include \"sizes.inc\"\nproblems = ( { N = 1000; }, { N = 10; held = true; } );",
-                 (const char *[]){"/job.cfg:7: note: 'held' is an old name: write 'holdout'\n", NULL});
-    struct job *job = sound_load();
-    assert_false(job->problems[0].holdout);
-    assert_true(job->problems[1].holdout);
-    assert_int_equal(job->notes.count, 1);
-    assert_int_equal(job->size_count, 1); // 'held' is not a size
-    job_free(job);
-    e2e_write(
-        folder, "sizes.inc",
-        "objective = \"each\";\nproblems = ( { N = 1000; }, { N = 10; held = true; }, { N = 9;\n held = false; } );\n");
-    expect_notes(6, "@include \"sizes.inc\"",
-                 (const char *[]){"/sizes.inc:2: note: 'held' is an old name: write 'holdout'\n",
-                                  "/sizes.inc:3: note: 'held' is an old name: write 'holdout'\n", NULL});
-    expect_notes(6, "objective = \"each\"; problems = ( { N = 1000; }, { N = 10; holdout = true; } );",
-                 (const char *[]){NULL});
-    // Elsewhere the word is free.
-    sound_write(4, "derived = { DOUBLE = \"2 * BLOCK\"; held = 7; };");
-    job = sound_load();
-    assert_int_equal(job->notes.count, 0);
-    assert_true(symbols_find(job->symbols, "held") >= 0);
-    job_free(job);
-}
-
 // Each size of a shape counts as a whole, whatever operators are in it.
 TEST(sizes_of_a_shape_are_multiplied_as_wholes)
 {
@@ -180,15 +141,6 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
         e2e_done(&r);
         free(text);
     }
-}
-
-TEST(a_constraint_with_quotes_is_one_field_of_csv)
-{
-    sound_write(0, NULL);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg --format csv", folder);
-    assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "removed,\"KIND == \"\"a\"\" || BLOCK == 32\",3,5\n");
-    e2e_done(&r);
 }
 
 TEST(check_holds_the_limits_of_the_architecture)

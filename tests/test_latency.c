@@ -31,13 +31,12 @@ static struct observation result(const struct space *space, const uint16_t *conf
 static void propose(size_t proposals, size_t outstanding, double most, double longest_allowed)
 {
     struct job *job = loaded_job("configs/sgemm.cfg");
-    struct error err;
     double all = 0, longest = 0;
     assert_true(space_size(job->space) > 12000000);
     size_t width = space_parameter_count(job->space);
     uint16_t *configs = memory_new(proposals * width, sizeof *configs);
     struct strategy *s =
-        strategy_new(strategy_choose("default", NULL), job->space, &(struct strategy_options){.seed = 1}, &err);
+        strategy_new(strategy_choose("default", NULL), job->space, &(struct strategy_options){.seed = 1});
     for (size_t i = 0; i < proposals; i++) {
         double start = clock_cpu();
         assert_true(strategy_ask(s, configs + i * width));

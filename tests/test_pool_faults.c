@@ -266,7 +266,7 @@ static void thousands_of_small_cubins_take_a_few_milliseconds_each_at_most(void 
     memset(bytes, 'c', SIZE);
     bytes[SIZE] = 0;
     if (node_link_start(&link, argv, &err)) fail_msg("%s", err.message);
-    for (int i = 0; i < 300 && link.state != LINK_UP; i++) node_links_wait(&links, 100);
+    for (int i = 0; i < 300 && link.state != LINK_UP; i++) node_links_wait(&links, NULL, 0, 100);
     assert_int_equal(link.state, LINK_UP);
     char *last = NULL, name[32];
     for (int i = 0; i < CUBINS; i++) {
@@ -284,7 +284,7 @@ static void thousands_of_small_cubins_take_a_few_milliseconds_each_at_most(void 
         free(path);
         node_link_io(&link);
     }
-    while (access(last, R_OK) && clock_now() < began + 60) node_links_wait(&links, 1);
+    while (access(last, R_OK) && clock_now() < began + 60) node_links_wait(&links, NULL, 0, 1);
     double each = (clock_now() - began) / CUBINS;
     assert_int_equal(access(last, R_OK), 0);
     struct outcome_of_command r = e2e_run(folder, "find '%s' -name '*.cubin' -size 8 | wc -l", cache);

@@ -72,12 +72,11 @@ static double quality(const struct recorded *r, const struct prior *const *prior
     enum { SEEDS = 6 };
     double sum = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct error err;
         double best = INFINITY;
         uint16_t config[SPACE_MAX_PARAMETERS];
         struct strategy *s =
             strategy_new(strategy_choose("default", NULL), r->space,
-                         &(struct strategy_options){.seed = seed, .prior_count = count, .priors = priors}, &err);
+                         &(struct strategy_options){.seed = seed, .prior_count = count, .priors = priors});
         for (int i = 0; i < evaluations && strategy_ask(s, config); i++) {
             struct observation o = recorded_observation(r, (size_t)recorded_find(r, config));
             if (o.outcome == OUTCOME_OK) best = fmin(best, o.objective);

@@ -1,4 +1,4 @@
-// Recorded spaces: our own JSON there and back, Kernel Tuner's caches, and what is wrong with a file in
+// Recorded spaces: our own JSON there and back, Kernel Tuner's caches, T4 files, and what is wrong with a file in
 // words.
 #include "tests/e2e.h"
 #include "tests/testing.h"
@@ -23,6 +23,16 @@ static const char kernel_tuner[] =
     " \"32,1,0.5\": {\"block\": 32, \"pad\": 1, \"scale\": 0.5, \"time\": \"RuntimeFailedConfig\"},\n"
     " \"64,0,0.5\": {\"block\": 64, \"pad\": 0, \"scale\": 0.5, \"time\": 1e20},\n"
     " \"64,1,0.5\": {\"block\": 64, \"pad\": 1, \"scale\": 0.5, \"time\": 1.25, \"times\": [1.25]}}}\n";
+
+static const char t4[] =
+    "{\"metadata\": {\"timeunit\": \"miliseconds\"}, \"results\": [\n"
+    " {\"configuration\": {\"block\": 64, \"pad\": 1}, \"times\": {\"compilation\": 100, \"runtimes\": [1.0, 1.2, "
+    "1.1]}, \"invalidity\": \"correct\", \"correctness\": 1,\n"
+    "  \"measurements\": [{\"name\": \"time\", \"value\": 1.1, \"unit\": \"ms\"}], \"objectives\": [\"time\"]},\n"
+    " {\"configuration\": {\"block\": 32, \"pad\": 1}, \"times\": {\"compilation\": 100, \"runtimes\": []}, "
+    "\"invalidity\": \"compile\", \"correctness\": 0,\n"
+    "  \"measurements\": [{\"name\": \"time\", \"value\": \"CompilationFailedConfig\", \"unit\": \"ms\"}], "
+    "\"objectives\": [\"time\"]}]}\n";
 
 static const char ours[] =
     "{\"format\": \"sweetspot-space\", \"version\": 1, \"job\": \"j\", \"parameters\": [{\"name\": \"B\", \"kind\": "
@@ -70,20 +80,39 @@ TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
     e2e_remove(folder);
 }
 
+TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
+{
+    char *folder = e2e_folder("t4");
+    struct error err;
+    struct recorded *r = read_text(folder, t4, &err);
+    if (!r) fail_msg("%s", err.message);
+    assert_int_equal(r->trial_count, 2);
+    assert_int_equal(r->parameter_count, 2);
+    assert_true(r->best >= 0 && r->trials[r->best].status == STATUS_OK);
+    assert_true(r->trials[1 - r->best].status != STATUS_OK);
+    assert_true(fabs(r->trials[r->best].gpu_seconds - 3.3e-3) < 1e-12); // of the runs
+    assert_true(isnan(r->trials[1 - r->best].gpu_seconds));
+    recorded_free(r);
+    e2e_remove(folder);
+}
+
 TEST(what_went_wrong_elsewhere_has_our_name_for_it)
 {
     static const struct {
         const char *word;
         enum trial_status status;
-    } cases[] = {{"CompilationFailedConfig", STATUS_COMPILE_ERROR},
-                 {"InvalidConfig", STATUS_PRUNED},
-                 {"RuntimeFailedConfig", STATUS_LAUNCH_ERROR}};
-    char *folder = e2e_folder("kt-words");
+    } cases[] = {{"compile", STATUS_COMPILE_ERROR},
+                 {"constraints", STATUS_PRUNED},
+                 {"timeout", STATUS_TIMEOUT},
+                 {"correctness", STATUS_WRONG},
+                 {"runtime", STATUS_LAUNCH_ERROR}};
+    char *folder = e2e_folder("t4-words");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err;
         char *text =
-            text_format("{\"tune_params_keys\": [\"block\"], \"tune_params\": {\"block\": [32, 64]}, \"cache\": "
-                        "{\"64\": {\"block\": 64, \"time\": 1.0}, \"32\": {\"block\": 32, \"time\": \"%s\"}}}",
+            text_format("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": [1.0]}, "
+                        "\"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", \"value\": 1.0}]}, "
+                        "{\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
                         cases[i].word);
         struct recorded *r = read_text(folder, text, &err);
         if (!r) fail_msg("%s: %s", cases[i].word, err.message);

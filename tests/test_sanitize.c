@@ -169,7 +169,6 @@ TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
     expect(folder, "", "status job.cfg --store job.db", 0, "1 out_of_bounds", "");
     expect(folder, "", "compare job.cfg --store job.db", 0,
            "compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean", "");
-    expect(folder, "", "compare job.cfg --store job.db -f csv", 0, "error_rms,sanitizers,", "");
     expect(folder, "", "compare job.cfg --store job.db -f json", 0, "\"tool\": \"synccheck\"", "");
     expect(folder, "", "header job.cfg --store job.db --output best.h", 0, "best.h", "");
     char *path = text_format("%s/best.h", folder), *header = text_read_file(path, NULL);

@@ -60,17 +60,13 @@ struct found {
 static struct strategy *open_strategy(const struct strategy_class *class, const struct space *space,
                                       struct strategy_options options)
 {
-    struct error err;
-    struct strategy *s = strategy_new(class, space, &options, &err);
-    if (!s) fail_msg("%s: %s", class->name, err.message);
-    return s;
+    return strategy_new(class, space, &options);
 }
 
 // Runs until `evaluations` are told or the strategy is done. Asserts that every proposal is valid and new.
 static struct found run(const struct strategy_class *class, const struct space *space, struct search o)
 {
-    struct strategy *s =
-        open_strategy(class, space, (struct strategy_options){.seed = o.seed, .budget = o.evaluations});
+    struct strategy *s = open_strategy(class, space, (struct strategy_options){.seed = o.seed});
     struct found f = {0, INFINITY, 14695981039346656037u};
     uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS], config[SPACE_MAX_PARAMETERS];
     size_t outstanding = 0, asked = 0, refused = 0;
@@ -312,147 +308,6 @@ TEST(strategies_that_look_at_results_beat_random_search)
     free_space(&b);
 }
 
-TEST(unknown_options_are_errors_that_name_them)
-{
-    struct bench b = make_space(4, NULL);
-    FOR_EACH(class)
-    {
-        struct strategy_options options = {.seed = 1, .text = "nosuch=3"};
-        struct error err = {""};
-        struct strategy *s = strategy_new(class, b.space, &options, &err);
-        if (s) fail_msg("%s takes option 'nosuch'", class->name);
-        assert_non_null(strstr(err.message, "nosuch"));
-    }
-    free_space(&b);
-}
-
-static const struct strategy_class *find(const char *name)
-{
-    const struct strategy_class *class = strategy_choose(name, NULL);
-    if (!class) fail_msg("there is no strategy '%s'", name);
-    return class;
-}
-
-TEST(options_begin_as_their_defaults_and_take_what_is_given)
-{
-    double values[3] = {0};
-    struct error err = {""};
-    const struct strategy_class *genetic = find("genetic");
-    assert_int_equal(strategy_option_count(genetic), 3);
-    assert_int_equal(strategy_parse_options(genetic, NULL, values, &err), 0);
-    assert_true(values[0] == 20 && values[1] == 3 && values[2] == 1);
-    assert_int_equal(strategy_parse_options(genetic, "mutation=2.5,size=10000", values, &err), 0);
-    assert_true(values[0] == 10000 && values[1] == 3 && values[2] == 2.5);
-    assert_int_equal(strategy_parse_options(genetic, "tournament=4", values, &err), 0); // nothing is left of the last
-    assert_true(values[0] == 20 && values[1] == 4 && values[2] == 1);
-    assert_int_equal(strategy_option_count(find("random")), 0);
-    assert_int_equal(strategy_parse_options(find("random"), "", NULL, &err), 0);
-}
-
-TEST(what_is_wrong_with_an_option_is_said_by_name_with_its_range)
-{
-    static const struct {
-        const char *strategy, *text, *expected;
-    } cases[] = {
-        {"genetic", "sizee=9", "strategy 'genetic': unknown option 'sizee'; did you mean 'size'? (known: size, "},
-        {"genetic", "zzzzzz=9", "unknown option 'zzzzzz' (known: size, tournament, mutation)"},
-        {"genetic", "size", "option 'size' must be a whole number from 4 to 10000, not ''"},
-        {"genetic", "size=", "not ''"},
-        {"genetic", "size=3", "option 'size' must be a whole number from 4 to 10000, not '3'"},
-        {"genetic", "size=10001", "not '10001'"},
-        {"genetic", "size=4.5", "not '4.5'"},
-        {"genetic", "size=9x", "not '9x'"},
-        {"genetic", "size=nan", "not 'nan'"},
-        {"genetic", "size=1e999", "not '1e999'"},
-        {"genetic", "mutation=-0.5", "option 'mutation' must be a number from 0 to 64, not '-0.5'"},
-        {"genetic", "size=9,size=9", "option 'size' is given twice"},
-        {"genetic", "size=9,tournment=1", "did you mean 'tournament'?"},
-        {"random", "size=9", "strategy 'random': unknown option 'size': this strategy has no options"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
-        double values[8] = {-1, -1, -1};
-        assert_int_equal(strategy_parse_options(find(cases[i].strategy), cases[i].text, values, &err), -1);
-        if (!strstr(err.message, cases[i].expected)) fail_msg("%s: %s", cases[i].text, err.message);
-        assert_true(values[0] == -1 && values[1] == -1 && values[2] == -1);
-    }
-}
-
-TEST(every_option_has_a_default_in_its_range_and_a_meaning)
-{
-    FOR_EACH(class)
-    {
-        assert_true(*class->summary);
-        for (size_t i = 0; i < strategy_option_count(class); i++) {
-            const struct strategy_option *o = &class->options[i];
-            if (!(o->low < o->high && o->value >= o->low && o->value <= o->high && *o->summary) ||
-                (o->whole && (o->value != floor(o->value) || o->low != floor(o->low))))
-                fail_msg("option %s of %s", o->name, class->name);
-            for (size_t k = 0; k < i; k++) assert_string_not_equal(class->options[k].name, o->name);
-        }
-    }
-}
-
-// The smallest and the largest value of each option, one at a time, still search a space to its end.
-TEST(every_option_works_at_both_ends_of_its_range)
-{
-    struct bench b = make_space(4, NULL);
-    FOR_EACH(class)
-    {
-        for (size_t i = 0; i < 2 * strategy_option_count(class); i++) {
-            const struct strategy_option *o = &class->options[i / 2];
-            char text[64];
-            uint16_t config[SPACE_MAX_PARAMETERS];
-            uint64_t found = 0;
-            snprintf(text, sizeof text, "%s=%.17g", o->name, i % 2 ? o->high : o->low);
-            struct strategy *s = open_strategy(class, b.space, (struct strategy_options){.seed = 1, .text = text});
-            for (; strategy_ask(s, config); found++) {
-                struct observation observation = result(config, false);
-                strategy_tell(s, &observation);
-            }
-            if (found != space_size(b.space)) fail_msg("%s, %s: %d found", class->name, text, (int)found);
-            strategy_free(s);
-        }
-    }
-    free_space(&b);
-}
-
-// The proposals of `asks` evaluations as a hash.
-static uint64_t trace_of(const struct strategy_class *class, const struct space *space, const char *text, int asks)
-{
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    uint64_t trace = 0;
-    struct strategy *s = open_strategy(class, space, (struct strategy_options){.seed = 1, .text = text});
-    for (int k = 0; k < asks && strategy_ask(s, config); k++) {
-        struct observation o = result(config, false);
-        trace = trace * 1099511628211u + (uint64_t)space_index(space, config);
-        strategy_tell(s, &o);
-    }
-    strategy_free(s);
-    return trace;
-}
-
-// The least or the greatest value of each makes a difference, sooner or later.
-TEST(every_option_changes_what_is_proposed)
-{
-    static const int asks[] = {60, 1000};
-    struct bench b = make_space(32, NULL);
-    FOR_EACH(class)
-    {
-        for (size_t i = 0; i < strategy_option_count(class); i++) {
-            const struct strategy_option *o = &class->options[i];
-            bool changes = false;
-            for (size_t k = 0; k < 4 && !changes; k++) {
-                char text[64];
-                snprintf(text, sizeof text, "%s=%.17g", o->name, k % 2 ? o->high : o->low);
-                changes = trace_of(class, b.space, text, asks[k / 2]) != trace_of(class, b.space, NULL, asks[k / 2]);
-            }
-            if (!changes) fail_msg("%s does not look at %s", class->name, o->name);
-        }
-    }
-    free_space(&b);
-}
-
 TEST(names_are_found_and_the_nearest_is_proposed)
 {
     assert_string_equal(strategy_classes[0]->name, "default");
@@ -465,6 +320,7 @@ TEST(names_are_found_and_the_nearest_is_proposed)
     assert_non_null(strstr(err.message, "unknown strategy 'randon'; did you mean 'random'?"));
     assert_non_null(strstr(err.message, names));
     FOR_EACH(class) assert_non_null(strstr(names, class->name));
+    FOR_EACH(class) assert_true(*class->summary);
     assert_null(strategy_choose("multi_start", &err));
     assert_string_equal(err.message, "strategy 'multi_start' was removed; use 'local'");
     free(names);

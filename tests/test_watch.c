@@ -1,4 +1,4 @@
-// Watching a run: how its workers' time is accounted for, the live file, `status` and `status --watch`
+// Watching a run: how its workers' time is accounted for, the live file, `status`
 // while it lasts. Runs have workers that only let time pass (timed_worker.c).
 #include "tests/opened_store.h"
 #include "tests/testing.h"
@@ -16,7 +16,6 @@ TEST(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked)
     struct worker_usage u;
     usage_init(&u, 100);
     assert_true(isnan(usage_share(&u)));
-    assert_true(isnan(usage_minute_share(&u)));
     usage_enter(&u, USAGE_SETTING_UP, 101);
     usage_enter(&u, USAGE_MEASURING, 104);
     usage_enter(&u, USAGE_IDLE, 107);
@@ -25,30 +24,10 @@ TEST(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked)
     usage_enter(&u, USAGE_IDLE, 110);
     assert_float_equal(usage_busy_seconds(&u), 5, 1e-9);
     assert_float_equal(usage_share(&u), 0.5, 1e-9);
-    assert_float_equal(usage_minute_share(&u), 0.5, 1e-9);
     assert_float_equal(u.seconds[USAGE_STARTING], 1, 1e-9);
     assert_float_equal(u.seconds[USAGE_SETTING_UP], 3, 1e-9);
     usage_enter(&u, USAGE_MEASURING, 90); // clocks do not run backwards; if they do, nothing is lost
     assert_float_equal(u.seen, 110, 1e-9);
-}
-
-TEST(the_last_minute_forgets_what_was_before)
-{
-    struct worker_usage u;
-    usage_init(&u, 0);
-    usage_enter(&u, USAGE_MEASURING, 0);
-    usage_enter(&u, USAGE_IDLE, 600); // ten minutes at once
-    assert_float_equal(usage_minute_share(&u), 1, 1e-9);
-    usage_enter(&u, USAGE_IDLE, 630);
-    if (fabs(usage_minute_share(&u) - 0.5) > 0.1) fail_msg("%g of the last minute", usage_minute_share(&u));
-    usage_enter(&u, USAGE_IDLE, 661);
-    assert_float_equal(usage_minute_share(&u), 0, 1e-9);
-    assert_float_equal(usage_share(&u), 600.0 / 661, 1e-9);
-    for (int i = 0; i < 1000; i++) { // half of the time, in pieces
-        usage_enter(&u, USAGE_MEASURING, 661 + 0.2 * i + 0.1);
-        usage_enter(&u, USAGE_IDLE, 661 + 0.2 * i + 0.2);
-    }
-    assert_float_equal(usage_minute_share(&u), 0.5, 0.01);
 }
 
 TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
@@ -60,11 +39,9 @@ TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
     usage_pending_answers(&u, 8); // it took 12 s
     assert_float_equal(usage_busy_seconds(&u), 12, 1e-9);
     assert_float_equal(u.seconds[USAGE_IDLE], 8, 1e-9);
-    assert_float_equal(usage_minute_share(&u), 0.6, 1e-9);
     usage_pending_answers(&u, -1); // clocks of other machines
     usage_pending_answers(&u, 100);
     assert_float_equal(usage_busy_seconds(&u), 0, 1e-9);
-    assert_float_equal(usage_minute_share(&u), 0, 1e-9);
 }
 
 // The live file ------------------------------------------------------------------------------------------------------
@@ -272,66 +249,15 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
     e2e_remove(folder);
 }
 
-static size_t lines_with(const char *text, const char *part)
-{
-    size_t n = 0;
-    for (; (text = strstr(text, part)); text += strlen(part)) n++;
-    return n;
-}
-
-TEST(watching_prints_blocks_until_the_run_ends)
-{
-    char *folder = timed_folder("watched");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                TIMED "TIMED_TRIAL=0.05 tune --workers 2 --time 3s --no-counters 2>messages & " LIVE STATUS
-                      "--watch --every 0.5s --format json >lines.json & " STATUS
-                      "--watch --every 0.5s --format csv >lines.csv & " STATUS
-                      "-w --every 0.5s; echo status $?; wait; cat lines.json; head -3 lines.csv",
-                folder);
-    assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "the run has ended");
-    e2e_expect(r.out, "last runs"); // what `status` prints follows
-    e2e_expect(r.out, "status 0");
-    if (lines_with(r.out, "worker  ") < 3) fail_msg("too few blocks:\n%s", r.out);
-    if (strchr(r.out, '\033')) fail_msg("there is no terminal: %s", r.out);
-    if (lines_with(r.out, "\n{\"state\":\"here\",\"age\":") < 2) fail_msg("too few lines:\n%s", r.out);
-    e2e_expect(r.out, "job,when,key,value\nwatched,");
-    e2e_done(&r);
-    e2e_remove(folder);
-}
-
-// The other machine's clock is wrong by decades.
-TEST(a_run_elsewhere_is_alive_while_its_file_changes_whatever_its_clock_says)
-{
-    char *folder = timed_folder("clocks");
-    struct outcome_of_command r = e2e_run(
-        folder,
-        TIMED "write() { echo '{\"format\":\"sweetspot-live\",\"version\":2,\"machine\":\"another\",\"host\":\"far\","
-              "\"pid\":1,\"job\":\"watched\",\"device\":\"d\",\"workers\":[],\"written\":'$1'}' >new; "
-              "mv new x.db.status.json; }; write 1000; "
-              "(for i in 1 2 3 4 5; do sleep 0.3; write 100$i; done; rm x.db.status.json) & "
-              "$BIN/sweetspot status job.cfg --store x.db --watch --every 0.1s --format json; echo status $?",
-        folder);
-    e2e_expect(r.out, "status 0");
-    if (strncmp(r.out, "{\"state\":\"silent\"", 17)) fail_msg("its clock says that it is silent: %s", r.out);
-    e2e_expect(r.out, "\n{\"state\":\"elsewhere\",\"age\":0.");
-    e2e_done(&r);
-    e2e_remove(folder);
-}
-
-TEST(watching_a_run_whose_driver_is_killed_says_so)
+TEST(a_run_whose_driver_is_killed_is_told)
 {
     char *folder = timed_folder("killed");
     struct outcome_of_command r =
         e2e_run(folder,
                 TIMED "TIMED_TRIAL=0.05 $BIN/sweetspot tune job.cfg --store store.db --no-stores -q --workers 1 --time "
-                      "60s --no-counters 2>messages & " LIVE STATUS
-                      "--watch --every 0.3s & sleep 0.7; kill -9 $(sed 's/.*\"pid\":\\([0-9]*\\).*/\\1/' "
-                      "store.db.status.json); wait $!; echo watch $?; " STATUS,
+                      "60s --no-counters 2>messages & " LIVE "kill -9 $(sed 's/.*\"pid\":\\([0-9]*\\).*/\\1/' "
+                      "store.db.status.json); wait $!; " STATUS,
                 folder);
-    e2e_expect(r.out, "watch 1");
-    e2e_expect(r.err, "it was killed, or lost");
     e2e_expect(r.out, "the last run was killed: process ");
     e2e_expect(r.out, "resume with");
     e2e_done(&r);
@@ -342,23 +268,6 @@ TEST(watching_a_run_whose_driver_is_killed_says_so)
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "status.json"));
     assert_null(strstr(r.out, "killed"));
-    e2e_done(&r);
-    e2e_remove(folder);
-}
-
-TEST(watching_takes_one_job_and_shows_what_there_is_without_a_run)
-{
-    char *folder = timed_folder("unwatched");
-    struct outcome_of_command r = e2e_run(
-        folder, TIMED "TIMED_TRIAL=0.01 tune --evaluations 5 --workers 1 --no-counters 2>messages; " STATUS "--watch",
-        folder);
-    assert_int_equal(r.status, 0);
-    e2e_expect(r.err, "no run of this job lasts");
-    e2e_expect(r.out, "5 evaluations");
-    e2e_done(&r);
-    r = e2e_run(folder, "$BIN/sweetspot status --watch tests/golden/job.cfg %s/job.cfg", folder);
-    assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "--watch follows one job");
     e2e_done(&r);
     e2e_remove(folder);
 }

@@ -14,9 +14,8 @@ enum { SEEDS = SANITIZED ? 1 : 2, EVALUATIONS = SANITIZED ? 100 : 400, JUDGED = 
 // The share of the optimum that is reached, and the sequence of proposals as a hash.
 static double search(const struct recorded *r, uint64_t seed, size_t outstanding, uint64_t *trace)
 {
-    struct error err;
     struct strategy *s =
-        strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = seed}, &err);
+        strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = seed});
     size_t width = r->parameter_count, waiting = 0;
     uint16_t *configs = memory_new(outstanding * width, sizeof *configs);
     double best = INFINITY;
@@ -86,7 +85,7 @@ TEST(a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_ma
     } cases[] = {{16, 2, true}, {64, 4, false}, {64, 17, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct strategy *s =
-            strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = 7}, &err);
+            strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = 7});
         size_t width = r->parameter_count, waiting = 0;
         uint16_t *configs = memory_new(cases[i].outstanding * width, sizeof *configs);
         double before[10], after[10];

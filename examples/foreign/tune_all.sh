@@ -23,57 +23,44 @@ if [ $# = 0 ]; then
     for job in "$here"/*.cfg; do set -- "$@" "$(basename "$job" .cfg)"; done
 fi
 
-# The row of a job: from compare's lines about the candidates and the present kernel, and status's counts of trials.
+# The row of a job: from compare's entries for the candidates and the present kernel, and status's counts of trials.
 row() {
-    {
-        "$bin/sweetspot" compare "$here/$1.cfg" --store "$logs/$1.db" --format csv
-        "$bin/sweetspot" status "$here/$1.cfg" --store "$logs/$1.db" --format csv
-    } 2>>"$logs/$1.log" | awk -v job="$1" -v seconds="$2" '
-        # Splits a line of CSV into cell[1], cell[2], ...: commas in quotes belong to a cell.
-        function split_csv(line,    count, quoted, i, c) {
-            count = 1
-            cell[1] = ""
-            for (i = 1; i <= length(line); i++) {
-                c = substr(line, i, 1)
-                if (c == "\"") quoted = !quoted
-                else if (c == "," && !quoted) cell[++count] = ""
-                else cell[count] = cell[count] c
-            }
-            return count
-        }
-        function micros(time) { return time == "" ? "-" : sprintf("%.2f", time * 1e6) }
-        {
-            count = split_csv($0)
-            if (cell[1] == "job") {
-                delete column
-                for (i = 1; i <= count; i++) column[cell[i]] = i
-            } else if ("key" in column) {
-                key = cell[column["key"]]
-                if (sub(/^trials\./, "", key) && cell[column["value"]] > 0) {
-                    tried += cell[column["value"]]
-                    if (key !~ /^(ok|slow)$/) failed = failed "  " cell[column["value"]] " " key
-                }
-            } else if ("entry" in column) {
-                if (cell[column["winner"]] == 1) {
-                    best = cell[column["time"]]
-                    verdict = cell[column["status"]]
-                }
-                if (cell[column["entry"]] == "current") {
-                    if (cell[column["status"]] != "ok") failed = failed "  author: " cell[column["status"]]
-                    current = cell[column["time"]]
-                    ratio = cell[column["ratio"]]
-                    low = cell[column["ratio_low"]]
-                    high = cell[column["ratio_high"]]
-                }
-            }
-        }
-        END {
-            if (verdict == "") verdict = "no winner"
-            interval = ratio == "" ? "-" : sprintf("%.3f [%.3f, %.3f]", ratio, low, high)
-            printf "%-28s %12s %12s  %-22s %-10s %6d %5d s%s\n", job, micros(current), micros(best), interval, verdict,
-                tried, seconds, failed
-            exit verdict != "ok"
-        }'
+    "$bin/sweetspot" compare "$here/$1.cfg" --store "$logs/$1.db" --format json >"$logs/compare.json" 2>>"$logs/$1.log"
+    "$bin/sweetspot" status "$here/$1.cfg" --store "$logs/$1.db" --format json >"$logs/status.json" 2>>"$logs/$1.log"
+    python3 - "$logs" "$1" "$2" <<'END'
+import json, sys
+
+folder, job, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+
+def read(name):
+    with open(f"{folder}/{name}.json") as file:
+        text = file.read()
+    return json.loads(text) if text else {}
+
+
+def micros(entry):
+    time = entry and entry["time"][0]
+    return "-" if not time else f"{time * 1e6:.2f}"
+
+
+best = current = None
+for problem in read("compare").get("problems", []):
+    for entry in problem["entries"]:
+        if entry["winner"]:
+            best = entry
+        if entry["name"] == "current":
+            current = entry
+trials = read("status").get("trials", {})
+failed = [f"{count} {status}" for status, count in trials.items() if status not in ("ok", "slow")]
+if current and not current["ok"]:
+    failed.insert(0, "author: " + (current["reason"] or "failed"))
+verdict = "no winner" if not best else "ok" if best["ok"] else best["reason"] or "failed"
+interval = "%.3f [%.3f, %.3f]" % tuple(current["ratio"]) if current and current["ratio"][0] else "-"
+print("%-28s %12s %12s  %-22s %-10s %6d %5d s%s" % (job, micros(current), micros(best), interval, verdict,
+      sum(trials.values()), seconds, "".join("  " + text for text in failed)))
+sys.exit(verdict != "ok")
+END
 }
 
 status=0 rows=$logs/table.txt

@@ -22,7 +22,6 @@ void history_release(struct history *h)
     free(h->configs);
     free(h->outcomes);
     free(h->objectives);
-    free(h->tags);
     hash_index_release(&h->index);
     *h = (struct history){0};
 }
@@ -66,7 +65,6 @@ static void grow(struct history *h)
     h->configs = memory_grow(h->configs, h->room * h->width, sizeof *h->configs);
     h->outcomes = memory_grow(h->outcomes, h->room, sizeof *h->outcomes);
     h->objectives = memory_grow(h->objectives, h->room, sizeof *h->objectives);
-    h->tags = memory_grow(h->tags, h->room, sizeof *h->tags);
 }
 
 size_t history_propose(struct history *h, const uint16_t *config)
@@ -77,7 +75,6 @@ size_t history_propose(struct history *h, const uint16_t *config)
     memcpy(h->configs + row * h->width, config, h->width * sizeof *config);
     h->outcomes[row] = ROW_PENDING;
     h->objectives[row] = NAN;
-    h->tags[row] = 0;
     hash_index_add(&h->index, hash_config(h, config), row);
     h->pending++;
     return row;

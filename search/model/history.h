@@ -33,7 +33,6 @@ struct history {
     uint16_t *configs; // row after row
     int *outcomes;
     double *objectives; // NaN unless OUTCOME_OK or OUTCOME_SLOW
-    uint32_t *tags;     // a strategy's own mark of a row, 0 at first
     struct hash_index index;
     size_t reported; // results taken, corrections included
     size_t pending;  // rows whose outcome is ROW_PENDING

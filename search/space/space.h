@@ -73,9 +73,8 @@ const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts
 uint64_t space_size(const struct space *);   // valid configurations (saturates at UINT64_MAX)
 // How many raw configurations the constraint removes by itself (a double: raw sizes may exceed 2^64), including those
-// on which it cannot be evaluated. Counted by a separate diagram, exact in practice; *exact (may be NULL) is false
-// where that diagram would be too large and the number is estimated from 100,000 random raw configurations.
-double space_removed_by(const struct space *, size_t constraint, bool *exact);
+// on which it cannot be evaluated. Counted by a separate diagram; NaN where that would be too large.
+double space_removed_by(const struct space *, size_t constraint);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config); // index -> configuration
 int64_t space_index(const struct space *, const uint16_t *config);      // -> index, or -1 when not valid

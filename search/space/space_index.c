@@ -1,6 +1,7 @@
 // Builds the index of a space (space_build, space_build_from_list) and says which constraint is responsible when
 // no configuration is valid or many are removed.
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,6 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-
-enum { SAMPLES = 100000 };
 
 static uint64_t all_parameters(const struct space *s)
 {
@@ -25,63 +24,33 @@ static void set_levels(struct space *s)
     for (int l = 0; l < s->level_count; l++) s->level_of[s->order[l]] = l;
 }
 
-// Sets the message that names these constraints.
-static void contradiction(const struct space *s, const int *numbers, size_t count, struct error *err)
-{
-    struct text text = {0};
-    for (size_t i = 0; i < count; i++)
-        text_add(&text, "%s'%s'", i == 0 ? "" : i + 1 == count ? " and " : ", ", expr_text(s->constraints[numbers[i]]));
-    error_set(err, "no configuration is valid: the constraints %.1800s contradict each other; relax one of them",
-              text.text);
-    free(text.text);
-}
-
-// The smallest set of constraints (by trying one, then two, then dropping them one by one) that leaves nothing. Returns
-// the number of the last of them.
+// Names a smallest part of the constraints that leaves nothing: without any one of them there are configurations.
+// Returns the number of the last of them.
 static int blame(const struct space *s, struct error *err)
 {
-    size_t n = s->constraint_count;
-    uint64_t *masks = memory_new(n, sizeof *masks);
-    int *core = memory_new(n, sizeof *core);
-    size_t core_count = 0;
-    int culprit = -1;
-    for (size_t i = 0; i < n && culprit < 0; i++) {
-        core[0] = (int)i;
-        masks[i] = space_constraint_mask(s, i);
-        if (space_count_with(s, core, 1, masks[i]) == 0) {
-            culprit = (int)i;
-            error_set(err, "no configuration is valid: the constraint '%s' removes all of them by itself",
-                      expr_text(s->constraints[i]));
+    size_t count = s->constraint_count;
+    int *core = memory_new(count, sizeof *core), culprit = -1;
+    struct text text = {0};
+    for (size_t i = 0; i < count; i++) core[i] = (int)i;
+    for (size_t i = 0; i < count;) {
+        int dropped = core[i];
+        memmove(core + i, core + i + 1, (count - i - 1) * sizeof *core);
+        if (space_count_with(s, core, count - 1, all_parameters(s)) == 0) {
+            count--;
+        } else {
+            memmove(core + i + 1, core + i, (count - i - 1) * sizeof *core);
+            core[i++] = dropped;
         }
     }
-    for (size_t i = 0; i < n && culprit < 0; i++) {
-        for (size_t j = i + 1; j < n && culprit < 0; j++) {
-            if (!(masks[i] & masks[j])) continue;
-            core[0] = (int)i;
-            core[1] = (int)j;
-            if (space_count_with(s, core, 2, masks[i] | masks[j]) == 0) {
-                culprit = (int)j;
-                core_count = 2;
-            }
-        }
-    }
-    if (culprit < 0) {
-        for (size_t i = 0; i < n; i++) core[i] = (int)i;
-        core_count = n;
-        for (size_t i = 0; i < core_count;) {
-            int dropped = core[i];
-            memmove(core + i, core + i + 1, (core_count - i - 1) * sizeof *core);
-            if (space_count_with(s, core, core_count - 1, all_parameters(s)) == 0) {
-                core_count--;
-            } else {
-                memmove(core + i + 1, core + i, (core_count - i - 1) * sizeof *core);
-                core[i++] = dropped;
-            }
-        }
-        culprit = core_count ? core[core_count - 1] : -1;
-    }
-    if (core_count) contradiction(s, core, core_count, err);
-    free(masks);
+    for (size_t i = 0; i < count; i++)
+        text_add(&text, "%s'%s'", i == 0 ? "" : i + 1 == count ? " and " : ", ", expr_text(s->constraints[core[i]]));
+    if (count == 1)
+        error_set(err, "no configuration is valid: the constraint %.1800s removes all of them by itself", text.text);
+    else if (count)
+        error_set(err, "no configuration is valid: the constraints %.1800s contradict each other; relax one of them",
+                  text.text);
+    if (count) culprit = core[count - 1];
+    free(text.text);
     free(core);
     return culprit;
 }
@@ -197,31 +166,13 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     return result;
 }
 
-double space_removed_by(const struct space *s, size_t constraint, bool *exact)
+double space_removed_by(const struct space *s, size_t constraint)
 {
     assert(constraint < s->constraint_count);
     int number = (int)constraint;
     uint64_t mask = space_constraint_mask(s, constraint);
-    double own = 1;
+    double own = 1, kept = space_count_with(s, &number, 1, mask);
     for (int i = 0; i < s->count; i++)
         if (mask >> i & 1) own *= (double)s->parameters[i].count;
-    double kept = space_count_with(s, &number, 1, mask);
-    if (exact) *exact = kept >= 0;
-    if (kept >= 0) return (own - kept) * (space_raw_size(s) / own);
-
-    struct random rng;
-    random_seed(&rng, 1);
-    int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
-    int removed = 0;
-    for (int i = 0; i < SAMPLES; i++) {
-        uint16_t config[SPACE_MAX_PARAMETERS];
-        int64_t holds = 0;
-        for (int p = 0; p < s->count; p++) config[p] = (uint16_t)random_below(&rng, s->parameters[p].count);
-        if (space_values(s, config, values, NULL) < 0 ||
-            expr_eval(s->constraints[constraint], values, &holds, NULL) < 0)
-            holds = 0;
-        removed += holds == 0;
-    }
-    free(values);
-    return space_raw_size(s) * removed / SAMPLES;
+    return kept < 0 ? NAN : (own - kept) * (space_raw_size(s) / own);
 }

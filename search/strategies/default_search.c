@@ -10,12 +10,9 @@
 
 #include "tuner/base/memory.h"
 
-enum { OPTION_INITIAL, OPTION_SPREAD, OPTION_COUNT };
-static const struct strategy_option options[] = {
-    [OPTION_INITIAL] = {"initial", 8, 1, 1000, true, "configurations measured before the model proposes"},
-    [OPTION_SPREAD] = {"spread", 30, 0, 1000, true,
-                       "random configurations from which each initial one is chosen, the farthest from the others"},
-    [OPTION_COUNT] = {0},
+enum {
+    INITIAL = 8, // configurations measured before the model proposes
+    SPREAD = 30, // random configurations from which each of these is chosen, the farthest from the others
 };
 
 // Priors are trusted, or doubted, from this many results on, when the probability that none of them is informative is
@@ -106,7 +103,7 @@ static bool ask_far(struct strategy_state *s, uint16_t *config)
     uint16_t trial[SPACE_MAX_PARAMETERS];
     double most = -1, doubt;
     encode_history(s);
-    for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
+    for (int i = 0; i < SPREAD; i++) {
         if (!draw(s, trial, &doubt)) return false;
         double far = nearest(d, trial) * exp(-doubt_weight * doubt);
         if (far > most) {
@@ -125,7 +122,7 @@ static bool ask_first(struct strategy_state *s, uint16_t *config, bool *found)
     size_t count = s->history.count;
     double none = d->model.prior_weights.none;
     size_t wasted = none > doubtful ? d->prior_asked : 0;
-    if (count >= (size_t)s->options[OPTION_INITIAL] + wasted && s->history.best >= 0) return false;
+    if (count >= INITIAL + wasted && s->history.best >= 0) return false;
     if (s->prior_count && s->history.reported >= TRUST_LEAST && s->history.best >= 0) {
         surrogate_weigh(&d->model);
         none = d->model.prior_weights.none;
@@ -157,7 +154,7 @@ static void default_rank(struct strategy_state *s, const uint16_t *const *config
 {
     struct default_search *d = s->own;
     for (size_t i = 0; i < count; i++) acquisition[i] = 0;
-    if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) return;
+    if (s->history.count < INITIAL || s->history.best < 0) return;
     // GPUs wait for a ranking, and learning takes long where many proposals are outstanding. The next proposal learns.
     if (!surrogate_is_recent(&d->model, s->history.reported)) surrogate_learn(&d->model, s->history.reported, &s->rng);
     surrogate_acquisitions(&d->model, configs, count, acquisition);
@@ -176,7 +173,6 @@ static void default_release(struct strategy_state *s)
 const struct strategy_class strategy_default = {
     .name = "default",
     .summary = "Bayesian optimisation; what to use unless you know better",
-    .options = options,
     .state_size = sizeof(struct default_search),
     .init = default_init,
     .ask = default_ask,

@@ -1,56 +1,71 @@
 // A steady-state genetic algorithm (Whitley's GENITOR, 1989): tournament selection, uniform crossover, mutation to any
 // other value; a child takes the place of the worst if it is better. Generations would make results wait for each
 // other.
-#include "search/strategies/population.h"
+#include <string.h>
 
-enum { OPTION_SIZE = POPULATION_SIZE, OPTION_TOURNAMENT, OPTION_MUTATION, OPTION_COUNT };
+#include "search/strategies/strategy_kit.h"
 
-static const struct strategy_option options[] = {
-    [OPTION_SIZE] = {"size", 20, 4, 10000, true, "configurations in the population"},
-    [OPTION_TOURNAMENT] = {"tournament", 3, 1, 100, true, "candidates of which the best becomes a parent"},
-    [OPTION_MUTATION] = {"mutation", 1, 0, 64, false, "parameters changed in a child, on average"},
-    [OPTION_COUNT] = {0},
+enum { SIZE = 20, TOURNAMENT = 3, MUTATIONS = 1 }; // MUTATIONS: of a child, on average
+
+struct genetic {
+    size_t count;      // of the population, which fills as results come
+    uint16_t *configs; // one after another
+    double scores[SIZE];
 };
+
+static void genetic_init(struct strategy_state *s)
+{
+    struct genetic *g = s->own;
+    g->configs = arena_new(&s->memory, SIZE * s->width * sizeof *g->configs);
+}
 
 static const uint16_t *select_parent(struct strategy_state *s)
 {
-    struct population *p = s->own;
-    size_t best = random_below(&s->rng, p->size);
-    for (int i = 1; i < (int)s->options[OPTION_TOURNAMENT]; i++) {
-        size_t other = random_below(&s->rng, p->size);
-        if (p->scores[other] < p->scores[best]) best = other;
+    const struct genetic *g = s->own;
+    size_t best = random_below(&s->rng, SIZE);
+    for (int i = 1; i < TOURNAMENT; i++) {
+        size_t other = random_below(&s->rng, SIZE);
+        if (g->scores[other] < g->scores[best]) best = other;
     }
-    return population_config(p, best);
+    return g->configs + best * s->width;
 }
 
 static bool genetic_ask(struct strategy_state *s, uint16_t *config)
 {
-    bool found;
-    if (population_fill(s->own, config, &found)) return found;
+    const struct genetic *g = s->own;
+    if (g->count < SIZE) return history_sample_new(&s->history, &s->rng, config);
     const uint16_t *a = select_parent(s), *b = select_parent(s);
     for (size_t i = 0; i < s->width; i++) {
-        size_t count = space_parameter(s->space, i)->count;
         config[i] = random_next(&s->rng) & 1 ? a[i] : b[i];
-        if (random_unit(&s->rng) * (double)s->width < s->options[OPTION_MUTATION])
-            config[i] = (uint16_t)random_below(&s->rng, count);
+        if (random_unit(&s->rng) * (double)s->width < MUTATIONS)
+            config[i] = (uint16_t)random_below(&s->rng, space_parameter(s->space, i)->count);
     }
-    return population_propose(s->own, NO_PLACE, config);
+    space_repair(s->space, &s->rng, config);
+    return kit_make_new(s, config);
 }
 
 static void genetic_tell(struct strategy_state *s, size_t row)
 {
-    struct population *p = s->own;
-    bool full = p->filled == p->size;
-    population_tell(p, row);
-    if (full) population_improve(p, population_worst(p), row);
+    struct genetic *g = s->own;
+    double score = history_score(&s->history, row);
+    size_t place = g->count;
+    if (g->count == SIZE) {
+        place = 0;
+        for (size_t i = 1; i < SIZE; i++)
+            if (g->scores[i] > g->scores[place]) place = i;
+        if (score >= g->scores[place]) return;
+    } else {
+        g->count++;
+    }
+    memcpy(g->configs + place * s->width, history_config(&s->history, row), s->width * sizeof *g->configs);
+    g->scores[place] = score;
 }
 
 const struct strategy_class strategy_genetic = {
     .name = "genetic",
     .summary = "steady-state genetic algorithm",
-    .options = options,
-    .state_size = sizeof(struct population),
-    .init = population_init,
+    .state_size = sizeof(struct genetic),
+    .init = genetic_init,
     .ask = genetic_ask,
     .tell = genetic_tell,
 };

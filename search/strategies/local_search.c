@@ -10,13 +10,9 @@
 
 #include "search/strategies/strategy_kit.h"
 
-enum { OPTION_CHANGES, OPTION_PATIENCE, OPTION_COUNT };
-
-static const struct strategy_option options[] = {
-    [OPTION_CHANGES] = {"changes", 3, 1, 64, true, "parameters changed to leave a local optimum"},
-    [OPTION_PATIENCE] = {"patience", 12, 1, 1e6, true,
-                         "local optima without gain before it starts from a new random configuration"},
-    [OPTION_COUNT] = {0},
+enum {
+    CHANGES = 3,   // parameters changed to leave a local optimum
+    PATIENCE = 12, // local optima without gain before it starts from a new random configuration
 };
 
 struct local_search {
@@ -66,7 +62,7 @@ static bool kick(struct strategy_state *s, const uint16_t *from, uint16_t *confi
 {
     for (int attempt = 0; attempt < 32; attempt++) {
         memcpy(config, from, s->width * sizeof *config);
-        kit_perturb(s, config, (int)s->options[OPTION_CHANGES] + attempt / 8);
+        kit_perturb(s, config, CHANGES + attempt / 8);
         if (history_find(&s->history, config) < 0) return true;
     }
     return false;
@@ -82,7 +78,7 @@ static bool local_search_ask(struct strategy_state *s, uint16_t *config)
             memcpy(l->base, l->current, sizeof l->base);
             l->base_score = l->current_score;
             l->without_gain = 0;
-        } else if (++l->without_gain >= (int)s->options[OPTION_PATIENCE]) {
+        } else if (++l->without_gain >= PATIENCE) {
             l->base_score = INFINITY;
             l->without_gain = 0;
         }
@@ -111,7 +107,6 @@ static void local_search_tell(struct strategy_state *s, size_t row)
 const struct strategy_class strategy_local_search = {
     .name = "local",
     .summary = "greedy iterated local search",
-    .options = options,
     .state_size = sizeof(struct local_search),
     .init = local_search_init,
     .ask = local_search_ask,

@@ -12,10 +12,7 @@
     x(default) \
     x(trees) \
     x(local_search) \
-    x(annealing) \
     x(genetic) \
-    x(differential) \
-    x(particle_swarm) \
     x(random) \
     x(exhaustive)
 // clang-format on
@@ -29,7 +26,11 @@ const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL}
 // Names of strategies that were removed, because others of their kind find more in less time.
 static const struct {
     const char *name, *instead;
-} removed[] = {{"multi_start", "local"}, {"latin_hypercube", "random"}};
+} removed[] = {{"multi_start", "local"},
+               {"latin_hypercube", "random"},
+               {"annealing", "local"},
+               {"differential", "genetic"},
+               {"particle_swarm", "genetic"}};
 
 // The names as a NULL-terminated list; the caller frees it.
 static const char **list_names(void)

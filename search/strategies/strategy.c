@@ -1,13 +1,11 @@
 // The instance that stands between the driver and a strategy (strategy.h): it keeps the history, drops repeated
 // proposals and counts what is outstanding.
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 // How often in a row a strategy may propose known configurations before a random one is taken instead.
 enum { MAX_REPEATS = 64 };
@@ -16,97 +14,18 @@ struct strategy {
     const struct strategy_class *class;
     const struct space *space;
     size_t criteria, turn;
-    double *options;               // values of the class's options
     struct strategy_state *states; // one per criterion
     struct history seen;
     struct random rng;
     bool last_ask_failed;
 };
 
-size_t strategy_option_count(const struct strategy_class *class)
-{
-    size_t count = 0;
-    while (class->options && class->options[count].name) count++;
-    return count;
-}
-
-// The range of an option in words: "a whole number from 4 to 10000".
-static char *strategy_option_range(const struct strategy_option *option)
-{
-    return text_format("%s from %g to %g", option->whole ? "a whole number" : "a number", option->low, option->high);
-}
-
-static int unknown_option(const struct strategy_class *class, const char *name, struct error *err)
-{
-    size_t count = strategy_option_count(class);
-    if (!count) return error_set(err, "unknown option '%s': this strategy has no options", name);
-    const char **names = memory_new(count + 1, sizeof *names);
-    for (size_t i = 0; i < count; i++) names[i] = class->options[i].name;
-    char *text = text_unknown("option", name, names);
-    error_set(err, "%s", text);
-    free(text);
-    free(names);
-    return -1;
-}
-
-// One "name=value"; takes nothing.
-static int parse_option(const struct strategy_class *class, const char *text, double *values, bool *given,
-                        struct error *err)
-{
-    size_t length = strcspn(text, "="), i = 0, count = strategy_option_count(class);
-    char *name = text_format("%.*s", (int)length, text), *end;
-    const char *value = text[length] ? text + length + 1 : "";
-    while (i < count && strcmp(class->options[i].name, name)) i++;
-    int status = i == count ? unknown_option(class, name, err) : 0;
-    free(name);
-    if (status) return status;
-    const struct strategy_option *option = &class->options[i];
-    if (given[i]) return error_set(err, "option '%s' is given twice", option->name);
-    given[i] = true;
-    errno = 0;
-    values[i] = strtod(value, &end);
-    bool number = end != value && !*end && !errno && isfinite(values[i]);
-    if (number && values[i] >= option->low && values[i] <= option->high &&
-        (!option->whole || values[i] == floor(values[i])))
-        return 0;
-    char *range = strategy_option_range(option);
-    error_set(err, "option '%s' must be %s, not '%s'", option->name, range, value);
-    free(range);
-    return -1;
-}
-
-int strategy_parse_options(const struct strategy_class *class, const char *text, double *values, struct error *err)
-{
-    size_t count = strategy_option_count(class);
-    double *own = memory_new(count, sizeof *own);
-    bool *given = memory_new(count, sizeof *given);
-    int status = 0;
-    for (size_t i = 0; i < count; i++) own[i] = class->options[i].value;
-    while (text && *text && !status) {
-        size_t length = strcspn(text, ",");
-        char *one = text_format("%.*s", (int)length, text);
-        status = parse_option(class, one, own, given, err);
-        free(one);
-        text += length + (text[length] == ',');
-    }
-    if (values && !status) memcpy(values, own, count * sizeof *own);
-    free(own);
-    free(given);
-    return status ? error_prefix(err, "strategy '%s'", class->name) : 0;
-}
-
 struct strategy *strategy_new(const struct strategy_class *class, const struct space *space,
-                              const struct strategy_options *options, struct error *err)
+                              const struct strategy_options *options)
 {
-    double *values = memory_new(strategy_option_count(class), sizeof *values);
-    if (strategy_parse_options(class, options->text, values, err) < 0) {
-        free(values);
-        return NULL;
-    }
     struct strategy *s = memory_new(1, sizeof *s);
     s->class = class;
     s->space = space;
-    s->options = values;
     s->criteria = options->criteria ? options->criteria : 1;
     s->states = memory_new(s->criteria, sizeof *s->states);
     random_seed(&s->rng, options->seed ^ 0x5eed5eed5eed5eedu);
@@ -115,8 +34,6 @@ struct strategy *strategy_new(const struct strategy_class *class, const struct s
         struct strategy_state *state = &s->states[i];
         *state = (struct strategy_state){.space = space,
                                          .width = space_parameter_count(space),
-                                         .options = values,
-                                         .budget = options->budget,
                                          .prior_count = options->prior_count,
                                          .priors = options->priors};
         history_init(&state->history, space);
@@ -137,7 +54,6 @@ void strategy_free(struct strategy *s)
     }
     history_release(&s->seen);
     free(s->states);
-    free(s->options);
     free(s);
 }
 

@@ -1,9 +1,9 @@
 // Search strategies behind one ask/tell interface.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
-// in whatever order they come. A strategy is deterministic in (space, seed, options, sequence of asks and tells). One
-// file per strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it with its
-// options. Strategies know no CUDA, no files, no clock.
+// in whatever order they come. A strategy is deterministic in (space, seed, sequence of asks and tells). One file per
+// strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it. Strategies know no
+// CUDA, no files, no clock.
 #ifndef SWEETSPOT_STRATEGY_H
 #define SWEETSPOT_STRATEGY_H
 
@@ -16,21 +16,10 @@
 #include "search/space/space.h"
 #include "tuner/base/arena.h"
 
-// An option that a user may set ("name=value,..."). A table of them ends with a NULL name.
-struct strategy_option {
-    const char *name;
-    double value; // default
-    double low, high;
-    bool whole; // only whole numbers
-    const char *summary;
-};
-
 // The conditions of an instance.
 struct strategy_options {
     uint64_t seed;
-    uint64_t budget;  // evaluations in all, 0 = unknown (time decides)
-    size_t criteria;  // objectives that are searched for side by side; 0 = 1
-    const char *text; // "name=value,..." for this strategy, or NULL
+    size_t criteria; // objectives that are searched for side by side; 0 = 1
     // Knowledge from elsewhere about the same space; borrowed for the instance's life. At most PRIOR_MOST.
     size_t prior_count;
     const struct prior *const *priors;
@@ -44,8 +33,6 @@ struct strategy_state {
     size_t width;           // parameters
     struct history history; // what was proposed and told
     struct random rng;      // for all that is random
-    const double *options;  // values in the order of the class's table
-    uint64_t budget;        // as in strategy_options
     size_t prior_count;
     const struct prior *const *priors;
     struct arena memory; // for what lives as long as the state; freed by the instance
@@ -55,7 +42,6 @@ struct strategy_state {
 struct strategy_class {
     const char *name;
     const char *summary;                   // one line
-    const struct strategy_option *options; // NULL: it has none
     size_t state_size;                     // bytes of its own part of the state
     void (*init)(struct strategy_state *); // NULL: nothing to do
     // Writes the next configuration to evaluate: valid and without a row in the history, where the instance then
@@ -77,18 +63,11 @@ extern const struct strategy_class *const strategy_classes[]; // NULL-terminated
 const struct strategy_class *strategy_choose(const char *name, struct error *);
 char *strategy_names(void); // "default, trees, ..."; malloc'ed
 
-// Reads "name=value,..." (NULL: nothing) into `values`, one for each option of the class (strategy_option_count), which
-// begin as the defaults. `values` may be NULL: the text is only checked. -1 with a message that names the option and
-// its range: unknown (with the nearest), given twice, not a number, out of range.
-int strategy_parse_options(const struct strategy_class *, const char *text, double *values, struct error *);
-size_t strategy_option_count(const struct strategy_class *);
-
 // The instance: owns the state, keeps the set of configurations proposed or told so that no strategy proposes one twice
 // even if its own code would (such a proposal is skipped), and counts what is outstanding. With several criteria (a
 // kernel for each of many shapes) it holds one state for each: they propose in turn, and each is told every result by
 // its own criterion.
-struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *,
-                              struct error *);
+struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *);
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);

@@ -11,15 +11,10 @@
 #include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
 
-enum { OPTION_INITIAL, OPTION_TREES, OPTION_EVERY, OPTION_SHARE, OPTION_COUNT };
+static const double best_share = 0.1; // of the results, which counts as the best
 
-static const struct strategy_option options[] = {
-    [OPTION_INITIAL] = {"initial", 15, 2, 10000, true, "random configurations at the start"},
-    [OPTION_TREES] = {"trees", 60, 1, 1000, true, "trees in the ensemble"},
-    [OPTION_EVERY] = {"every", 3, 1, 1000, true, "results after which the trees are grown again"},
-    [OPTION_SHARE] = {"share", 0.1, 0.001, 0.9, false, "share of the results that counts as the best"},
-    [OPTION_COUNT] = {0},
-};
+// Random configurations at the start, trees, and results after which they are grown again.
+enum { INITIAL = 15, TREES = 60, EVERY = 3 };
 
 enum { PARENTS = 5, CROSSOVERS = 100, RANDOM = 400, MAX_NEIGHBOURS = 600, MAX_ROWS = 1000 };
 
@@ -37,7 +32,7 @@ static void trees_init(struct strategy_state *s)
 {
     struct trees_search *t = s->own;
     encoding_init(&t->encoding, s->space);
-    t->trees = trees_new(t->encoding.count, (size_t)s->options[OPTION_TREES]);
+    t->trees = trees_new(t->encoding.count, TREES);
     t->candidate_room = MAX_NEIGHBOURS + CROSSOVERS + RANDOM;
     t->candidates = arena_new(&s->memory, t->candidate_room * s->width * sizeof *t->candidates);
     t->point = arena_new(&s->memory, (t->encoding.count + 1) * sizeof *t->point);
@@ -57,7 +52,7 @@ static void rank(struct strategy_state *s, size_t row)
 static void grow(struct strategy_state *s)
 {
     struct trees_search *t = s->own;
-    size_t best = (size_t)fmax(2, ceil(s->options[OPTION_SHARE] * (double)t->ranked_count)), count = 0;
+    size_t best = (size_t)fmax(2, ceil(best_share * (double)t->ranked_count)), count = 0;
     size_t rows = t->ranked_count < MAX_ROWS ? t->ranked_count : MAX_ROWS, d = t->encoding.count;
     float *points = memory_grow(NULL, rows * d, sizeof *points);
     double *targets = memory_grow(NULL, rows, sizeof *targets);
@@ -98,8 +93,8 @@ static bool trees_ask(struct strategy_state *s, uint16_t *config)
 {
     struct trees_search *t = s->own;
     double most = -1;
-    if (s->history.reported >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0 && t->encoding.count > 0) {
-        if (t->grown_at == 0 || s->history.reported >= t->grown_at + (size_t)s->options[OPTION_EVERY]) grow(s);
+    if (s->history.reported >= INITIAL && s->history.best >= 0 && t->encoding.count > 0) {
+        if (t->grown_at == 0 || s->history.reported >= t->grown_at + EVERY) grow(s);
         size_t count = make_candidates(s);
         for (size_t i = 0; i < count; i++) {
             const uint16_t *candidate = t->candidates + i * s->width;
@@ -135,7 +130,6 @@ static void trees_release(struct strategy_state *s)
 const struct strategy_class strategy_trees = {
     .name = "trees",
     .summary = "tree classifier: the best tenth against the rest",
-    .options = options,
     .state_size = sizeof(struct trees_search),
     .init = trees_init,
     .ask = trees_ask,

@@ -1,7 +1,6 @@
 // See child_process.h.
 #include "tuner/base/child_process.h"
 
-#include "tuner/base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

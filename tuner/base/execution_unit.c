@@ -1,8 +1,6 @@
 // See execution_unit.h.
 #include "tuner/base/execution_unit.h"
 
-#include "tuner/base/base.h"
-
 enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
 #define FMA(word) "16 independent chains of " word " multiply-adds a thread; the fastest of 10 launches"
 #define MMA(shape) "mma.sync " shape " on registers of random data, 8 accumulators a warp"

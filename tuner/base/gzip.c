@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 
@@ -73,31 +72,31 @@ char *gzip_read_file(const char *path, size_t *size, struct error *err)
     return NULL;
 }
 
+struct packed {
+    const char *path, *data, *mode; // of gzdopen
+    size_t size;
+};
+
+static int pack(FILE *to, void *user, struct error *err)
+{
+    const struct packed *p = user;
+    int copy = dup(fileno(to)), result = 0;
+    gzFile file = copy < 0 ? NULL : gzdopen(copy, p->mode);
+    if (!file && copy >= 0) close(copy);
+    if (!file) return error_set(err, "cannot write '%s': %s", p->path, strerror(errno ? errno : ENOMEM));
+    for (size_t done = 0; done < p->size && !result;) {
+        unsigned n = p->size - done < 1 << 30 ? (unsigned)(p->size - done) : 1 << 30;
+        if (gzwrite(file, p->data + done, n) != (int)n)
+            result = error_set(err, "cannot write '%s': %s", p->path, reason(file, errno));
+        done += n;
+    }
+    if (gzclose(file) != Z_OK && !result) result = error_set(err, "cannot write '%s': %s", p->path, strerror(errno));
+    return result;
+}
+
 int gzip_write_file(const char *path, const char *data, size_t size, struct error *err)
 {
     size_t length = strlen(path);
     bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
-    struct output_file out;
-    if (output_file_open(&out, path, err)) return -1;
-    if (out.fd < 0) {
-        fwrite(data, 1, size, stdout); // errors there are reported once, at the program's end
-        return 0;
-    }
-    int copy = dup(out.fd), result = 0;
-    gzFile file = copy < 0 ? NULL : gzdopen(copy, packed ? "wb6" : "wbT");
-    if (!file) {
-        result = error_set(err, "cannot write '%s': %s", path, strerror(errno ? errno : ENOMEM));
-        if (copy >= 0) close(copy);
-    }
-    for (size_t done = 0; done < size && result == 0;) {
-        unsigned n = size - done < 1 << 30 ? (unsigned)(size - done) : 1 << 30;
-        if (gzwrite(file, data + done, n) != (int)n)
-            result = error_set(err, "cannot write '%s': %s", path, reason(file, errno));
-        done += n;
-    }
-    if (file && gzclose(file) != Z_OK && result == 0)
-        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    struct error why = {""};
-    if (output_file_close(&out, result == 0, &why) && result == 0) result = error_set(err, "%s", why.message);
-    return result;
+    return output_file_write(path, pack, &(struct packed){path, data, packed ? "wb6" : "wbT", size}, err);
 }

@@ -1,8 +1,6 @@
 // See hash_index.h.
 #include "tuner/base/hash_index.h"
 
-#include "tuner/base/base.h"
-
 static void put(struct hash_index *x, struct hash_slot slot)
 {
     size_t at = slot.hash & (x->size - 1);

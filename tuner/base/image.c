@@ -1,8 +1,6 @@
 // See image.h.
 #include "tuner/base/image.h"
 
-#include "tuner/base/base.h"
-
 const char *const image_memory_text[] = {"array", "linear", "pitch", NULL},
                   *const image_filter_text[] = {"point", "linear", NULL},
                   *const image_address_text[] = {"clamp", "wrap", "mirror", "border", NULL},

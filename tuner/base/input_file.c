@@ -1,7 +1,6 @@
 // See input_file.h.
 #include "tuner/base/input_file.h"
 
-#include "tuner/base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

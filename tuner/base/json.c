@@ -1,9 +1,9 @@
 // See json.h.
 #include "tuner/base/json.h"
 
-#include "tuner/base/base.h"
 #include <errno.h>
-#include <unistd.h>
+
+#include "tuner/base/output_file.h"
 
 double json_get_number(const json_t *object, const char *key, double fallback)
 {
@@ -87,18 +87,9 @@ void json_print_document(const char *format, int version, const json_t *members,
 int json_write_line(int fd, const json_t *value, struct error *err)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    size_t length = strlen(text), done = 0;
+    size_t length = strlen(text);
     text[length++] = '\n';
-    int result = 0;
-    while (done < length) {
-        ssize_t n = write(fd, text + done, length - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            result = error_set(err, "cannot write: %s", strerror(errno));
-            break;
-        }
-        done += (size_t)n;
-    }
+    int result = output_all(fd, text, length) ? error_set(err, "cannot write: %s", strerror(errno)) : 0;
     free(text);
     return result;
 }

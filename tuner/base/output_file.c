@@ -1,7 +1,6 @@
 // See output_file.h.
 #include "tuner/base/output_file.h"
 
-#include "tuner/base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -42,7 +41,13 @@ static int cannot_write(const char *path, struct error *err)
     return error_set(err, "cannot write '%s': %s", path, strerror(errno));
 }
 
-int output_file_open(struct output_file *o, const char *path, struct error *err)
+struct output_file {
+    char *path, *temporary; // temporary: NULL where the file itself is written
+    int fd;                 // -1 for standard output, which is written through `stdout`
+};
+
+// -1 with a message. Otherwise write to a copy of `fd` (dup), or to stdout, and end with close_output.
+static int open_output(struct output_file *o, const char *path, struct error *err)
 {
     *o = (struct output_file){.fd = -1};
     if (output_is_stdout(path)) return 0;
@@ -65,7 +70,8 @@ int output_file_open(struct output_file *o, const char *path, struct error *err)
     return -1;
 }
 
-int output_file_close(struct output_file *o, bool good, struct error *err)
+// `good`: the file takes its name, after fsync; otherwise it is removed. -1 with a message when that fails.
+static int close_output(struct output_file *o, bool good, struct error *err)
 {
     int result = 0;
     if (o->fd < 0) return 0;
@@ -78,10 +84,20 @@ int output_file_close(struct output_file *o, bool good, struct error *err)
     return result;
 }
 
+int output_all(int fd, const void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = write(fd, (const char *)bytes + done, size - done);
+        if (n <= 0 && (n == 0 || errno != EINTR)) return -1;
+        if (n > 0) done += (size_t)n;
+    }
+    return 0;
+}
+
 int output_file_write(const char *path, output_writer *write, void *user, struct error *err)
 {
     struct output_file out;
-    if (output_file_open(&out, path, err)) return -1;
+    if (open_output(&out, path, err)) return -1;
     if (out.fd < 0) return write(stdout, user, err); // its errors are reported when the program ends
     int copy = dup(out.fd), result = -1;
     FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
@@ -94,7 +110,7 @@ int output_file_write(const char *path, output_writer *write, void *user, struct
         if (copy >= 0) close(copy);
     }
     struct error why = {""};
-    if (output_file_close(&out, !result, &why) && !result) result = error_set(err, "%s", why.message);
+    if (close_output(&out, !result, &why) && !result) result = error_set(err, "%s", why.message);
     return result;
 }
 

@@ -5,11 +5,6 @@
 
 #include "tuner/base/base.h"
 
-struct output_file {
-    char *path, *temporary; // temporary: NULL where the file itself is written
-    int fd;                 // -1 for standard output, which is written through `stdout`
-};
-
 // "-", or another name of standard output ("/dev/stdout").
 bool output_is_stdout(const char *path);
 // Whether this name is neither a regular file nor a folder, so that it can be neither read back nor replaced. True for
@@ -19,10 +14,8 @@ bool output_is_stream(const char *path);
 // Creates the folders that a file lies in, like mkdir -p. -1 with a message.
 int output_make_folders(const char *path, struct error *);
 
-// -1 with a message. Otherwise write to a copy of `fd` (dup), or to stdout, and end with output_file_close.
-int output_file_open(struct output_file *, const char *path, struct error *);
-// `good`: the file takes its name, after fsync; otherwise it is removed. -1 with a message when that fails.
-int output_file_close(struct output_file *, bool good, struct error *);
+// Writes all bytes to a descriptor, after interruptions too. -1 with errno.
+int output_all(int fd, const void *bytes, size_t size);
 
 // Opens the file, calls `write`, and closes it. Returns what `write` returned where that is not 0 (the file is then
 // unchanged), or -1 with a message when the file cannot be written.

@@ -34,21 +34,8 @@
 //    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},"macros":["HEADER=\"a.h\"", ..],
 //    "cache":"out/cache","deadline":60.0,"memory":4294967296}
 //   <- compile_message.h
-//     "host_headers": false offers no stand-ins for headers of the host (host_headers.h).
-//     "units":[{"unit":0,"defines":{"PHASE":"1"},"entries":["scan"]}, ..] in place of "entries": each is compiled for
-//     itself, with these macros added, and the "cubin" is a file of units (tuner/base/units.h), in which they have
-//     these numbers; the answer's entries have "unit", too.
-//     "files": paths of files that "options" name; their contents count for the cache. May be missing.
-//     "text" may stand for "source": the program itself (the worker's support kernels).
-//     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
-//     meanwhile, and is not compiled. "macros" are those of the job by which a header may be included, with each of
-//     their values; they may be missing.
-//     "memory": bytes that the compiler may take; what takes more is a "compile_error". Missing: as many as there are.
-//     {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead: "status":"error" where there is none.
-//     "compiler":"nvcc" has nvcc build it by the header's instructions (nvcc_recipe.h), from a "source"; without it, or
-//     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
-//     With "alone":true NVRTC does not compile it first, and the entries' names are found in nvcc's cubin. "behind" is
-//     a text that nvcc compiles behind the source. Of a virtual architecture ("compute_90a") the file is PTX.
+//     All other members: struct compile_request. {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead:
+//     "status":"error" where there is none.
 //
 //   {"id":3,"op":"build","arch":"sm_90a","source":"/t/x.cu","options":["-I/cub"],"functions":["f"],"cache":"out/cache",
 //    "deadline":60.0,"memory":4294967296,"host_headers":false}
@@ -84,14 +71,8 @@
 //     "tune":false: a problem that is only verified.
 //     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
-//     REFERENCE = {"kind":"operation","name":"gemm","by":"cublas"|"cpu","buffers":{"A":"A","B":"B","C":"C"}} |
-//       {"kind":"kernel",CANDIDATE} |
-//       {"kind":"library","path":"x.so","function":"f","generate":"g","verify":"v","timeout":600} |
-//       {"kind":"command","command":"python3 ref.py","folder":"/j","timeout":600} |
-//       {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
-//       "files" may also be a list with such an object for each problem. Of "function", "generate" and "verify" some
-//       may be missing; "generate" may be there with any kind. "built": the library to open in place of "path", which
-//       is a source then.
+//     REFERENCE and BASELINE are an IMPLEMENTATION of job_message.h. "files" may also be a list with such an object for
+//     each problem, and "generate" may be there with any kind.
 //     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
 //     "counters": metrics, or names of metric sets, besides "basic"; null for none.
 //   <- job_message.h

@@ -1,7 +1,6 @@
 // See record.h.
 #include "tuner/base/record.h"
 
-#include "tuner/base/base.h"
 #include <float.h>
 #include <limits.h>
 

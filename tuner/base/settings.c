@@ -1,7 +1,6 @@
 // See settings.h.
 #include "tuner/base/settings.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 
 static const char *const cache_text[] = {"cold", "warm", NULL};

@@ -1,7 +1,6 @@
 // See shared_library.h.
 #include "tuner/base/shared_library.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 
 bool shared_library_is_source(const char *path)

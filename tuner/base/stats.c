@@ -1,7 +1,6 @@
 // See stats.h.
 #include "tuner/base/stats.h"
 
-#include "tuner/base/base.h"
 #include <limits.h>
 
 enum { RESAMPLES = 2000 };

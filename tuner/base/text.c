@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -99,13 +98,10 @@ const char *text_nearest(const char *word, const char *const *words)
 
 char *text_join(const char *const *words, const char *separator)
 {
-    char *all = text_copy("");
-    for (size_t i = 0; words[i]; i++) {
-        char *longer = text_format("%s%s%s", all, i ? separator : "", words[i]);
-        free(all);
-        all = longer;
-    }
-    return all;
+    struct text all = {0};
+    text_add(&all, "%s", "");
+    for (size_t i = 0; words[i]; i++) text_add(&all, "%s%s", i ? separator : "", words[i]);
+    return all.text;
 }
 
 char *text_unknown(const char *what, const char *word, const char *const *words)
@@ -271,14 +267,7 @@ char *text_read_file(const char *path, size_t *size)
 
 char *text_of_number(double value)
 {
-    char text[40];
-    int digits = 1, whole = 0;
-    for (; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    double rest = value < 0 ? -value : value;
-    for (; rest >= 1 && whole < 16; whole++) rest /= 10;
-    if (whole > digits && whole < 16) snprintf(text, sizeof text, "%.*g", whole, value); // no exponent
+    char text[32];
+    text_show_number(value, text, sizeof text);
     return text_format("%s%s", text, text[strcspn(text, ".en")] ? "" : ".0");
 }

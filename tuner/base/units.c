@@ -1,8 +1,6 @@
 // See units.h.
 #include "tuner/base/units.h"
 
-#include "tuner/base/base.h"
-
 static const char mark[16] = "sweetspot units";
 
 struct units_head {

@@ -2,10 +2,8 @@
 #include "tuner/base/work_folder.h"
 
 #include "tuner/base/base.h"
-#include <dirent.h>
 #include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <ftw.h>
 
 int work_folder_make(const char *what, char path[PATH_MAX], struct error *err)
 {
@@ -14,19 +12,16 @@ int work_folder_make(const char *what, char path[PATH_MAX], struct error *err)
     return mkdtemp(path) ? 0 : error_set(err, "cannot create a folder '%s': %s", path, strerror(errno));
 }
 
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)about;
+    (void)kind;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
 void work_folder_remove(const char *path)
 {
-    DIR *dir = opendir(path);
-    for (struct dirent *file; dir && (file = readdir(dir));) {
-        char inside[PATH_MAX];
-        struct stat st;
-        if (!strcmp(file->d_name, ".") || !strcmp(file->d_name, "..")) continue;
-        if (snprintf(inside, sizeof inside, "%s/%s", path, file->d_name) >= PATH_MAX || lstat(inside, &st)) continue;
-        if (S_ISDIR(st.st_mode))
-            work_folder_remove(inside);
-        else
-            unlink(inside);
-    }
-    if (dir) closedir(dir);
-    rmdir(path);
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

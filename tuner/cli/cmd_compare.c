@@ -107,7 +107,7 @@ struct comparing {
     struct gate gate;
     size_t below; // problems below the gate
     bool printed;
-    json_t *documents; // of every comparison, for what is printed of all of them; with csv its lines
+    json_t *documents; // of every comparison, for what is printed of all of them
 };
 
 static struct comparing given = {.gate = {.figure = NAN}};
@@ -121,7 +121,7 @@ static const struct option_spec specs[] = {
            "decided (no gate)",
            .low = 0, .high = 1000),
     FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
-    OPTION_FORMAT(&given.format),
+    OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
 
@@ -136,9 +136,7 @@ static void hold_gate(struct comparing *all, const struct comparison *c)
 
 static void show(struct comparing *all, const struct comparison *c)
 {
-    if (all->format == FORMAT_CSV) {
-        compare_add_rows(all->documents, c);
-    } else if (all->format == FORMAT_JSON || all->job_set.many) {
+    if (all->format == FORMAT_JSON || all->job_set.many) {
         json_array_append_new(all->documents, compare_json(c));
     } else {
         if (all->printed) putchar('\n');
@@ -168,9 +166,7 @@ static int compare(void *user, struct session *session)
 
 static void print_all(const struct comparing *all)
 {
-    if (all->format == FORMAT_CSV)
-        compare_print_csv(all->documents, stdout);
-    else if (all->format == FORMAT_JSON)
+    if (all->format == FORMAT_JSON)
         job_set_print(&all->job_set, "sweetspot-compare", 1, all->documents);
     else if (json_array_size(all->documents))
         compare_print_all(all->documents);
@@ -228,6 +224,6 @@ const struct command cmd_compare = {
         "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
         "mentioned on standard error.\n\n"
         "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
-        "a library, fails. Times in csv and json are seconds; `docs/formats.md` describes both.",
+        "a library, fails. `docs/formats.md` describes json.",
     .see = "tune report status",
 };

@@ -6,7 +6,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/rows.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/setup/probe.h"
@@ -17,7 +16,7 @@ static struct {
 } given;
 
 static const struct option_spec specs[] = {
-    OPTION_FORMAT(&given.format),
+    OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
 
@@ -63,14 +62,6 @@ static void print_findings(const json_t *all)
                json_get_string(one, "what", ""), json_get_string(one, "text", ""));
         print_mend(json_get_string(one, "mend", ""));
     }
-}
-
-static void print_findings_csv(const json_t *all)
-{
-    static const struct row_column columns[] = {COLUMN("what"), COLUMN("verdict"), COLUMN("text"), COLUMN("mend"), {0}};
-    struct table *table = rows_table(all, columns);
-    table_print_csv(table, stdout);
-    table_free(table);
 }
 
 // The answers of all GPUs to "hello", with their "index": empty with a message where the first cannot be used.
@@ -200,8 +191,6 @@ static int run(void)
         json_t *document = json_pack("{s:i, s:O, s:O}", "exit_status", status, "devices", devices, "checks", all);
         json_print_document("sweetspot-doctor", 1, document, stdout);
         json_decref(document);
-    } else if (given.format == FORMAT_CSV) {
-        print_findings_csv(all);
     } else {
         print_findings(all);
     }

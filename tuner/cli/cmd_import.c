@@ -13,7 +13,7 @@
 static const char *input, *output;
 
 static const struct option_spec specs[] = {
-    ARGUMENT(string, &input, "FILE", "Kernel Tuner cache or our own JSON; may be gzipped"),
+    ARGUMENT(string, &input, "FILE", "Kernel Tuner cache, T4 results, or our own JSON; may be gzipped"),
     OPTION(string, &output, "output", 'o', "FILE",
            "the file to write, compressed if its name ends in .gz; -: standard output (none)"),
     OPTION_END,

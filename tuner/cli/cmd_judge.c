@@ -2,7 +2,6 @@
 #include <errno.h>
 
 #include "tuner/base/base.h"
-#include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
@@ -32,7 +31,7 @@ static const struct option_spec specs[] = {
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
     OPTION_CACHE(&given.cache),
     OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/judge.md describes json",
-           .choices = format_names),
+           .choices = document_formats),
     OPTION_END,
 };
 
@@ -107,7 +106,7 @@ static void show(const struct judge_options *o, const struct job *job, const str
     if (o->format == FORMAT_TABLE)
         judgement_print(stdout, document);
     else
-        flat_csv_or_json("sweetspot-judgement", JUDGEMENT_VERSION, document, o->format == FORMAT_CSV, stdout);
+        json_print_document("sweetspot-judgement", JUDGEMENT_VERSION, document, stdout);
     json_decref(document);
 }
 

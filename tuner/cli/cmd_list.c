@@ -51,13 +51,12 @@ static int run(void)
 const struct command cmd_list = {
     .name = "list",
     .summary = "what can be chosen: strategies, operations, metric sets, counters, settings of a job file",
-    .description = "Lists what can be chosen: search strategies with their options, operations with their roles, error "
-                   "bounds and baselines, metric sets with their hardware counters, all counters of a chip, the fields "
+    .description = "Lists what can be chosen: search strategies, operations with their roles, error bounds "
+                   "and baselines, metric sets with their hardware counters, all counters of a chip, the fields "
                    "of a trial, the execution units that work is measured against, and the settings of a job file.",
     .options = specs,
     .run = run,
-    .more = "`strategies`: search strategies; each option's default, range and meaning.\n\n"
-            "`operations`: operations that a kernel can be verified against; each one's roles, error bound, compute "
+    .more = "`operations`: operations that a kernel can be verified against; each one's roles, error bound, compute "
             "classes and baselines.\n\n"
             "`metrics`: the program's metric sets; each metric's key, hardware metric, unit, meaning and the chips "
             "that it is restricted to. NAME is a set or a key.\n\n"

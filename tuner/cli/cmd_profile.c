@@ -4,7 +4,6 @@
 // keeps the device's ceilings, and the findings as documents of the trial.
 
 #include "tuner/base/base.h"
-#include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
@@ -47,7 +46,7 @@ static const struct option_spec specs[] = {
          "and its arithmetic alone, at the same occupancy"),
     OPTION_STORE(&given.o.store),
     OPTION_CACHE(&given.o.cache),
-    OPTION_FORMAT(&given.o.format),
+    OPTION_DOCUMENT_FORMAT(&given.o.format),
     OPTION_END,
 };
 
@@ -113,7 +112,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     complete(p, against);
     if (p->o.format != FORMAT_TABLE) {
         json_t *all = json_pack("{s:O, s:O?, s:O}", "profile", profile, "against", against, "findings", found);
-        flat_csv_or_json("sweetspot-profile", 1, all, p->o.format == FORMAT_CSV, stdout);
+        json_print_document("sweetspot-profile", 1, all, stdout);
         json_decref(all);
     }
     keep(p, &p->spec, profile, found);

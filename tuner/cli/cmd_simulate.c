@@ -18,7 +18,7 @@ static struct {
 } given = {.strategy = "default", .budgets = "25,50,100,200", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
 
 static const struct option_spec specs[] = {
-    ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours or Kernel Tuner caches; gzip or plain"),
+    ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"),
     OPTION(string, &given.strategy, "strategy", 'S', "NAMES", "strategies, separated by commas, or all (default)",
            .words = strategy_names),
     OPTION(string, &given.budgets, "budgets", 'b', "LIST",
@@ -33,8 +33,6 @@ static const struct option_spec specs[] = {
            "or 'recorded'"),
     OPTION(string, &given.times, "times", 0, "LIST",
            "with --timeline: also report after these simulated times (10s,20s,40s,80s)"),
-    OPTION(string, &given.bench.text, "set", 0, "NAME=VALUE,...",
-           "options of the strategies; `sweetspot list strategies` explains them (their defaults)"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "results of another device, size or data type to learn from, a recorded space or a store; several "
            "may be given, and a file is not used as a prior for itself (none)"),
@@ -45,10 +43,8 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
-// message.
-static int choose_strategies(const char *text, const char *options, const struct strategy_class ***chosen,
-                             size_t *count, struct error *err)
+// "default,random" or "all". *chosen grows; the caller frees it. -1 with a message.
+static int choose_strategies(const char *text, const struct strategy_class ***chosen, size_t *count, struct error *err)
 {
     char *all = strcmp(text, "all") ? text_copy(text) : strategy_names();
     int status = 0;
@@ -57,7 +53,7 @@ static int choose_strategies(const char *text, const char *options, const struct
         char *name = text_format("%.*s", (int)length, at);
         const struct strategy_class *class = strategy_choose(name, err);
         free(name);
-        status = class ? strategy_parse_options(class, options, NULL, err) : -1;
+        status = class ? 0 : -1;
         *chosen = memory_grow(*chosen, *count + 1, sizeof **chosen);
         if (!status) (*chosen)[(*count)++] = class;
         at += length + strspn(at + length, ", ");
@@ -174,8 +170,7 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
                  struct error *err)
 {
     struct bench_options *o = &given.bench;
-    if (choose_strategies(given.strategy, o->text, chosen, count, err) || parse_budgets(given.budgets, o, err))
-        return -1;
+    if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(given.budgets, o, err)) return -1;
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
     if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
     if (simulate_parse(given.timeline, &simulated->settings, err) ||

@@ -3,7 +3,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
@@ -15,7 +14,7 @@ static struct {
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.path),
-    OPTION_FORMAT(&given.format),
+    OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
 
@@ -46,11 +45,10 @@ static void print_table(const struct job *job)
     printf("raw size    %.0f\nvalid size  %" PRIu64 "  (%.3g%%)\n", raw, valid, 100 * (double)valid / raw);
     if (space_constraint_count(s)) printf("constraints, and how much of the raw size each one removes by itself\n");
     for (size_t i = 0; i < space_constraint_count(s); i++) {
-        bool exact;
-        double removed = space_removed_by(s, i, &exact);
-        const char *file = job->constraint_files[i];
-        printf("  %s%14.0f  %5.1f%%  %s%sline %d: %s\n", exact ? " " : "~", removed, 100 * removed / raw,
-               file ? file : "", file ? ", " : "", job->constraint_lines[i], space_constraint_text(s, i));
+        double removed = space_removed_by(s, i);
+        struct location at = job_location(job, "constraints[%zu]", i);
+        printf("   %14.0f  %5.1f%%  %s%sline %d: %s\n", removed, 100 * removed / raw, at.file ? at.file : "",
+               at.file ? ", " : "", at.line, space_constraint_text(s, i));
     }
 }
 
@@ -68,32 +66,15 @@ static void print_json(const struct job *job)
         json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", p->name, "values", values));
     }
     for (size_t i = 0; i < space_constraint_count(s); i++) {
-        bool exact;
-        double removed = space_removed_by(s, i, &exact);
-        json_array_append_new(constraints,
-                              json_pack("{s:s, s:s, s:i, s:f, s:b}", "text", space_constraint_text(s, i), "file",
-                                        job->constraint_files[i] ? job->constraint_files[i] : job->path, "line",
-                                        job->constraint_lines[i], "removes", removed, "exact", (int)exact));
+        struct location at = job_location(job, "constraints[%zu]", i);
+        json_array_append_new(constraints, json_pack("{s:s, s:s, s:i, s:o}", "text", space_constraint_text(s, i),
+                                                     "file", at.file ? at.file : job->path, "line", at.line, "removes",
+                                                     json_real_or_null(space_removed_by(s, i))));
     }
     json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
                             space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);
     json_print_document("sweetspot-job-space", 1, all, stdout);
     json_decref(all);
-}
-
-static void print_csv(const struct job *job)
-{
-    const struct space *s = job->space;
-    printf("what,name,count,line\nraw,,%.0f,\nvalid,,%" PRIu64 ",\n", space_raw_size(s), space_size(s));
-    for (size_t i = 0; i < space_parameter_count(s); i++)
-        printf("parameter,%s,%zu,\n", space_parameter(s, i)->name, space_parameter(s, i)->count);
-    for (size_t i = 0; i < space_constraint_count(s); i++) {
-        bool exact;
-        double removed = space_removed_by(s, i, &exact);
-        printf("removed,");
-        csv_print(space_constraint_text(s, i), stdout);
-        printf(",%.0f,%d\n", removed, job->constraint_lines[i]);
-    }
 }
 
 static int run(void)
@@ -107,10 +88,8 @@ static int run(void)
         status = EXIT_USAGE;
     } else if (given.format == FORMAT_TABLE) {
         print_table(job);
-    } else if (given.format == FORMAT_JSON) {
-        print_json(job);
     } else {
-        print_csv(job);
+        print_json(job);
     }
     job_free(job);
     return status;

@@ -1,12 +1,10 @@
 // sweetspot status: how far a job is, its best so far, what the runs did, and how to resume. Only reads; a tuner may be
 // running meanwhile.
 //
-// Everything is gathered into one JSON object per job and device: --format json prints it, csv has a line for each
-// of its members, the table has what people want of it (status_table.c).
+// Everything is gathered into one JSON object per job and device: --format json prints it, the table has what people
+// want of it (status_table.c).
 
 #include "tuner/base/base.h"
-#include "tuner/base/flat_csv.h"
-#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
@@ -155,24 +153,18 @@ static int gather(struct status *status)
 struct showing {
     struct job_set job_set;
     int format;
-    bool watch;
-    double every;
     json_t *live;      // of the job that is shown; NULL: no run lasts
     json_t *documents; // of every job and device
     size_t printed;
 };
 
-static struct showing given = {.every = 2};
+static struct showing given;
 
 static const struct option_spec specs[] = {
     OPTION_JOBS(&given.job_set.named),
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
-    OPTION_FORMAT(&given.format),
-    FLAG(&given.watch, "watch", 'w',
-         "follow the run of one job until it ends, from any machine that sees "
-         "the store's folder"),
-    OPTION(seconds, &given.every, "every", 0, "TIME", "with --watch: how often, 1s, 5m (2s)"),
+    OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
 
@@ -212,30 +204,18 @@ static void show_elsewhere(struct showing *all, const char *store_path)
     json_array_append_new(all->documents, report);
 }
 
-static int follow(struct showing *all, const char *store_path, bool *over)
-{
-    enum watch_outcome outcome = status_watch(store_path, all->format, all->every);
-    *over = outcome == WATCH_KILLED || outcome == WATCH_FAILED ||
-            (outcome == WATCH_ENDED && (all->format != FORMAT_TABLE || output_stdout_closed()));
-    if (outcome == WATCH_NO_RUN) fprintf(stderr, "sweetspot: no run of this job lasts; this is what there is\n");
-    if (outcome == WATCH_ENDED && !*over) printf("\nthe run has ended\n\n");
-    if (outcome == WATCH_KILLED) fprintf(stderr, "sweetspot: the run did not end by itself: it was killed, or lost\n");
-    return outcome == WATCH_KILLED ? EXIT_NOTHING : outcome == WATCH_FAILED ? EXIT_ENVIRONMENT : 0;
-}
-
 static int show_job(void *user, const char *path, struct job *job)
 {
     struct showing *all = user;
     struct live_status live = {0};
     struct error err;
     char *store_path = session_store_path(job, all->job_set.store);
-    bool over = false;
-    int result = all->watch ? follow(all, store_path, &over) : 0;
-    if (!over && live_status_read(store_path, &live, &err)) fprintf(stderr, "sweetspot: %s\n", err.message);
+    int result = 0;
+    if (live_status_read(store_path, &live, &err)) fprintf(stderr, "sweetspot: %s\n", err.message);
     all->live = status_live_json(&live);
-    if (!over && live.state == LIVE_ELSEWHERE)
+    if (live.state == LIVE_ELSEWHERE)
         show_elsewhere(all, store_path);
-    else if (!over)
+    else
         result = job_set_visit_results(&all->job_set, EVERY_DEVICE, show, all, path, job), job = NULL;
     json_decref(all->live);
     all->live = NULL;
@@ -245,33 +225,13 @@ static int show_job(void *user, const char *path, struct job *job)
     return result;
 }
 
-static void print_csv(const json_t *documents)
-{
-    const json_t *document;
-    size_t i;
-    printf("job,device,key,value\n");
-    json_array_foreach(documents, i, document)
-    {
-        const char *const before[] = {json_get_string(document, "job", ""), json_get_string(document, "device", ""),
-                                      NULL};
-        flat_csv_print(document, before, stdout);
-    }
-}
-
 static int run(void)
 {
     int result;
     given.documents = json_array();
-    if (!(result = job_set_open(&given.job_set)) && given.watch && given.job_set.many) {
-        fprintf(stderr, "sweetspot status: --watch follows one job: name its file\n");
-        result = EXIT_USAGE;
-    } else if (!result) {
+    if (!(result = job_set_open(&given.job_set))) {
         result = job_set_each_job(&given.job_set, show_job, &given);
-        if (given.watch && !json_array_size(given.documents))
-            ; // all has been said
-        else if (given.format == FORMAT_CSV)
-            print_csv(given.documents);
-        else if (given.format == FORMAT_JSON)
+        if (given.format == FORMAT_JSON)
             job_set_print(&given.job_set, "sweetspot-status", 1, given.documents);
         else if (json_array_size(given.documents))
             status_print_all(given.documents);
@@ -290,6 +250,7 @@ const struct command cmd_status = {
         "of them, a line each. Only reads; can be called while the job is being tuned.",
     .options = specs,
     .run = run,
-    .more = "`docs/formats.md` describes csv and json.",
+    .more = "`docs/formats.md` describes json. To follow a run: `watch sweetspot status JOB`, on any machine that sees "
+            "the store's folder.",
     .see = "tune compare report",
 };

@@ -11,9 +11,6 @@
 #include "tuner/pool/node_spec.h"
 #include "tuner/watch/events.h"
 
-// No csv: events have no common columns.
-static const char *const formats[] = {"table", "json", NULL};
-
 static const char first_device[] = "0";
 
 static struct {
@@ -49,8 +46,6 @@ static const struct option_spec specs[] = {
            "of the first one)"),
     OPTION(string, &given.request.options.strategy, "strategy", 0, "NAME", "search strategy (the job's, or default)",
            .words = strategy_names),
-    OPTION(string, &given.request.options.strategy_options, "strategy-options", 0, "TEXT",
-           "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (their defaults)"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "results of another device, size or data type to learn from, a recorded space or a store; several "
            "may be given (those of the store's other environments and of other stores in its folder)"),
@@ -64,7 +59,8 @@ static const struct option_spec specs[] = {
     FLAG(&given.no_final, "no-final", 0, "only search, without a final"),
     FLAG(&given.no_nvcc, "no-nvcc", 0, "after the final, do not time nvcc's build of the winner"),
     OPTION(choice, &given.json, "format", 'f', NULL,
-           "what stdout gets: a summary, or events as JSON lines, see docs/events.md (table)", .choices = formats),
+           "what stdout gets: a summary, or events as JSON lines, see docs/events.md (table)",
+           .choices = document_formats),
     FLAG(&given.request.options.quiet, "quiet", 'q', "no progress on stderr"),
     OPTION_END,
 };

@@ -27,8 +27,5 @@ void compare_print_all(const json_t *documents);
 
 // The document of docs/formats.md, without its format and version.
 json_t *compare_json(const struct comparison *);
-// The CSV of docs/formats.md: adds the lines of one comparison to a list, and prints the list.
-void compare_add_rows(json_t *rows, const struct comparison *);
-void compare_print_csv(const json_t *rows, FILE *);
 
 #endif

@@ -1,134 +1,23 @@
 // What compare prints for programs (compare.h), which docs/formats.md describes.
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
-#include "tuner/base/rows.h"
 #include "tuner/cli/compare.h"
-#include "tuner/explain/sanitized.h"
-#include "tuner/final/builds_summary.h"
-#include "tuner/header/header_section.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/trial/trial_field.h"
-
-// The time of an entry on a problem, and what follows from it.
-static void add_time(json_t *to, const struct work_bounds *w, const struct interval *time, json_t *rounds,
-                     const struct interval *ratio)
-{
-    json_t *figures = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "time", json_interval(time), "rounds", rounds, "ratio", json_interval(ratio),
-        "flops_per_second", json_real_or_null(w->flops / time->value), "bytes_per_second",
-        json_real_or_null(w->bytes / time->value), "ceiling_percent", json_real_or_null(100 * w->floor / time->value));
-    json_object_update(to, figures);
-    json_decref(figures);
-}
 
 static json_t *entry_json(const struct comparison *c, const struct final_entry *entry, size_t p)
 {
     const struct final_problem *problem = &entry->problems[p];
-    json_t *json = json_pack("{s:s, s:o, s:b, s:b, s:s}", "name", entry->name, "trial",
-                             entry->trial ? json_integer(entry->trial) : json_null(), "winner",
-                             entry == final_choice(&c->final, p), "ok", entry->ok, "reason", entry->reason);
-    add_time(json, &c->work[p], &problem->time, json_integer((json_int_t)problem->rounds), &problem->ratio);
-    json_object_set_new(json, "error_max", json_real_or_null(problem->error_max));
-    json_object_set_new(json, "error_rms", json_real_or_null(problem->error_rms));
-    return json;
-}
-
-// The document about the sanitizers, as words; null where there is none.
-static json_t *sanitizers_text(const struct comparison *c, int64_t trial)
-{
-    json_t *sanitized = session_trial_document(c->session, trial, SANITIZED_DOCUMENT);
-    char *words = sanitized_text(sanitized);
-    json_t *text = words ? json_string(words) : json_null();
-    free(words);
-    json_decref(sanitized);
-    return text;
-}
-
-// A line of csv: where it belongs, and what `entry` has. Takes the entry.
-static void add_row(json_t *rows, const struct comparison *c, size_t p, bool winner, const char *status, json_t *entry)
-{
-    json_t *row =
-        json_pack("{s:s, s:s, s:s, s:i, s:s}", "job", c->session->job->name, "device", c->session->environment.device,
-                  "problem", c->session->job->problems[p].name, "won", (int)winner, "status", status);
-    json_object_update(row, entry);
-    json_decref(entry);
-    json_array_append_new(rows, row);
-}
-
-// The line for nvcc's build of the winner; its ratio is its time over that of NVRTC's build.
-static void add_build(json_t *rows, const struct comparison *c, size_t p)
-{
-    const json_t *problem = json_array_get(json_object_get(c->builds, "problems"), p);
-    struct interval time = json_get_interval(problem, PROTOCOL_NVCC), ratio = json_get_interval(problem, "ratio");
-    if (!problem) return;
-    json_t *entry = json_pack("{s:s}", "name", json_get_string(c->builds, "compiler", ""));
-    add_time(entry, &c->work[p], &time, NULL, &ratio);
-    add_row(rows, c, p, false, "ok", entry);
-}
-
-void compare_add_rows(json_t *rows, const struct comparison *c)
-{
-    for (size_t p = 0; p < c->session->job->tuned_count; p++) {
-        for (size_t i = 0; i < c->final.entry_count; i++) {
-            const struct final_entry *entry = &c->final.entries[i];
-            struct trial trial;
-            bool known = entry->trial && !store_get(c->session->store, entry->trial, &trial, NULL);
-            json_t *json = entry_json(c, entry, p), *figures = known ? trial_json(FIELD_TRIAL, &trial) : json_object();
-            json_object_set(json, "problem_figures", json_array_get(json_object_get(figures, "problems"), p));
-            json_object_set_new(json, "trial_figures", figures);
-            json_object_set_new(json, "sanitizers", sanitizers_text(c, entry->trial));
-            add_row(rows, c, p, entry == final_choice(&c->final, p),
-                    entry->ok          ? "ok"
-                    : entry->reason[0] ? entry->reason
-                                       : "failed",
-                    json);
-        }
-        add_build(rows, c, p);
-    }
-}
-
-static const struct row_column csv_columns[] = {COLUMN("job"),
-                                                COLUMN("device"),
-                                                COLUMN("problem"),
-                                                COLUMN_OF("entry", "name"),
-                                                COLUMN("trial"),
-                                                COLUMN_OF("winner", "won"),
-                                                COLUMN("status"),
-                                                COLUMN_OF("time", "time.0"),
-                                                COLUMN_OF("time_low", "time.1"),
-                                                COLUMN_OF("time_high", "time.2"),
-                                                COLUMN("rounds"),
-                                                COLUMN_OF("ratio", "ratio.0"),
-                                                COLUMN_OF("ratio_low", "ratio.1"),
-                                                COLUMN_OF("ratio_high", "ratio.2"),
-                                                COLUMN("flops_per_second"),
-                                                COLUMN("bytes_per_second"),
-                                                COLUMN("ceiling_percent"),
-                                                COLUMN("error_max"),
-                                                COLUMN("error_rms"),
-                                                COLUMN("sanitizers")};
-enum { CSV_COLUMNS = sizeof csv_columns / sizeof *csv_columns };
-
-// The columns are the same for every job: the final's results, then the figures of the search that are recorded and
-// are one number.
-void compare_print_csv(const json_t *rows, FILE *out)
-{
-    static const char *const levels[FIELD_LEVELS] = {"trial_figures", "problem_figures", "stage_figures"};
-    size_t count, used = CSV_COLUMNS;
-    const struct trial_field *fields = trial_fields(&count);
-    struct row_column *columns = memory_new(CSV_COLUMNS + count + 1, sizeof *columns);
-    struct arena memory = {NULL};
-    memcpy(columns, csv_columns, sizeof csv_columns);
-    for (const struct trial_field *f = fields; f < fields + count; f++)
-        if (f->flags & FIELD_RECORDED && (f->kind == FIELD_REAL || f->kind == FIELD_INTEGER || f->kind == FIELD_COUNT))
-            columns[used++] = (struct row_column)COLUMN_OF(arena_format(&memory, "trial_%s", f->name),
-                                                           arena_format(&memory, "%s.%s", levels[f->level], f->name));
-    struct table *table = rows_table(rows, columns);
-    table_print_csv(table, out);
-    table_free(table);
-    arena_release(&memory);
-    free(columns);
+    const struct work_bounds *w = &c->work[p];
+    double time = problem->time.value;
+    return json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "name", entry->name, "trial",
+                     entry->trial ? json_integer(entry->trial) : json_null(), "winner",
+                     entry == final_choice(&c->final, p), "ok", entry->ok, "reason", entry->reason, "time",
+                     json_interval(&problem->time), "rounds", (json_int_t)problem->rounds, "ratio",
+                     json_interval(&problem->ratio), "flops_per_second", json_real_or_null(w->flops / time),
+                     "bytes_per_second", json_real_or_null(w->bytes / time), "ceiling_percent",
+                     json_real_or_null(100 * w->floor / time), "error_max", json_real_or_null(problem->error_max),
+                     "error_rms", json_real_or_null(problem->error_rms));
 }
 
 // All figures that the search has of the final's trials.

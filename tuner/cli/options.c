@@ -8,7 +8,7 @@
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 100, OPTIONS_MAX = 64 };
 
-const char *const format_names[] = {"table", "csv", "json", NULL};
+const char *const format_names[] = {"table", "json", "csv", NULL}, *const document_formats[] = {"table", "json", NULL};
 
 static bool takes_value(const struct option_spec *spec)
 {
@@ -115,9 +115,13 @@ static const struct {
 } removed[] = {
     {"tune", "patience", "use --until, as in --until 1%"},
     {"tune", "noise", "use --until, as in --until 1%"},
+    {"tune", "strategy-options", "the strategies work as `sweetspot list strategies` says"},
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
+    {"simulate", "set", "the strategies work as `sweetspot list strategies` says"},
     {"report", "every", "run `sweetspot report` at any time"},
+    {"status", "watch", "run `watch sweetspot status JOB`"},
+    {"status", "every", "run `watch sweetspot status JOB`"},
 };
 
 static int unknown_option(const struct option_spec *specs, const char *command, const char *word, size_t length)

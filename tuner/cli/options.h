@@ -51,8 +51,8 @@ struct option_spec {
     char *(*words)(void); // malloc'ed names that the help ends with, after ": "; NULL: none
 };
 
-enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
-extern const char *const format_names[]; // "table", "csv", "json", NULL
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+extern const char *const format_names[], *const document_formats[]; // all; those of a document that is no one table
 
 // Rows of a table. The type is the member that the target is for: OPTION(string, &given.file, "file", 'f', "FILE",
 // "help"). Further members may follow the help: .low = 1, .high = 9.
@@ -70,6 +70,8 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
     OPTION(string, target, "store", 's', "FILE", "the job's database (out/<job name>.db, here or above the job file)")
 #define OPTION_FORMAT(target) \
     OPTION(choice, target, "format", 'f', NULL, "how results are printed (table)", .choices = format_names)
+#define OPTION_DOCUMENT_FORMAT(target) \
+    OPTION(choice, target, "format", 'f', NULL, "how results are printed (table)", .choices = document_formats)
 #define OPTION_GPU(target) OPTION(string, target, "device", 'd', "N", "the GPU (0)")
 #define OPTION_CACHE(target) OPTION(string, target, "cache", 0, "FOLDER", "the compile cache (out/cache)")
 

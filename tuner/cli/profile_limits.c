@@ -2,7 +2,6 @@
 #include "tuner/cli/profile_limits.h"
 
 #include "tuner/base/base.h"
-#include "tuner/base/flat_csv.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/trial_documents.h"
@@ -71,7 +70,7 @@ static void print(json_t *all, json_t *const profiles[VARIANTS], int format)
         return;
     }
     for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], profiles[v]);
-    flat_csv_or_json("sweetspot-limiter", 1, all, format == FORMAT_CSV, stdout);
+    json_print_document("sweetspot-limiter", 1, all, stdout);
 }
 
 int profile_limits(struct candidate_source *source, const struct candidate_spec *spec, struct single_run *single,

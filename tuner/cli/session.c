@@ -38,10 +38,7 @@ char *session_job_path(const char *path)
 static int load_job(const char *path, struct job **out)
 {
     struct mistakes mistakes = {0};
-    if (!job_load(path, out, &mistakes)) {
-        session_print_mistakes(path, &(*out)->notes, "note: ");
-        return 0;
-    }
+    if (!job_load(path, out, &mistakes)) return 0;
     session_print_mistakes(path, &mistakes, "");
     mistakes_release(&mistakes);
     if (access(path, F_OK)) job_suggest(path);
@@ -253,20 +250,7 @@ char *session_device(const struct session *session)
 struct device_limits session_limits(const json_t *document, const char *arch)
 {
     struct device_limits limits = device_limits_h200;
-    const json_t *device = json_object_get(document, "device");
-    const struct {
-        const char *key;
-        int64_t *value;
-    } keys[] = {
-        {"sm_count", &limits.sm_count},           {"max_shared", &limits.max_shared},
-        {"shared_per_sm", &limits.shared_per_sm}, {"registers_per_sm", &limits.registers_per_sm},
-        {"max_threads", &limits.max_threads},     {"threads_per_sm", &limits.threads_per_sm},
-        {"blocks_per_sm", &limits.blocks_per_sm}, {"warp_size", &limits.warp_size},
-        {"l2_bytes", &limits.l2_bytes},           {"memory_bytes", &limits.memory_bytes},
-        {"max_cluster", &limits.max_cluster},
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        *keys[i].value = json_get_integer(device, keys[i].key, *keys[i].value);
+    device_limits_read(json_object_get(document, "device"), &limits, NULL);
     int compute = text_architecture(arch);
     if (compute) limits.compute = compute;
     return limits;

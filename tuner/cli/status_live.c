@@ -80,7 +80,7 @@ static json_t *compilers_of(const json_t *workers, size_t first)
     const json_t *w;
     size_t i;
     int64_t count = 0, compiling = 0, done = 0, failed = 0, restarts = 0;
-    double busy = 0, minute = 0;
+    double busy = 0;
     char name[48], state[48];
     json_array_foreach(workers, i, w)
     {
@@ -93,13 +93,12 @@ static json_t *compilers_of(const json_t *workers, size_t first)
         failed += json_get_integer(w, "failed", 0);
         restarts += json_get_integer(w, "restarts", 0);
         busy += json_get_number(w, "busy", 0);
-        minute += json_get_number(w, "busy_minute", 0);
     }
     snprintf(name, sizeof name, "%" PRId64 " compiler%s", count, count == 1 ? "" : "s");
     snprintf(state, sizeof state, "%" PRId64 " compiling", compiling);
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:I}", "name", name, "node", node, "state", state, "done",
-                     (json_int_t)done, "failed", (json_int_t)failed, "busy", busy / (double)count, "busy_minute",
-                     minute / (double)count, "restarts", (json_int_t)restarts);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:I}", "name", name, "node", node, "state", state, "done",
+                     (json_int_t)done, "failed", (json_int_t)failed, "busy", busy / (double)count, "restarts",
+                     (json_int_t)restarts);
 }
 
 static const struct row_column columns[] = {COLUMN_OF("worker", "name"),
@@ -109,7 +108,6 @@ static const struct row_column columns[] = {COLUMN_OF("worker", "name"),
                                             COLUMN(">done"),
                                             COLUMN(">failed"),
                                             COLUMN_SHARE(">busy", NULL, "%.0f%%"),
-                                            COLUMN_SHARE(">last minute", "busy_minute", "%.0f%%"),
                                             COLUMN_NUMBER(">clock", "clock_mhz", "%.0f MHz"),
                                             COLUMN_NUMBER(">heat", "temperature", "%.0f C"),
                                             COLUMN_NUMBER(">power", NULL, "%.0f W"),

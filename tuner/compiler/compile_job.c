@@ -1,8 +1,6 @@
 // See compile_job.h.
 #include "tuner/compiler/compile_job.h"
 
-#include <errno.h>
-
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
@@ -46,32 +44,6 @@ void compile_job_release(struct compile_job *j)
     *j = (struct compile_job){0};
 }
 
-static int hash_files(const struct compile_job *j, char hash[HASH_TEXT_SIZE], struct error *err)
-{
-    struct hash *h = hash_new();
-    int failed = 0;
-    for (size_t i = 0; i < j->asked->file_count && !failed; i++) {
-        size_t size;
-        char *content = text_read_file(j->asked->files[i], &size), one[HASH_TEXT_SIZE];
-        if (content)
-            hash_content(content, size, one);
-        else
-            failed = error_set(err, "cannot read '%s': %s", j->asked->files[i], strerror(errno));
-        if (content) hash_text(h, one);
-        free(content);
-    }
-    hash_finish(h, hash);
-    if (!j->asked->file_count) *hash = 0;
-    return failed;
-}
-
-bool compile_job_files_same(const struct compile_job *j)
-{
-    char hash[HASH_TEXT_SIZE];
-    struct error unused;
-    return !hash_files(j, hash, &unused) && !strcmp(hash, j->files);
-}
-
 int compile_job_read(struct compile_job *j, const struct compile_request *asked, const char *home, struct error *err)
 {
     const char *base = strrchr(asked->source, '/');
@@ -88,7 +60,6 @@ int compile_job_read(struct compile_job *j, const struct compile_request *asked,
                                           .macro = asked->macros,
                                           .macro_count = asked->macro_count,
                                           .host_headers = asked->host_headers}};
-    if (hash_files(j, j->files, err)) return -1;
     if (!*asked->source && !*asked->text) return error_set(err, "the request has neither 'source' nor 'text'");
     list_options(j, home);
     return source_open(&j->source, &j->request, err);
@@ -114,6 +85,5 @@ void compile_job_key(const struct compile_job *j, const char *version, char key[
     hash_text(h, version);
     for (size_t i = 0; i < j->option_count; i++) hash_text(h, j->option[i]);
     for (size_t i = 0; i < j->asked->entry_count; i++) hash_text(h, j->asked->entries[i]);
-    if (*j->files) hash_text(h, j->files);
     hash_finish(h, key);
 }

@@ -13,7 +13,6 @@ struct compile_job {
     const char **option; // all of them, in `memory`
     size_t option_count;
     struct arena memory;
-    char files[HASH_TEXT_SIZE]; // the hash of those that options name; "" where there are none
 };
 
 // Borrows the request. -1 with a message. Release in any case.
@@ -22,9 +21,6 @@ void compile_job_release(struct compile_job *);
 
 // NVRTC's options, without folders of the user's. malloc'ed, with its strings.
 char **compile_job_options(const struct compile_job *, size_t *count);
-
-// Whether the files that options name are still those that were hashed.
-bool compile_job_files_same(const struct compile_job *);
 
 // The key of what NVRTC of this version makes of it.
 void compile_job_key(const struct compile_job *, const char *version, char key[HASH_TEXT_SIZE]);

@@ -136,10 +136,6 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
         answer = cache ? cache_find(cache, key, ".cubin") : NULL;
         bool cached = answer != NULL;
         if (!cached) answer = compile_again(&job, fmax(request->deadline, 0), cache, key);
-        if (!cached && !compile_job_files_same(&job)) { // the compiler may have read something else
-            json_decref(answer);
-            answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->files[0]);
-        }
         answer = complete(answer, cache, key, cached);
     }
     compile_job_release(&job);
@@ -186,7 +182,6 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     hash_text(h, j->source.hash);
     hash_text(h, nvcc->version);
     hash_text(h, unit);
-    if (*j->files) hash_text(h, j->files);
     for (size_t i = 0; i < json_array_size(list); i++)
         hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
     for (size_t i = 0; own && i < own->entry_count && i < request->entry_count; i++)
@@ -211,8 +206,7 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
 static json_t *unless_changed(json_t *answer, const struct compile_job *j)
 {
     char hash[HASH_TEXT_SIZE];
-    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash) && compile_job_files_same(j))
-        return answer;
+    if (!source_hash(&j->request, hash, NULL) && !strcmp(hash, j->source.hash)) return answer;
     json_decref(answer);
     return answer_refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
 }

@@ -20,26 +20,24 @@ struct summary {
     size_t build_count, problem_count;
 };
 
-#define INTERVAL(member) RECORD_INTERVAL(struct summary_problem, member)
+#define PROBLEM_INTERVAL(member) RECORD_INTERVAL(struct summary_problem, member)
 static const struct record_field problem_fields[] = {{"problem", RECORD_MEMBER(struct summary_problem, problem)},
-                                                     {"nvrtc", INTERVAL(nvrtc)},
-                                                     {"nvcc", INTERVAL(nvcc)},
-                                                     {"ratio", INTERVAL(ratio)},
+                                                     {"nvrtc", PROBLEM_INTERVAL(nvrtc)},
+                                                     {"nvcc", PROBLEM_INTERVAL(nvcc)},
+                                                     {"ratio", PROBLEM_INTERVAL(ratio)},
                                                      {0}};
-#undef INTERVAL
 static const struct record problem_record = {"a problem", sizeof(struct summary_problem), problem_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct summary, member)
+#define SUMMARY(member) RECORD_MEMBER(struct summary, member)
 static const struct record_field summary_fields[] = {
-    {"compiler", MEMBER(compiler), .flags = RECORD_ALWAYS},
-    {"verdict", MEMBER(verdict), .flags = RECORD_ALWAYS},
-    {"reason", MEMBER(reason), .flags = RECORD_ALWAYS},
+    {"compiler", SUMMARY(compiler), .flags = RECORD_ALWAYS},
+    {"verdict", SUMMARY(verdict), .flags = RECORD_ALWAYS},
+    {"reason", SUMMARY(reason), .flags = RECORD_ALWAYS},
     {"builds", RECORD_RECORDS(struct summary, builds, build_count, builds_of_trial_record), .flags = RECORD_NULL},
     {"ratio", RECORD_INTERVAL(struct summary, ratio)},
-    {"error", MEMBER(error)},
+    {"error", SUMMARY(error)},
     {"problems", RECORD_RECORDS(struct summary, problems, problem_count, problem_record)},
     {0}};
-#undef MEMBER
 static const struct record summary_record = {"the builds", sizeof(struct summary), summary_fields, NULL};
 
 // A comparison from before the final, or of another final, is not about this final's winner.

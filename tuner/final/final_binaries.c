@@ -14,28 +14,25 @@
 struct binary {
     const char *hash;
     size_t bytes;
-    const struct record_named_text *symbols;
-    size_t symbol_count;
+    const json_t *symbols; // name -> symbol
 };
 
-static const struct record_field binary_fields[] = {
-    {"hash", RECORD_MEMBER(struct binary, hash)},
-    {"bytes", RECORD_MEMBER(struct binary, bytes)},
-    {"symbols", RECORD_PAIRS(struct binary, symbols, symbol_count), .flags = RECORD_ALWAYS},
-    {0}};
+static const struct record_field binary_fields[] = {{"hash", RECORD_MEMBER(struct binary, hash)},
+                                                    {"bytes", RECORD_MEMBER(struct binary, bytes)},
+                                                    {"symbols", RECORD_MEMBER(struct binary, symbols)},
+                                                    {0}};
 static const struct record binary_record = {"a binary", sizeof(struct binary), binary_fields, NULL};
 
 static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
 {
-    struct arena memory = {NULL};
-    struct record_named_text *symbols = arena_new(&memory, c->entry_count * sizeof *symbols);
+    json_t *symbols = json_object();
     for (size_t i = 0; i < c->entry_count; i++) {
         char *name = binary_symbol_name(c->entries[i].unit, c->entries[i].entry);
-        symbols[i] = (struct record_named_text){arena_copy(&memory, name), c->entries[i].symbol};
+        json_object_set_new(symbols, name, json_string(c->entries[i].symbol));
         free(name);
     }
-    json_t *document = record_write(&binary_record, &(struct binary){hash, bytes, symbols, c->entry_count});
-    arena_release(&memory);
+    json_t *document = record_write(&binary_record, &(struct binary){hash, bytes, symbols});
+    json_decref(symbols);
     return document;
 }
 

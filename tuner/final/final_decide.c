@@ -1,8 +1,6 @@
 // See final_decide.h.
 #include "tuner/final/final_decide.h"
 
-#include "tuner/base/stats.h"
-
 static const double uncertainty = 0.02;  // that some interval of the decision misses
 static const double equal_width = 0.002; // of the interval of equals
 static const double tie_limit = 1.01;    // times as fast as the winner: more than a tie may be

@@ -63,26 +63,39 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
     return limits->compute == compute ? 0 : -1;
 }
 
-#define NAME(member, meaning)                                              \
-    {                                                                      \
-        "device." #member, offsetof(struct device_limits, member), meaning \
+#define NAME(member, least, meaning)                                              \
+    {                                                                             \
+        "device." #member, offsetof(struct device_limits, member), least, meaning \
     }
 const struct device_name device_names[] = {
-    NAME(sm_count, "multiprocessors"),
-    NAME(max_shared, "bytes of shared memory that a block can have"),
-    NAME(shared_per_sm, "bytes of shared memory of a multiprocessor"),
-    NAME(registers_per_sm, "32-bit registers of a multiprocessor"),
-    NAME(max_threads, "threads that a block can have"),
-    NAME(threads_per_sm, "threads that a multiprocessor can hold"),
-    NAME(blocks_per_sm, "blocks that a multiprocessor can hold"),
-    NAME(warp_size, "threads of a warp"),
-    NAME(l2_bytes, "bytes of the L2 cache"),
-    NAME(memory_bytes, "bytes of device memory"),
-    NAME(max_cluster, "blocks that a cluster can have; 1 where there are no clusters"),
-    NAME(compute, "compute capability: 90 for sm_90"),
+    NAME(sm_count, 1, "multiprocessors"),
+    NAME(max_shared, 1, "bytes of shared memory that a block can have"),
+    NAME(shared_per_sm, 1, "bytes of shared memory of a multiprocessor"),
+    NAME(registers_per_sm, 1, "32-bit registers of a multiprocessor"),
+    NAME(max_threads, 1, "threads that a block can have"),
+    NAME(threads_per_sm, 1, "threads that a multiprocessor can hold"),
+    NAME(blocks_per_sm, 1, "blocks that a multiprocessor can hold"),
+    NAME(warp_size, 1, "threads of a warp"),
+    NAME(l2_bytes, 0, "bytes of the L2 cache"),
+    NAME(memory_bytes, 0, "bytes of device memory"),
+    NAME(max_cluster, 0, "blocks that a cluster can have; 1 where there are no clusters"),
+    NAME(compute, 0, "compute capability: 90 for sm_90"),
     {0},
 };
 #undef NAME
+
+int device_limits_read(const json_t *device, struct device_limits *limits, struct error *err)
+{
+    for (const struct device_name *n = device_names; n->name; n++) {
+        const char *key = n->name + strlen("device.");
+        int64_t *member = (int64_t *)(void *)((char *)limits + n->offset),
+                value = json_get_integer(device, key, *member);
+        if (value < n->least || value > (int64_t)1 << 50)
+            return error_set(err, "the GPU worker says of its device that '%s' is %" PRId64, key, value);
+        *member = value;
+    }
+    return 0;
+}
 
 int job_set_limits(struct job *job, const struct device_limits *limits, struct error *err)
 {
@@ -97,7 +110,6 @@ void job_free(struct job *job)
 {
     if (!job) return;
     for (size_t i = 0; i < job->expression_count; i++) expr_free(job->expressions[i]);
-    mistakes_release(&job->notes);
     arena_release(&job->memory);
     space_free(job->space);
     symbols_free(job->symbols);

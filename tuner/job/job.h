@@ -31,7 +31,7 @@ struct problem {
     int64_t *sizes; // in the order of job.size_names
 };
 
-// Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
+// Mistakes of a job file, in order of lines, then those in files that it includes.
 struct mistakes {
     size_t count;
     struct {
@@ -60,7 +60,6 @@ struct job {
     struct arena memory; // of all texts and lists
     size_t expression_count;
     struct expr **expressions; // all of them
-    struct mistakes notes;     // of a sound job: settings that have another name now
     const char *path;          // the job file as given
     const char *directory;     // of the job file; relative paths start there
     size_t location_count;     // of every setting that is no number in a list, sorted by path
@@ -74,10 +73,8 @@ struct job {
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
     enum job_compiler compiler;
     struct symbols *symbols;
-    struct space *space;     // parameters, derived names, constraints; built by job_build_space
-    int *constraint_lines;   // line of each constraint
-    char **constraint_files; // in the file that the job file includes; NULL: in the job file
-    size_t derived_count;    // derived names, in order; the expressions are evaluated again for every problem
+    struct space *space;  // parameters, derived names, constraints; built by job_build_space
+    size_t derived_count; // derived names, in order; the expressions are evaluated again for every problem
     struct {
         int slot;
         struct expr *value;
@@ -98,10 +95,9 @@ struct job {
     struct expr *flops, *bytes;        // work of a problem; NULL: unknown
     struct expr *operations;           // what the pipe does for it; NULL: as many as flops
     const struct execution_unit *pipe; // of its arithmetic; NULL: the operation's (job_unit)
-    int work_line;
-    double budget_time;         // s; 0: none
-    int64_t budget_evaluations; // 0: none
-    struct stop_rules stop;     // other reasons to end
+    double budget_time;                // s; 0: none
+    int64_t budget_evaluations;        // 0: none
+    struct stop_rules stop;            // other reasons to end
     const char *strategy;
     double compile_timeout; // s
     int64_t compile_memory; // bytes that a compiler may take
@@ -127,9 +123,12 @@ extern const struct device_limits device_limits_h200;
 struct device_name {
     const char *name;
     size_t offset; // of the member
+    int64_t least; // 1 where the driver divides by it
     const char *meaning;
 };
 extern const struct device_name device_names[];
+// Takes what the description of a device has of them. -1 with a message where one cannot be.
+int device_limits_read(const json_t *device, struct device_limits *, struct error *);
 // Limits of a device of an architecture ("sm_80": an A100), and its name with an article in *device; those of an H200
 // and -1 for an architecture that is not in the table. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)

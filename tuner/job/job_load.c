@@ -9,6 +9,7 @@
 #include "tuner/base/installation.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
+#include "tuner/job/setting_hints.h"
 #include "tuner/trial/metrics.h"
 
 static void add_string(struct job *job, char ***list, size_t *count, char *text)
@@ -127,15 +128,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
             reader_mistake(r, n, "a constraint must be a string");
             continue;
         }
-        int number = space_add_constraint(job->space, node_string(n), &err);
-        if (number < 0) {
-            reader_mistake(r, n, "%s", err.message);
-            continue;
-        }
-        job->constraint_lines = job_room(job, job->constraint_lines, (size_t)number, sizeof *job->constraint_lines);
-        job->constraint_lines[number] = node_line(n);
-        job->constraint_files = job_room(job, job->constraint_files, (size_t)number, sizeof *job->constraint_files);
-        job->constraint_files[number] = job_keep(job, reader_file(r, n));
+        if (space_add_constraint(job->space, node_string(n), &err) < 0) reader_mistake(r, n, "%s", err.message);
     }
 }
 
@@ -166,7 +159,10 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         const char *name = node_name(size);
         if (is_setting(name)) continue;
         if (!node_is_integer(size)) {
-            reader_mistake(r, size, "size '%s' must be an integer", name);
+            const char *removed = setting_removed("problems[]", name);
+            reader_mistake(r, size,
+                           removed ? "setting '%s' in a problem was removed: %s" : "size '%s' must be an integer", name,
+                           removed);
             continue;
         }
         if (first) {
@@ -289,7 +285,6 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     } amounts[] = {{"flops", &job->flops}, {"bytes", &job->bytes}, {"operations", &job->operations}};
     if (!g) return;
     reader_check_group(r, g, "'work'", "work", NULL);
-    job->work_line = node_line(g);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         if (node_member(g, amounts[i].name))
             *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
@@ -376,14 +371,9 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
 int job_load(const char *path, struct job **out, struct mistakes *mistakes)
 {
     *out = NULL;
-    struct mistakes notes = {0};
-    struct reader *r = reader_open(path, mistakes, &notes);
-    if (!r) {
-        mistakes_release(&notes);
-        return -1;
-    }
+    struct reader *r = reader_open(path, mistakes);
+    if (!r) return -1;
     struct job *job = memory_new(1, sizeof *job);
-    job->notes = notes;
     struct error err;
     job->path = job_copy(job, path);
     char *folder = text_directory(path);
@@ -409,7 +399,6 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     reader_places(r, job);
     reader_close(r);
     mistakes_sort(mistakes);
-    mistakes_sort(&job->notes);
     if (mistakes->count) {
         job_free(job);
         return -1;

@@ -7,10 +7,10 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     int bad = -1;
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
     if (space_build(job->space, &bad, err)) {
-        if (bad >= 0)
-            return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path,
-                                job->constraint_lines[bad]);
-        return error_prefix(err, "%s", job->path);
+        if (bad < 0) return error_prefix(err, "%s", job->path);
+        char setting[32];
+        snprintf(setting, sizeof setting, "constraints[%d]", bad);
+        return job_locate_error(job, setting, err);
     }
     if (job->fallback.kind && (job_check_configuration(job, &job->fallback, err) || job_check_fallback(job, err)))
         return -1;

@@ -15,7 +15,7 @@ enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the o
 
 struct reader {
     config_t config;
-    struct mistakes *mistakes, *notes;
+    struct mistakes *mistakes;
     char *folder;                     // of the job file
     size_t settings[MOST_GROUPS + 1]; // of the groups that are open, while the text is scanned
     size_t depth;
@@ -73,15 +73,6 @@ void reader_mistake(struct reader *r, const struct node *n, const char *format, 
     va_list args;
     va_start(args, format);
     add(r->mistakes, n ? reader_file(r, n) : NULL, n ? node_line(n) : 0, format, args);
-    va_end(args);
-}
-
-static void note(struct reader *r, const struct node *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void note(struct reader *r, const struct node *n, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add(r->notes, reader_file(r, n), node_line(n), format, args);
     va_end(args);
 }
 
@@ -244,15 +235,6 @@ static void scan_include(struct reader *r, const char *path, int depth)
     free(text);
 }
 
-// Renamed settings. The old name is read as the new one, with a note, so that old job files keep
-// working. Elements of lists and arrays are called [].
-static const struct {
-    const char *path, *now;
-} renamed[] = {
-    {"problems[].held", "holdout"},
-    {"verification.problems[].held", "holdout"},
-};
-
 // A blank, of a draft by `init`: a string that begins with ?, with a hint behind it.
 static bool is_blank(const config_setting_t *s)
 {
@@ -268,8 +250,8 @@ static void add_blank(struct reader *r, const config_setting_t *s, const char *p
     reader_mistake(r, node(s), "'%s' is left to fill in%s%s", path, *hint ? ": " : "", hint);
 }
 
-// Goes through all settings once: marks renamed ones (with a hook that is the new name), and collects blanks, numbers
-// that are too large and texts that the driver could not pass on.
+// Goes through all settings once: collects blanks, numbers that are too large and texts that the driver could not pass
+// on.
 static void look_through(struct reader *r, const config_setting_t *group, const char *path)
 {
     bool named = config_setting_is_group(group);
@@ -277,15 +259,6 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
         config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
         char *own =
             named ? text_format("%s%s%s", path, *path ? "." : "", config_setting_name(s)) : text_format("%s[]", path);
-        for (size_t k = 0; k < sizeof renamed / sizeof *renamed; k++) {
-            if (strcmp(renamed[k].path, own) != 0) continue;
-            if (config_setting_get_member(group, renamed[k].now))
-                reader_mistake(r, node(s), "'%s' is the old name of '%s', which is also given: remove the old one",
-                               config_setting_name(s), renamed[k].now);
-            else
-                note(r, node(s), "'%s' is an old name: write '%s'", config_setting_name(s), renamed[k].now);
-            config_setting_set_hook(s, (void *)(uintptr_t)renamed[k].now);
-        }
         if (config_setting_type(s) == CONFIG_TYPE_FLOAT && !isfinite(config_setting_get_float(s)))
             reader_mistake(r, node(s), "a number is too large");
         if (config_setting_type(s) == CONFIG_TYPE_STRING && !json_takes(config_setting_get_string(s)))
@@ -297,12 +270,11 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
     }
 }
 
-struct reader *reader_open(const char *path, struct mistakes *mistakes, struct mistakes *notes)
+struct reader *reader_open(const char *path, struct mistakes *mistakes)
 {
     struct reader *r = memory_new(1, sizeof *r);
     size_t size, before = mistakes->count;
     r->mistakes = mistakes;
-    r->notes = notes;
     r->folder = text_directory(path);
     config_init(&r->config);
     if (!json_takes(path)) {
@@ -387,8 +359,7 @@ int node_line(const struct node *n)
 
 const char *node_name(const struct node *n)
 {
-    const char *now = config_setting_get_hook(setting(n));
-    return now ? now : config_setting_name(setting(n));
+    return config_setting_name(setting(n));
 }
 
 bool node_is_group(const struct node *n)
@@ -434,10 +405,7 @@ const struct node *node_at(const struct node *n, size_t i)
 
 const struct node *node_member(const struct node *group, const char *name)
 {
-    if (!group || !node_is_group(group)) return NULL;
-    for (size_t i = 0; i < node_count(group); i++)
-        if (!strcmp(node_name(node_at(group, i)), name)) return node_at(group, i);
-    return NULL;
+    return group && node_is_group(group) ? node(config_setting_get_member(setting(group), name)) : NULL;
 }
 
 const char *node_string(const struct node *n)

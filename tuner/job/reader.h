@@ -12,8 +12,7 @@ struct node; // a setting of the file; belongs to the reader
 
 // Opens and parses. NULL after adding the mistakes to the list: the file cannot be read, its syntax is wrong, or it has
 // blanks (strings that begin with ?), all of which are named. Others that are added (a number too large) leave it open.
-// A setting under an old name (the table `renamed` in reader.c) appears under its new name everywhere, and adds a note.
-struct reader *reader_open(const char *path, struct mistakes *, struct mistakes *notes);
+struct reader *reader_open(const char *path, struct mistakes *);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
 
@@ -27,7 +26,7 @@ void reader_mistake(struct reader *, const struct node *, const char *format, ..
 int node_line(const struct node *);
 // The path of the included file that the node is in, malloc'ed; NULL: the job file itself.
 char *reader_file(const struct reader *, const struct node *);
-const char *node_name(const struct node *); // of a member of a group, its present name; NULL in lists
+const char *node_name(const struct node *); // of a member of a group; NULL in lists
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *); // an array [ ] or a list ( )
 bool node_is_string(const struct node *);

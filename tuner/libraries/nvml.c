@@ -29,10 +29,6 @@ static struct {
     FUNCTIONS(MEMBER)
 #undef MEMBER
 } lib;
-// Before driver 535 it has an older name, and long before neither: unknown.
-static struct {
-    int (*reasons)(void *, unsigned long long *);
-} optional;
 // nvmlFieldValue_t of nvml.h.
 struct field_value {
     unsigned field, scope;
@@ -44,12 +40,12 @@ struct field_value {
     } value;
 };
 enum { FIELD_POWER_INSTANT = 186, TYPE_UNSIGNED = 1 };
+// NULL where the driver lacks it.
 static struct {
+    int (*reasons)(void *, unsigned long long *); // before driver 535 it has an older name, and long before neither
     int (*values)(void *, int, struct field_value *);
-} fields;
-static struct {
     int (*usage)(void *, unsigned *); // mW; of a second on Ampere and later, but for GA100
-} power;
+} optional;
 
 struct nvml {
     void *device;
@@ -62,15 +58,15 @@ static int load(void)
 #define SYMBOL(symbol, declaration) {symbol, NULL},
     static const struct library_symbol symbols[] = {FUNCTIONS(SYMBOL)};
 #undef SYMBOL
-    static const struct library_symbol reasons = {"nvmlDeviceGetCurrentClocksEventReasons",
-                                                  "nvmlDeviceGetCurrentClocksThrottleReasons"};
+    static const struct library_symbol more[] = {
+        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
+        {"nvmlDeviceGetFieldValues", NULL},
+        {"nvmlDeviceGetPowerUsage", NULL}};
     void *library = library_open("libnvidia-ml.so.1", false, false, NULL);
     if (!library || library_find(library, symbols, sizeof symbols / sizeof *symbols, &lib, NULL)) return -1;
-    static const struct library_symbol values = {"nvmlDeviceGetFieldValues", NULL},
-                                       usage = {"nvmlDeviceGetPowerUsage", NULL};
-    library_find(library, &reasons, 1, &optional, NULL);
-    library_find(library, &values, 1, &fields, NULL);
-    library_find(library, &usage, 1, &power, NULL);
+    library_find(library, &more[0], 1, &optional.reasons, NULL);
+    library_find(library, &more[1], 1, &optional.values, NULL);
+    library_find(library, &more[2], 1, &optional.usage, NULL);
     return 0;
 }
 
@@ -132,8 +128,8 @@ double nvml_power(struct nvml *n)
     struct field_value v = {.field = FIELD_POWER_INSTANT};
     unsigned milliwatts = 0;
     if (!n || !n->device) return NAN;
-    if (fields.values && !fields.values(n->device, 1, &v) && !v.result && v.type == TYPE_UNSIGNED)
+    if (optional.values && !optional.values(n->device, 1, &v) && !v.result && v.type == TYPE_UNSIGNED)
         milliwatts = v.value.number;
-    if (!milliwatts && (!power.usage || power.usage(n->device, &milliwatts))) return NAN;
+    if (!milliwatts && (!optional.usage || optional.usage(n->device, &milliwatts))) return NAN;
     return milliwatts ? milliwatts / 1e3 : (double)NAN;
 }

@@ -7,21 +7,22 @@
 
 int main(int argc, char **argv)
 {
-    struct node_agent_options options = {0};
+    const char *cache = NULL;
+    bool private = false;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--version")) {
             printf("sweetspot-node " SWEETSPOT_VERSION "\n");
             return EXIT_DONE;
         }
         if (!strcmp(argv[i], "--private")) {
-            options.private = true;
+            private = true;
         } else if (!strcmp(argv[i], "--cache") && i + 1 < argc) {
-            options.cache = argv[++i];
+            cache = argv[++i];
         } else {
             fprintf(stderr, "usage: sweetspot-node [--cache FOLDER] [--private] [--version]\n"
                             "The agent of a node: `sweetspot tune --pool` starts it.\n");
             return !strcmp(argv[i], "--help") ? EXIT_DONE : EXIT_USAGE;
         }
     }
-    return node_agent(&options);
+    return node_agent(cache, private);
 }

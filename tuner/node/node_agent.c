@@ -101,8 +101,7 @@ static int tell_file(const char *path, const struct stat *about, int kind, struc
     if (kind != FTW_F || about->st_size < TOLD_FROM) return 0;
     if (reported_count == NODE_FILES_REPORTED || (reported_bytes += about->st_size) > REPORTED_MOST) return 1;
     if (is_right(path)) {
-        reported = memory_grow(reported, reported_count + 1, sizeof *reported);
-        reported[reported_count++] = text_copy(path + reported_from);
+        memory_add(reported, reported_count) = text_copy(path + reported_from);
     } else {
         unlink(path); // damaged: it is sent again
     }
@@ -236,8 +235,7 @@ static void start(struct agent *a, uint32_t channel, const struct node_start *or
         return;
     }
     w.lines = !a->shared;
-    a->workers = memory_grow(a->workers, a->worker_count + 1, sizeof *a->workers);
-    a->workers[a->worker_count++] = w;
+    memory_add(a->workers, a->worker_count) = w;
 }
 
 static void drop_ended(struct agent *a)
@@ -349,15 +347,10 @@ static int greet(void)
 {
     // A newline first: a banner may have ended without one.
     char *line = node_identity_line(), *text = text_format("\n%s\n", line);
-    size_t done = 0, size = strlen(text);
-    while (done < size) {
-        ssize_t n = write(STDOUT_FILENO, text + done, size - done);
-        if (n < 0 && errno != EINTR) break;
-        if (n > 0) done += (size_t)n;
-    }
+    int failed = output_all(STDOUT_FILENO, text, strlen(text));
     free(text);
     free(line);
-    return done == size ? 0 : -1;
+    return failed;
 }
 
 static void watch_signals(void)
@@ -368,11 +361,11 @@ static void watch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-int node_agent(const struct node_agent_options *options)
+int node_agent(const char *cache, bool private)
 {
     struct error err;
-    struct agent a = {.private = options->private, .heartbeat = 5, .timeout = 600, .arrival = {.fd = -1}};
-    char *wanted = options->cache ? text_copy(options->cache) : node_agent_cache();
+    struct agent a = {.private = private, .heartbeat = 5, .timeout = 600, .arrival = {.fd = -1}};
+    char *wanted = cache ? text_copy(cache) : node_agent_cache();
     a.cache = text_join_path(".", wanted);
     free(wanted);
     watch_signals();

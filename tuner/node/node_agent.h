@@ -5,14 +5,9 @@
 
 #include <stdbool.h>
 
-struct node_agent_options {
-    // Folder for the files and the compile cache; NULL: $XDG_CACHE_HOME/sweetspot-node, else
-    // $TMPDIR/sweetspot-node-<uid>, else the same below /tmp.
-    const char *cache;
-    bool private; // the driver's files are not looked for, even where they could be seen
-};
-
-// Speaks the protocol on stdin and stdout until stdin ends. An exit status (protocol.h).
-int node_agent(const struct node_agent_options *);
+// Speaks the protocol on stdin and stdout until stdin ends. An exit status (protocol.h). `cache`: folder for the files
+// and the compile cache; NULL: $XDG_CACHE_HOME/sweetspot-node, else $TMPDIR/sweetspot-node-<uid>, else the same below
+// /tmp. `private`: the driver's files are not looked for, even where they could be seen.
+int node_agent(const char *cache, bool private);
 
 #endif

@@ -96,17 +96,10 @@ int node_arrival_take(struct node_arrival *a, const void *data, size_t size, str
     if (!a->path || (int64_t)size > a->left) return error_set(err, "bytes of no file arrive");
     hash_bytes(a->sum, data, size);
     a->left -= (int64_t)size;
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(a->fd, (const char *)data + done, size - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            error_set(err, "cannot write '%s': %s", a->path, strerror(errno));
-            node_arrival_drop(a);
-            return -1;
-        }
-        done += (size_t)n;
-    }
-    return 0;
+    if (!output_all(a->fd, data, size)) return 0;
+    error_set(err, "cannot write '%s': %s", a->path, strerror(errno));
+    node_arrival_drop(a);
+    return -1;
 }
 
 int node_arrival_end(struct node_arrival *a, struct error *err)

@@ -35,13 +35,12 @@ static int64_t node_identity_cores(void)
     return cores < 1 ? 1 : cores;
 }
 
-#define MEMBER(member) RECORD_MEMBER(struct node_identity, member)
-static const struct record_field identity_fields[] = {{"version", MEMBER(version)},
-                                                      {"program", MEMBER(program)},
-                                                      {"host", MEMBER(host)},
-                                                      {"cores", MEMBER(cores), .fallback = -1},
+#define IDENTITY(member) RECORD_MEMBER(struct node_identity, member)
+static const struct record_field identity_fields[] = {{"version", IDENTITY(version)},
+                                                      {"program", IDENTITY(program)},
+                                                      {"host", IDENTITY(host)},
+                                                      {"cores", IDENTITY(cores), .fallback = -1},
                                                       {0}};
-#undef MEMBER
 static const struct record identity_record = {"the greeting", sizeof(struct node_identity), identity_fields, NULL};
 
 char *node_identity_line(void)

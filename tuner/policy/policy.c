@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
 
 static const double slow_kernel = 0.1;      // s that a trial takes on the GPU
@@ -306,6 +305,32 @@ static bool next_for_gpus(struct policy *p, struct policy_action *a)
     return next_trial(p, a, gpu);
 }
 
+void policy_use_reference(struct policy *p, bool use)
+{
+    p->checks = use;
+}
+
+void policy_check_again(struct policy *p, size_t gpu)
+{
+    p->gpus[gpu].check_again = true;
+}
+
+void policy_check_device(struct policy *p, size_t gpu)
+{
+    p->gpus[gpu].checked = p->gpus[gpu].check_again = false;
+    p->gpus[gpu].unchecked = 0;
+}
+
+static bool check_due(const struct policy *p, const struct policy_gpu *g)
+{
+    double passed = p->now - g->checked_at;
+    if (!g->ready || g->checking) return false;
+    if (g->check_again) return true;
+    if (!g->checked) return !p->end || g->unchecked;
+    if (p->end) return g->unchecked && passed >= POLICY_CHECK_LATE * g->check_took;
+    return passed >= POLICY_CHECK_SECONDS && passed >= POLICY_CHECK_SHARE * g->check_took;
+}
+
 static bool next_check(struct policy *p, struct policy_action *a)
 {
     size_t ready = 0;
@@ -313,7 +338,7 @@ static bool next_check(struct policy *p, struct policy_action *a)
     for (size_t i = 0; i < p->settings.gpus; i++) ready += p->gpus[i].ready;
     for (size_t i = 0; ready > 1 && i < p->settings.gpus; i++) {
         struct policy_gpu *g = &p->gpus[i];
-        if (!policy_check_due(p, g) || g->queued >= gpu_depth(p)) continue;
+        if (!check_due(p, g) || g->queued >= gpu_depth(p)) continue;
         push(p, i, REQUEST_CHECK, 0);
         g->checking = true;
         g->check_again = false;

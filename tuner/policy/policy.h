@@ -176,9 +176,8 @@ void policy_move_final(struct policy *);
 // POLICY_CHECK_SECONDS, and in so many times as long as it takes; and when the search ends, unless the last was just
 // before. Never in lockstep, nor as long as there is one GPU.
 void policy_use_reference(struct policy *, bool);
-void policy_check_again(struct policy *, size_t gpu);                    // at once
-void policy_check_device(struct policy *, size_t gpu);                   // another device is there
-bool policy_check_due(const struct policy *, const struct policy_gpu *); // if there is a reference, and others
+void policy_check_again(struct policy *, size_t gpu);  // at once
+void policy_check_device(struct policy *, size_t gpu); // another device is there
 
 // Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);

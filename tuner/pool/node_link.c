@@ -41,7 +41,8 @@ int node_link_start(struct node_link *l, char *const argv[], struct error *err)
     return 0;
 }
 
-int node_link_poll(const struct node_link *l, struct pollfd *p)
+// At most NODE_LINK_POLLED.
+static int poll_link(const struct node_link *l, struct pollfd *p)
 {
     int n = 0;
     if (l->state == LINK_DOWN) return 0;
@@ -304,15 +305,17 @@ void node_link_io(struct node_link *l)
     if (l->state != LINK_DOWN && frame_flush(&l->out, l->child.to)) end(l);
 }
 
-void node_links_wait(const struct node_links *links, int milliseconds)
+void node_links_wait(const struct node_links *links, struct pollfd *others, int count, int milliseconds)
 {
-    size_t count = links ? links->count : 0;
-    struct pollfd *p = memory_new(NODE_LINK_POLLED * count, sizeof *p);
-    int n = 0;
-    for (size_t i = 0; i < count; i++) n += node_link_poll(links->list[i], p + n);
+    size_t link_count = links ? links->count : 0;
+    struct pollfd *p = memory_new((size_t)count + NODE_LINK_POLLED * link_count, sizeof *p);
+    int n = count;
+    if (count) memcpy(p, others, (size_t)count * sizeof *p);
+    for (size_t i = 0; i < link_count; i++) n += poll_link(links->list[i], p + n);
     poll(p, (nfds_t)n, milliseconds);
+    if (count) memcpy(others, p, (size_t)count * sizeof *p);
     free(p);
-    for (size_t i = 0; i < count; i++) node_link_io(links->list[i]);
+    for (size_t i = 0; i < link_count; i++) node_link_io(links->list[i]);
 }
 
 void node_link_end(struct node_link *l)
@@ -355,8 +358,7 @@ struct node_channel *node_link_open(struct node_link *l, char *const argv[], str
     struct node_start order = {.argv = (const char *const *)argv};
     while (argv[order.argv_count]) order.argv_count++;
     *c = (struct node_channel){.link = l, .number = ++l->next_channel};
-    l->channels = memory_grow(l->channels, l->channel_count + 1, sizeof(struct node_channel *));
-    l->channels[l->channel_count++] = c;
+    memory_add(l->channels, l->channel_count) = c;
     node_message_put(&l->out, FRAME_START, c->number, &order);
     return c;
 }

@@ -72,7 +72,6 @@ struct node_links {
 
 // Runs a command whose last word is the agent. What argv[0] writes before the agent's greeting is skipped, and logged.
 int node_link_start(struct node_link *, char *const argv[], struct error *);
-int node_link_poll(const struct node_link *, struct pollfd *); // at most NODE_LINK_POLLED
 void node_link_io(
     struct node_link *); // reads and writes what is possible, keeps the time; `state` says what came of it
 const char *node_link_why(const struct node_link *); // it is down
@@ -89,7 +88,8 @@ void node_link_close(struct node_link *, struct node_channel *); // kills the wo
 void node_channel_send(struct node_channel *, const char *bytes, size_t size);
 void node_channel_end_input(struct node_channel *);
 
-// Waits until one of them has something to say, and sees to all.
-void node_links_wait(const struct node_links *, int milliseconds);
+// Waits until one of them, or of the others' descriptors, has something to say, and sees to all links (NULL: there is
+// none).
+void node_links_wait(const struct node_links *, struct pollfd *others, int count, int milliseconds);
 
 #endif

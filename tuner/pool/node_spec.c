@@ -20,15 +20,13 @@ struct node_spec *node_specs_add(struct node_specs *s, char *name)
         own = text_format("%s-%d", name, i);
     }
     free(name);
-    s->list = memory_grow(s->list, s->count + 1, sizeof *s->list);
-    s->list[s->count] = (struct node_spec){.name = own, .cores = -1};
-    return &s->list[s->count++];
+    memory_add(s->list, s->count) = (struct node_spec){.name = own, .cores = -1};
+    return &s->list[s->count - 1];
 }
 
 void node_spec_add_gpu(struct node_spec *n, char *device)
 {
-    n->gpus = memory_grow(n->gpus, n->gpu_count + 1, sizeof(char *));
-    n->gpus[n->gpu_count++] = device;
+    memory_add(n->gpus, n->gpu_count) = device;
 }
 
 static void add_word(struct node_spec *n, const char *word)

@@ -12,20 +12,6 @@ struct question {
     int ended; // how often its compiler was ended from outside
 };
 
-// Waits for compilers alone: answers of GPU workers are left for their callers.
-static void wait_for_compilers(struct worker_pool *p, int milliseconds)
-{
-    size_t most = WORKER_POLLED * p->compiler_count + NODE_LINK_POLLED * p->links.count;
-    struct pollfd *polled = memory_new(most, sizeof *polled);
-    int n = 0;
-    for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
-    for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
-    int events = poll(polled, (nfds_t)n, milliseconds);
-    free(polled);
-    for (size_t i = 0; i < p->links.count; i++) node_link_io(p->links.list[i]);
-    if (events > 0 || p->links.count) pool_read_compilers(p);
-}
-
 // Takes the compilers' answers; given[i] is the number of the request that compiler i has. A request whose compiler was
 // ended from outside is sent again, ENDED_MOST times, one whose node was lost as often as it takes.
 static int take_answers(struct worker_pool *p, const size_t *given, size_t slots, struct question *questions,
@@ -78,9 +64,8 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
         while (slots < p->compiler_count) given[slots++] = 0;
         for (size_t i = 0; i < slots && !failed; i++)
             failed = send_next(p, i, given, questions, count, seconds, which, err);
-        if (!failed) wait_for_compilers(p, 100);
+        if (!failed) pool_wait_for_compilers(p, 100); // slots may be added
         if (!failed) failed = take_answers(p, given, slots, questions, answers, &left, which, err);
-        pool_nodes_serve(p); // slots may be added
         if (pool_has_compiler(p)) alone = 0;
         if (!failed && left && p->node_count)
             failed =

@@ -81,8 +81,8 @@ static void read_node(struct reader *r, const struct node *group, const struct p
 int pool_file_add(struct node_specs *out, const struct pool_request *request, const char *path, struct error *err)
 {
     static const char *const members[] = {"nodes", NULL};
-    struct mistakes mistakes = {0}, notes = {0};
-    struct reader *r = reader_open(path, &mistakes, &notes);
+    struct mistakes mistakes = {0};
+    struct reader *r = reader_open(path, &mistakes);
     if (r) {
         const struct node *root = reader_root(r), *nodes = node_member(root, "nodes");
         reader_check_members(r, root, "a file of nodes", members);
@@ -99,7 +99,6 @@ int pool_file_add(struct node_specs *out, const struct pool_request *request, co
                                        : error_set(err, "%s: %s", file, mistakes.list[0].text);
     }
     mistakes_release(&mistakes);
-    mistakes_release(&notes);
     if (r) reader_close(r);
     return failed;
 }

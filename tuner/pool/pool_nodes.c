@@ -69,10 +69,8 @@ static void add_node(struct worker_pool *p, struct node_spec *spec)
     n->link = (struct node_link){.name = n->spec.name, .settings = &p->link_settings, .child = CHILD_NONE};
     n->link.arrival.fd = -1;
     *spec = (struct node_spec){0};
-    p->nodes = memory_grow(p->nodes, p->node_count + 1, sizeof(struct pool_node *));
-    p->nodes[p->node_count++] = n;
-    p->links.list = memory_grow(p->links.list, p->node_count, sizeof(struct node_link *));
-    p->links.list[p->links.count++] = &n->link;
+    memory_add(p->nodes, p->node_count) = n;
+    memory_add(p->links.list, p->links.count) = &n->link;
 }
 
 int pool_nodes_open(struct worker_pool *p, struct error *err)

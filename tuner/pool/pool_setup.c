@@ -56,73 +56,39 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     return 0;
 }
 
-// What the driver divides by is at least 1.
-static int read_limits(const json_t *device, struct device_limits *l, struct error *err)
+// What the first workers say of themselves, if they are of this build. One that dies meanwhile is started again.
+static json_t *greet(struct worker_pool *p, struct worker *w, bool gpu, struct error *err)
 {
-    static const char *const may_be_zero[] = {"l2_bytes", "memory_bytes", "max_cluster", "compute", NULL};
-    const struct {
-        const char *name;
-        int64_t *value;
-    } members[] = {
-        {"sm_count", &l->sm_count},           {"max_shared", &l->max_shared},
-        {"shared_per_sm", &l->shared_per_sm}, {"registers_per_sm", &l->registers_per_sm},
-        {"max_threads", &l->max_threads},     {"threads_per_sm", &l->threads_per_sm},
-        {"blocks_per_sm", &l->blocks_per_sm}, {"warp_size", &l->warp_size},
-        {"l2_bytes", &l->l2_bytes},           {"memory_bytes", &l->memory_bytes},
-        {"max_cluster", &l->max_cluster},     {"compute", &l->compute},
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        int64_t value = json_get_integer(device, members[i].name, *members[i].value), low = 1;
-        for (size_t k = 0; may_be_zero[k]; k++) low -= !strcmp(may_be_zero[k], members[i].name);
-        if (value < low || value > (int64_t)1 << 50)
-            return error_set(err, "the GPU worker says of its device that '%s' is %" PRId64, members[i].name, value);
-        *members[i].value = value;
-    }
-    return 0;
-}
-
-// What the first workers say of themselves. One that dies meanwhile is started again.
-// The greeting of a program of this build; any other is released, and NULL.
-static json_t *same_build(json_t *hello, const char *program, struct error *err)
-{
-    if (!hello || !greeting_check(hello, err)) return hello;
-    error_prefix(err, "%s", program);
-    json_decref(hello);
-    return NULL;
-}
-
-static json_t *greet_compiler(struct worker_pool *p, struct error *err)
-{
-    struct worker *w = &p->compilers[p->first_compiler].worker;
     json_t *hello = NULL;
     w->failure = WORKER_DIED;
     for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
          i += pool_start_weight(worker_ended_from_outside(w))) {
-        if (!worker_running(w) && pool_start_compiler(p, p->first_compiler, err)) return NULL;
-        hello =
-            same_build(pool_ask_compiler(p, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err), p->compile_program, err);
-    }
-    if (hello && p->settings.nvcc && !json_get_string(hello, "compiler", NULL)) {
-        error_set(err, "the job is compiled by nvcc: %s",
-                  json_get_string(hello, "reason", "the compiler does not know it"));
+        if (!worker_running(w) &&
+            (gpu ? pool_start_gpu(p, p->first_gpu, err) : pool_start_compiler(p, p->first_compiler, err)))
+            return NULL;
+        hello = gpu ? worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err)
+                    : worker_ask(w, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err);
+        if (!hello || !greeting_check(hello, err)) continue;
+        error_prefix(err, "%s", gpu ? p->gpu_program : p->compile_program);
         json_decref(hello);
-        return NULL;
+        hello = NULL;
     }
     return hello;
 }
 
 static json_t *greet_gpu(struct worker_pool *p, struct error *err)
 {
-    struct worker *w = &p->gpus[p->first_gpu].worker;
-    json_t *hello = NULL;
-    w->failure = WORKER_DIED;
-    for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
-         i += pool_start_weight(worker_ended_from_outside(w))) {
-        if (!worker_running(w) && pool_start_gpu(p, p->first_gpu, err)) return NULL;
-        hello =
-            same_build(worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err), p->gpu_program, err);
-    }
-    return hello;
+    return greet(p, &p->gpus[p->first_gpu].worker, true, err);
+}
+
+static json_t *greet_compiler(struct worker_pool *p, struct error *err)
+{
+    json_t *hello = greet(p, &p->compilers[p->first_compiler].worker, false, err);
+    if (!hello || !p->settings.nvcc || json_get_string(hello, "compiler", NULL)) return hello;
+    error_set(err, "the job is compiled by nvcc: %s",
+              json_get_string(hello, "reason", "the compiler does not know it"));
+    json_decref(hello);
+    return NULL;
 }
 
 static size_t first_usable_gpu(const struct worker_pool *p)
@@ -149,7 +115,7 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
         bool no_compiler = !p->compiler_hello && compiler == p->compiler_count;
         if (no_compiler || gpu == p->gpu_count) {
             if (pool_nodes_give_up(p, no_compiler ? "compiler" : "GPU", &since, err)) return -1;
-            node_links_wait(&p->links, 200);
+            node_links_wait(&p->links, NULL, 0, 200);
             continue;
         }
         since = 0;
@@ -201,7 +167,7 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     p->driver = json_get_string(device, "driver", "");
     pool_set_uuid(&p->gpus[p->first_gpu], device);
     p->limits = device_limits_h200;
-    if (read_limits(device, &p->limits, err)) return EXIT_ENVIRONMENT;
+    if (device_limits_read(device, &p->limits, err)) return EXIT_ENVIRONMENT;
     p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
     pool_node_count_gpus(p, p->first_gpu, p->hello);
     return 0;
@@ -249,7 +215,7 @@ static int find_first_gpu(struct worker_pool *p, struct error *err)
         p->first_gpu = 0;
         if (interrupt_count()) return error_set(err, "interrupted");
         if (pool_nodes_give_up(p, "GPU", &since, err)) return -1;
-        node_links_wait(&p->links, 200);
+        node_links_wait(&p->links, NULL, 0, 200);
     }
 }
 

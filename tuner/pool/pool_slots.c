@@ -59,15 +59,13 @@ static struct worker new_worker(struct worker_pool *p, struct node_link *link)
 
 void pool_add_gpu(struct worker_pool *p, size_t node, struct node_link *link, char *name, char *device)
 {
-    p->gpus = memory_grow(p->gpus, p->gpu_count + 1, sizeof *p->gpus);
-    p->gpus[p->gpu_count++] =
+    memory_add(p->gpus, p->gpu_count) =
         (struct gpu_slot){.worker = new_worker(p, link), .node = node, .name = name, .device = device};
 }
 
 void pool_add_compiler(struct worker_pool *p, size_t node, struct node_link *link, char *name)
 {
-    p->compilers = memory_grow(p->compilers, p->compiler_count + 1, sizeof *p->compilers);
-    p->compilers[p->compiler_count++] =
+    memory_add(p->compilers, p->compiler_count) =
         (struct compile_slot){.worker = new_worker(p, link), .node = node, .name = name};
 }
 

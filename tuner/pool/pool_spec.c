@@ -98,8 +98,7 @@ static int take_item(struct node_specs *out, const struct pool_request *request,
         return error_set(err, "--pool: '%s' is neither local, ssh:HOST, slurm nor a file (NAME.cfg, or with a /)",
                          item);
     if (!*item && next) return 0; // the word alone
-    *items = memory_grow(*items, *count + 1, sizeof(char *));
-    (*items)[(*count)++] = item;
+    memory_add(*items, *count) = item;
     return 0;
 }
 

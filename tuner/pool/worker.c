@@ -199,7 +199,7 @@ void worker_stop(struct worker *w, double seconds)
     double limit = clock_now() + seconds;
     struct error ignored;
     if (w->channel) node_channel_end_input(w->channel);
-    while (w->channel && clock_now() < limit && !worker_io(w, &ignored)) node_links_wait(w->links, 10);
+    while (w->channel && clock_now() < limit && !worker_io(w, &ignored)) node_links_wait(w->links, NULL, 0, 10);
     if (w->child.pid) {
         child_close(&w->child.to);
         while (clock_now() < limit && !child_ended(&w->child, &w->exit_status)) {
@@ -247,18 +247,6 @@ static double allowance(const struct worker *w, double passed, double *stopped)
     return passed;
 }
 
-// Until this worker, or a node, has something to say.
-static void wait_for(struct worker *w, int milliseconds)
-{
-    size_t links = w->links ? w->links->count : 0;
-    struct pollfd *p = memory_new(WORKER_POLLED + NODE_LINK_POLLED * links, sizeof *p);
-    int n = worker_poll(w, p);
-    for (size_t i = 0; i < links; i++) n += node_link_poll(w->links->list[i], p + n);
-    poll(p, (nfds_t)n, milliseconds);
-    free(p);
-    for (size_t i = 0; i < links; i++) node_link_io(w->links->list[i]);
-}
-
 json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *err)
 {
     double polled = clock_now(), limit = polled + seconds, stopped = 0;
@@ -296,7 +284,8 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
             error_set(err, "worker '%s' did not answer within %.0f s", w->name, seconds);
             return give_up(w, WORKER_LATE);
         }
-        wait_for(w, left > 1 ? 1000 : (int)(left * 1000) + 1);
+        struct pollfd own[WORKER_POLLED];
+        node_links_wait(w->links, own, worker_poll(w, own), left > 1 ? 1000 : (int)(left * 1000) + 1);
         if (worker_io(w, err)) dead = true;
     }
 }

@@ -56,9 +56,8 @@ int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, 
 void pool_send_gpu(struct worker_pool *p, size_t gpu, json_t *request, double seconds)
 {
     struct gpu_slot *slot = &p->gpus[gpu];
-    slot->queue = memory_grow(slot->queue, slot->queued + 1, sizeof *slot->queue);
     json_incref(request);
-    slot->queue[slot->queued++] = (struct gpu_request){worker_send(&slot->worker, request), request, seconds};
+    memory_add(slot->queue, slot->queued) = (struct gpu_request){worker_send(&slot->worker, request), request, seconds};
     if (slot->queued > 1) return;
     slot->stopped = 0;
     slot->deadline = clock_now() + seconds;
@@ -77,14 +76,6 @@ void pool_stop_compiler(struct worker_pool *p, size_t compiler)
 
 // Events -------------------------------------------------------------------------------------------------------------
 
-void pool_read_compilers(struct worker_pool *p)
-{
-    for (size_t i = 0; i < p->compiler_count; i++) {
-        struct compile_slot *slot = &p->compilers[i];
-        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
-    }
-}
-
 // Reads a worker that has something to say. *at is at its entries of the poll, and then behind them. Links were read
 // before.
 static void read_worker(struct worker *w, const struct pollfd **at, bool *dead, struct error *death)
@@ -95,25 +86,33 @@ static void read_worker(struct worker *w, const struct pollfd **at, bool *dead, 
     if (news) *dead = worker_io(w, death) != 0;
 }
 
-void pool_wait(struct worker_pool *p, int milliseconds)
+// Waits for the first GPU workers, all compilers and all nodes.
+static void wait_for(struct worker_pool *p, size_t gpus, int milliseconds)
 {
-    size_t most = WORKER_POLLED * (p->gpu_count + p->compiler_count) + NODE_LINK_POLLED * p->links.count;
-    struct pollfd *polled = memory_new(most, sizeof *polled);
+    struct pollfd *polled = memory_new(WORKER_POLLED * (gpus + p->compiler_count), sizeof *polled);
     int n = 0;
-    for (size_t i = 0; i < p->gpu_count; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
+    for (size_t i = 0; i < gpus; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
     for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
-    for (size_t i = 0; i < p->links.count; i++) n += node_link_poll(p->links.list[i], polled + n);
     double before = clock_now();
-    poll(polled, (nfds_t)n, milliseconds);
+    node_links_wait(&p->links, polled, n, milliseconds);
     double slept = clock_now() - before;
     if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) pool_allow_for_pause(p, slept);
-    for (size_t i = 0; i < p->links.count; i++) node_link_io(p->links.list[i]); // it keeps the time, too
     const struct pollfd *at = polled;
-    for (size_t i = 0; i < p->gpu_count; i++) read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
+    for (size_t i = 0; i < gpus; i++) read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
     for (size_t i = 0; i < p->compiler_count; i++)
         read_worker(&p->compilers[i].worker, &at, &p->compilers[i].dead, &p->compilers[i].death);
     free(polled);
     pool_nodes_serve(p); // it may start workers
+}
+
+void pool_wait(struct worker_pool *p, int milliseconds)
+{
+    wait_for(p, p->gpu_count, milliseconds);
+}
+
+void pool_wait_for_compilers(struct worker_pool *p, int milliseconds)
+{
+    wait_for(p, 0, milliseconds);
 }
 
 // hello -> job -> ready. True where there is an event in it.

@@ -18,16 +18,12 @@ enum usage_state {
 };
 const char *usage_state_text(enum usage_state); // "setting up"
 
-enum { USAGE_SLOT = 5, USAGE_SLOTS = 12 }; // s of one part of the last minute; parts
-
 struct worker_usage {
     enum usage_state state;
     double born, since, seen; // s: first seen; in this state; accounted for until then
     double seconds[USAGE_STATES];
-    double recent[USAGE_SLOTS]; // busy seconds of the last parts, by number modulo USAGE_SLOTS
-    int64_t slot;               // number of the present part
-    int64_t done, failed;       // requests that were answered, or that ended the worker; those of them without a result
-    int64_t restarts;           // the worker died or was killed
+    int64_t done, failed; // requests that were answered, or that ended the worker; those of them without a result
+    int64_t restarts;     // the worker died or was killed
     double clock_mhz, temperature, power; // of a GPU, last known; NaN
 };
 
@@ -39,9 +35,7 @@ void usage_enter(struct worker_usage *, enum usage_state, double now);
 void usage_pending_answers(struct worker_usage *, double seconds);
 bool usage_is_busy(enum usage_state);
 double usage_busy_seconds(const struct worker_usage *);
-// Shares until now, for which usage_enter was called: since it was first seen, and of the last minute, or of its life
-// where that is shorter. NaN: no time has passed.
+// Its share of the time since it was first seen, until the last usage_enter. NaN: no time has passed.
 double usage_share(const struct worker_usage *);
-double usage_minute_share(const struct worker_usage *);
 
 #endif

@@ -3,48 +3,46 @@
 
 #include <stdint.h>
 
-#define MEMBER(member) RECORD_MEMBER(struct stage_argument, member)
+#define ARGUMENT(member) RECORD_MEMBER(struct stage_argument, member)
 static const struct record_field argument_fields[] = {
-    {"buffer", MEMBER(buffer)},
-    {"texture", MEMBER(texture)},
-    {"surface", MEMBER(surface)},
-    {"bytes", MEMBER(bytes)},
-    {"scalar", MEMBER(scalar)},
-    {"value", MEMBER(value)},
-    {"tensor_map", MEMBER(tensor_map)},
+    {"buffer", ARGUMENT(buffer)},
+    {"texture", ARGUMENT(texture)},
+    {"surface", ARGUMENT(surface)},
+    {"bytes", ARGUMENT(bytes)},
+    {"scalar", ARGUMENT(scalar)},
+    {"value", ARGUMENT(value)},
+    {"tensor_map", ARGUMENT(tensor_map)},
     {"sizes", RECORD_VALUES(struct stage_argument, sizes, size_count), .high = (double)INT64_MAX},
     {"strides", RECORD_VALUES(struct stage_argument, strides, stride_count), .high = (double)INT64_MAX},
     {"box", RECORD_VALUES(struct stage_argument, box, box_count), .high = UINT32_MAX},
-    {"swizzle", MEMBER(swizzle)},
-    {"promotion", MEMBER(promotion)},
-    {"nan", MEMBER(nan)},
-    {"tf32", MEMBER(tf32)},
+    {"swizzle", ARGUMENT(swizzle)},
+    {"promotion", ARGUMENT(promotion)},
+    {"nan", ARGUMENT(nan)},
+    {"tf32", ARGUMENT(tf32)},
     {0}};
-#undef MEMBER
 static const struct record argument_record = {"an argument", sizeof(struct stage_argument), argument_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct stage_call, member)
+#define CALL(member) RECORD_MEMBER(struct stage_call, member)
 static const struct record_field stage_fields[] = {
-    {"symbol", MEMBER(symbol)},
+    {"symbol", CALL(symbol)},
     {"grid", RECORD_PLACES(struct stage_call, grid), .fallback = -1},
     {"block", RECORD_PLACES(struct stage_call, block), .fallback = -1},
     {"cluster", RECORD_PLACES(struct stage_call, cluster), .fallback = -1},
-    {"shared", MEMBER(shared), .flags = RECORD_ALWAYS},
-    {"cooperative", MEMBER(cooperative), .flags = RECORD_ALWAYS},
-    {"overlap", MEMBER(overlap), .flags = RECORD_ALWAYS},
-    {"unit", MEMBER(unit)},
-    {"again", MEMBER(again)},
+    {"shared", CALL(shared), .flags = RECORD_ALWAYS},
+    {"cooperative", CALL(cooperative), .flags = RECORD_ALWAYS},
+    {"overlap", CALL(overlap), .flags = RECORD_ALWAYS},
+    {"unit", CALL(unit)},
+    {"again", CALL(again)},
     {"args", RECORD_RECORDS(struct stage_call, args, arg_count, argument_record)},
-    {"operation", MEMBER(operation)},
-    {"by", MEMBER(by)},
+    {"operation", CALL(operation)},
+    {"by", CALL(by)},
     {"buffers", RECORD_PAIRS(struct stage_call, buffers, buffer_count)},
     {"roles", RECORD_PAIRS(struct stage_call, roles, role_count)},
-    {"library", MEMBER(library)},
-    {"function", MEMBER(function)},
-    {"init", MEMBER(init)},
+    {"library", CALL(library)},
+    {"function", CALL(function)},
+    {"init", CALL(init)},
     {"sizes", RECORD_VALUES(struct stage_call, sizes, size_count)},
     {0}};
-#undef MEMBER
 const struct record stage_call_record = {"a stage", sizeof(struct stage_call), stage_fields, NULL};
 
 static const struct record_field problem_fields[] = {

@@ -11,55 +11,50 @@ static const struct record_field unit_fields[] = {
     {0}};
 static const struct record unit_record = {"a unit", sizeof(struct compile_unit), unit_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct compile_request, member)
-#define VALUES(member, count) RECORD_VALUES(struct compile_request, member, count)
+#define REQUEST(member) RECORD_MEMBER(struct compile_request, member)
+#define REQUEST_VALUES(member, count) RECORD_VALUES(struct compile_request, member, count)
 static const struct record_field request_fields[] = {
-    {"arch", MEMBER(arch)},
-    {"source", MEMBER(source)},
-    {"text", MEMBER(text)},
-    {"source_hash", MEMBER(source_hash)},
-    {"config", MEMBER(config)},
-    {"include", VALUES(include, include_count)},
-    {"options", VALUES(options, option_count)},
-    {"entries", VALUES(entries, entry_count)},
+    {"arch", REQUEST(arch)},
+    {"source", REQUEST(source)},
+    {"text", REQUEST(text)},
+    {"source_hash", REQUEST(source_hash)},
+    {"config", REQUEST(config)},
+    {"include", REQUEST_VALUES(include, include_count)},
+    {"options", REQUEST_VALUES(options, option_count)},
+    {"entries", REQUEST_VALUES(entries, entry_count)},
     {"defines", RECORD_PAIRS(struct compile_request, defines, define_count)},
-    {"macros", VALUES(macros, macro_count)},
-    {"files", VALUES(files, file_count)},
-    {"functions", VALUES(functions, function_count)},
+    {"macros", REQUEST_VALUES(macros, macro_count)},
+    {"functions", REQUEST_VALUES(functions, function_count)},
     {"units", RECORD_RECORDS(struct compile_request, units, unit_count, unit_record)},
-    {"cache", MEMBER(cache)},
-    {"deadline", MEMBER(deadline)},
-    {"memory", MEMBER(memory)},
-    {"host_headers", MEMBER(host_headers), .fallback = 1},
-    {"compiler", MEMBER(compiler)},
-    {"alone", MEMBER(alone)},
-    {"behind", MEMBER(after)},
+    {"cache", REQUEST(cache)},
+    {"deadline", REQUEST(deadline)},
+    {"memory", REQUEST(memory)},
+    {"host_headers", REQUEST(host_headers), .fallback = 1},
+    {"compiler", REQUEST(compiler)},
+    {"alone", REQUEST(alone)},
+    {"behind", REQUEST(after)},
     {0}};
-#undef VALUES
-#undef MEMBER
 const struct record compile_request_record = {"the request", sizeof(struct compile_request), request_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct entry_answer, member)
+#define ANSWER(member) RECORD_MEMBER(struct entry_answer, member)
 static const struct record_field entry_fields[] = {
-    {"entry", MEMBER(entry), .flags = RECORD_REQUIRED},
-    {"symbol", MEMBER(symbol), .flags = RECORD_REQUIRED},
-    {"unit", MEMBER(unit)},
+    {"entry", ANSWER(entry), .flags = RECORD_REQUIRED},
+    {"symbol", ANSWER(symbol), .flags = RECORD_REQUIRED},
+    {"unit", ANSWER(unit)},
     {"figures", RECORD_INCLUDE(struct entry_answer, figures, compiled_figures)},
     {0}};
-#undef MEMBER
 static const struct record entry_record = {"a compiled entry", sizeof(struct entry_answer), entry_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct compile_answer, member)
+#define COMPILE_ANSWER(member) RECORD_MEMBER(struct compile_answer, member)
 static const struct record_field answer_fields[] = {
     {"head", RECORD_IN_PLACE(struct compile_answer, head, answer_head_record)},
-    {"cubin", MEMBER(cubin)},
-    {"cached", MEMBER(cached)},
-    {"seconds", MEMBER(seconds), .high = TRIAL_LONGEST_TIME},
+    {"cubin", COMPILE_ANSWER(cubin)},
+    {"cached", COMPILE_ANSWER(cached)},
+    {"seconds", COMPILE_ANSWER(seconds), .high = TRIAL_LONGEST_TIME},
     {"warnings", RECORD_VALUES(struct compile_answer, warnings, warning_count)},
     {"entries", RECORD_RECORDS(struct compile_answer, entries, entry_count, entry_record)},
-    {"compiler", MEMBER(compiler)},
-    {"library", MEMBER(library)},
-    {"hash", MEMBER(hash)},
+    {"compiler", COMPILE_ANSWER(compiler)},
+    {"library", COMPILE_ANSWER(library)},
+    {"hash", COMPILE_ANSWER(hash)},
     {0}};
-#undef MEMBER
 const struct record compile_answer_record = {"the answer", sizeof(struct compile_answer), answer_fields, NULL};

@@ -21,24 +21,23 @@ struct compile_unit {
 };
 
 struct compile_request {
-    const char *arch;
-    const char *source, *text; // a file, or the program itself
+    const char *arch;          // of a virtual one ("compute_90a") the file is PTX
+    const char *source, *text; // a file, or the program itself (the worker's support kernels)
     const char *source_hash;   // what the driver's trials are filed under; a source with another one is not compiled
     const char *config;        // what sweetspot-replay looks up
     const char *const *include, *const *entries, *const *options;
     const char *const *macros;    // of the job, by which a header may be included, with each of their values
-    const char *const *files;     // that options name; their contents count for the cache
     const char *const *functions; // of a library
     const struct record_named_text *defines;
     const struct compile_unit *units; // in place of entries
-    size_t include_count, entry_count, option_count, macro_count, file_count, function_count, define_count, unit_count;
+    size_t include_count, entry_count, option_count, macro_count, function_count, define_count, unit_count;
     const char *cache;    // folder
     double deadline;      // s; NaN: none
-    int64_t memory;       // bytes that the compiler may take; 0: as many as there are
+    int64_t memory;       // bytes that the compiler may take, more is a "compile_error"; 0: as many as there are
     bool host_headers;    // stand-ins for headers of the host (host_headers.h)
-    const char *compiler; // PROTOCOL_NVRTC where it is missing
+    const char *compiler; // PROTOCOL_NVRTC where it is missing; PROTOCOL_NVCC: by the header's recipe (nvcc_recipe.h)
     bool alone;           // by nvcc, without NVRTC before it: the entries' names are found in nvcc's cubin
-    const char *after;    // a text that nvcc compiles behind the source
+    const char *after;    // "behind" in JSON: a text that nvcc compiles behind the source
 };
 extern const struct record compile_request_record;
 

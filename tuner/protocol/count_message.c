@@ -15,13 +15,12 @@ static const struct record_field request_fields[] = {
     {"trials", RECORD_RECORDS(struct count_request, trials, trial_count, counted_record), .flags = RECORD_ALWAYS}, {0}};
 const struct record count_request_record = {"the request", sizeof(struct count_request), request_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct stage_counters, member)
+#define COUNTERS(member) RECORD_MEMBER(struct stage_counters, member)
 static const struct record_field counters_fields[] = {
-    {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
-    {"stage", MEMBER(stage), .high = JOB_MAX_STAGES - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"problem", COUNTERS(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"stage", COUNTERS(stage), .high = JOB_MAX_STAGES - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
     {"values", RECORD_VALUES(struct stage_counters, values, value_count), .flags = RECORD_HOLES},
     {0}};
-#undef MEMBER
 static const struct record counters_record = {"a stage", sizeof(struct stage_counters), counters_fields, NULL};
 
 static const struct record_field counted_fields[] = {

@@ -14,28 +14,26 @@ static const struct record_field candidate_fields[] = {
     {0}};
 static const struct record build_record = {"a candidate", sizeof(struct final_candidate), candidate_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct final_request, member)
+#define REQUEST(member) RECORD_MEMBER(struct final_request, member)
 static const struct record_field request_fields[] = {
-    {"seed", MEMBER(seed), .fallback = 1, .flags = RECORD_ALWAYS},
-    {"process", MEMBER(process), .flags = RECORD_ALWAYS},
-    {"rounds", MEMBER(rounds), .low = 1, .high = FINAL_ROUNDS_MAX, .fallback = 40, .flags = RECORD_ALWAYS},
-    {"places", MEMBER(places), .fallback = -1},
+    {"seed", REQUEST(seed), .fallback = 1, .flags = RECORD_ALWAYS},
+    {"process", REQUEST(process), .flags = RECORD_ALWAYS},
+    {"rounds", REQUEST(rounds), .low = 1, .high = FINAL_ROUNDS_MAX, .fallback = 40, .flags = RECORD_ALWAYS},
+    {"places", REQUEST(places), .fallback = -1},
     {"candidates", RECORD_RECORDS(struct final_request, candidates, candidate_count, build_record),
      .flags = RECORD_ALWAYS},
     {"baselines", RECORD_VALUES(struct final_request, baselines, baseline_count), .flags = RECORD_ALWAYS},
     {0}};
-#undef MEMBER
 const struct record final_request_record = {"a final", sizeof(struct final_request), request_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct final_times, member)
+#define TIMES(member) RECORD_MEMBER(struct final_times, member)
 static const struct record_field times_fields[] = {
-    {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"problem", TIMES(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
     {"times", RECORD_VALUES(struct final_times, times, time_count), .low = TRIAL_SHORTEST_TIME,
      .high = TRIAL_LONGEST_TIME, .flags = RECORD_HOLES},
-    {"error_max", MEMBER(error_max), .high = 1e300},
-    {"error_rms", MEMBER(error_rms), .high = 1e300},
+    {"error_max", TIMES(error_max), .high = 1e300},
+    {"error_rms", TIMES(error_rms), .high = 1e300},
     {0}};
-#undef MEMBER
 static const struct record times_record = {"a problem", sizeof(struct final_times), times_fields, NULL};
 
 static int check_entry(const void *record, struct error *err)
@@ -51,20 +49,19 @@ static int check_entry(const void *record, struct error *err)
     return 0;
 }
 
-#define MEMBER(member) RECORD_MEMBER(struct final_entry_answer, member)
+#define ANSWER(member) RECORD_MEMBER(struct final_entry_answer, member)
 static const struct record_field entry_fields[] = {
-    {"name", MEMBER(name), .flags = RECORD_REQUIRED},
-    {"trial", MEMBER(trial), .flags = RECORD_ALWAYS},
+    {"name", ANSWER(name), .flags = RECORD_REQUIRED},
+    {"trial", ANSWER(trial), .flags = RECORD_ALWAYS},
     {"status", RECORD_WORDS(struct final_entry_answer, status, status_names), .flags = RECORD_REQUIRED | RECORD_ALWAYS},
-    {"reason", MEMBER(reason)},
-    {"detail", MEMBER(detail)},
-    {"error", MEMBER(error), .high = 1e300},
-    {"binary", MEMBER(binary)},
-    {"cubin_hash", MEMBER(cubin_hash)},
+    {"reason", ANSWER(reason)},
+    {"detail", ANSWER(detail)},
+    {"error", ANSWER(error), .high = 1e300},
+    {"binary", ANSWER(binary)},
+    {"cubin_hash", ANSWER(cubin_hash)},
     {"problems", RECORD_RECORDS(struct final_entry_answer, problems, problem_count, times_record),
      .flags = RECORD_ALWAYS},
     {0}};
-#undef MEMBER
 const struct record final_entry_record = {"an entry of the final", sizeof(struct final_entry_answer), entry_fields,
                                           check_entry};
 

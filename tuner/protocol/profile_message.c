@@ -7,27 +7,25 @@ static const struct record_field request_fields[] = {
     {0}};
 const struct record profile_request_record = {"a profile", sizeof(struct profile_request), request_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct profile_line, member)
+#define LINE(member) RECORD_MEMBER(struct profile_line, member)
 static const struct record_field line_fields[] = {
-    {"directory", MEMBER(directory), .flags = RECORD_ALWAYS},
-    {"file", MEMBER(file), .flags = RECORD_ALWAYS},
-    {"line", MEMBER(line), .high = INT32_MAX, .flags = RECORD_ALWAYS},
+    {"directory", LINE(directory), .flags = RECORD_ALWAYS},
+    {"file", LINE(file), .flags = RECORD_ALWAYS},
+    {"line", LINE(line), .high = INT32_MAX, .flags = RECORD_ALWAYS},
     {"self", RECORD_PAIRS(struct profile_line, self, self_count), .flags = RECORD_ALWAYS},
     {"total", RECORD_PAIRS(struct profile_line, total, total_count), .flags = RECORD_ALWAYS},
     {"stalls", RECORD_PAIRS(struct profile_line, stalls, stall_count), .flags = RECORD_ALWAYS},
     {0}};
-#undef MEMBER
 static const struct record line_record = {"a line", sizeof(struct profile_line), line_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct profile_stage, member)
+#define STAGE(member) RECORD_MEMBER(struct profile_stage, member)
 static const struct record_field stage_fields[] = {
-    {"symbol", MEMBER(symbol), .flags = RECORD_ALWAYS},
-    {"code_bytes", MEMBER(code_bytes), .flags = RECORD_ALWAYS},
-    {"dropped_samples", MEMBER(dropped_samples), .flags = RECORD_ALWAYS},
+    {"symbol", STAGE(symbol), .flags = RECORD_ALWAYS},
+    {"code_bytes", STAGE(code_bytes), .flags = RECORD_ALWAYS},
+    {"dropped_samples", STAGE(dropped_samples), .flags = RECORD_ALWAYS},
     {"totals", RECORD_PAIRS(struct profile_stage, totals, total_count), .flags = RECORD_ALWAYS},
     {"lines", RECORD_RECORDS(struct profile_stage, lines, line_count, line_record), .flags = RECORD_ALWAYS},
     {0}};
-#undef MEMBER
 const struct record profile_stage_record = {"a stage", sizeof(struct profile_stage), stage_fields, NULL};
 
 static const struct record_field answer_fields[] = {

@@ -11,32 +11,30 @@ static const struct record_field request_fields[] = {
     {0}};
 const struct record trial_request_record = {"a trial", sizeof(struct trial_request), request_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct problem_answer, member)
+#define ANSWER(member) RECORD_MEMBER(struct problem_answer, member)
 static const struct record_field problem_fields[] = {
-    {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"problem", ANSWER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
     {"figures", RECORD_INCLUDE(struct problem_answer, figures, problem_figures)},
     {"worst", RECORD_VALUES(struct problem_answer, worst, worst_count)},
-    {"bad", MEMBER(bad), .fallback = -1},
-    {"got", MEMBER(got)},
-    {"want", MEMBER(want)},
-    {"status", MEMBER(status)},
-    {"reason", MEMBER(reason)},
-    {"error_max", MEMBER(error_max), .high = 1e300},
-    {"error_rms", MEMBER(error_rms), .high = 1e300},
+    {"bad", ANSWER(bad), .fallback = -1},
+    {"got", ANSWER(got)},
+    {"want", ANSWER(want)},
+    {"status", ANSWER(status)},
+    {"reason", ANSWER(reason)},
+    {"error_max", ANSWER(error_max), .high = 1e300},
+    {"error_rms", ANSWER(error_rms), .high = 1e300},
     {0}};
-#undef MEMBER
 const struct record problem_answer_record = {"a problem", sizeof(struct problem_answer), problem_fields, NULL};
 
-#define MEMBER(member) RECORD_MEMBER(struct stage_answer, member)
+#define STAGE_ANSWER(member) RECORD_MEMBER(struct stage_answer, member)
 static const struct record_field stage_fields[] = {
-    {"problem", MEMBER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
-    {"stage", MEMBER(stage), .high = JOB_MAX_STAGES - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"problem", STAGE_ANSWER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"stage", STAGE_ANSWER(stage), .high = JOB_MAX_STAGES - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
     {"figures", RECORD_INCLUDE(struct stage_answer, figures, stage_figures)},
-    {"blocks_per_sm", MEMBER(blocks_per_sm)},
-    {"local_bytes", MEMBER(local_bytes)},
-    {"registers", MEMBER(registers)},
+    {"blocks_per_sm", STAGE_ANSWER(blocks_per_sm)},
+    {"local_bytes", STAGE_ANSWER(local_bytes)},
+    {"registers", STAGE_ANSWER(registers)},
     {0}};
-#undef MEMBER
 static const struct record stage_record = {"a stage", sizeof(struct stage_answer), stage_fields, NULL};
 
 int problem_answers_check(const struct problem_answer *problems, size_t count, struct error *err)

@@ -1,5 +1,6 @@
 // A recorded space: every configuration of an earlier search with its result, in memory. Read from our own
-// format and from Kernel Tuner's cache files (gzip or plain, recognised by content); written only in our own format.
+// format, from Kernel Tuner's cache files and from T4 files (gzip or plain, recognised by content); written only in
+// our own format.
 //
 // Our format is one JSON object. Members marked * may be missing; unknown members are ignored.
 //
@@ -36,7 +37,8 @@
 // or trials, a parameter without values or with a value twice, a value that is not among its parameter's, a
 // configuration listed twice, rows of the wrong length.
 //
-// Kernel Tuner: times are milliseconds there; a `time` that is a string, absent or above 1e19 marks a failure.
+// Kernel Tuner and T4: times are milliseconds there; a `time` that is a string, absent or above 1e19 marks a failure;
+// T4 files do not list the parameters' values, so these are collected from the configurations, ascending.
 #ifndef SWEETSPOT_RECORDED_H
 #define SWEETSPOT_RECORDED_H
 

@@ -1,4 +1,5 @@
-// Kernel Tuner's cache files as recorded spaces. See recorded.h.
+// Recorded spaces of other tuners: Kernel Tuner's cache files and the T4 results format of the FAIR benchmark hub
+// (schema: github.com/odgaard/TuningSchema). See recorded.h.
 
 #include "tuner/base/base.h"
 #include "tuner/recorded/recorded_parts.h"
@@ -22,18 +23,24 @@ static int set_value(struct recorded *r, size_t trial, size_t parameter, const j
     return 0;
 }
 
-// The only problem's time and samples, from milliseconds. False, and nothing is set, without a time.
-static bool set_time(struct recorded *r, size_t trial, const json_t *time, const json_t *samples)
+static void set_failed(struct recorded *r, size_t trial, enum trial_status status, const char *reason)
+{
+    r->trials[trial].status = status;
+    r->trials[trial].reason = arena_copy(&r->memory, reason);
+}
+
+// The only problem's time and samples; `unit` converts to seconds. False, and nothing is set, without a time.
+static bool set_time(struct recorded *r, size_t trial, const json_t *time, const json_t *samples, double unit)
 {
     struct trial_problem *p = recorded_figures(r, trial, 0);
     double value = json_is_number(time) ? json_number_value(time) : NAN;
-    r->impossible += json_is_number(time) && !(value > TRIAL_LONGEST_TIME) && !recorded_is_time(value * millisecond);
-    if (!(value <= TRIAL_LONGEST_TIME) || !recorded_is_time(value * millisecond)) return false;
-    p->time = value * millisecond;
+    r->impossible += json_is_number(time) && !(value > TRIAL_LONGEST_TIME) && !recorded_is_time(value * unit);
+    if (!(value <= TRIAL_LONGEST_TIME) || !recorded_is_time(value * unit)) return false;
+    p->time = value * unit;
     double *kept = arena_new(&r->memory, json_array_size(samples) * sizeof *kept);
     for (size_t i = 0; i < json_array_size(samples); i++)
         if (json_is_number(json_array_get(samples, i)))
-            kept[p->sample_count++] = json_number_value(json_array_get(samples, i)) * millisecond;
+            kept[p->sample_count++] = json_number_value(json_array_get(samples, i)) * unit;
     p->samples = kept;
     r->trials[trial].status = STATUS_OK;
     return true;
@@ -42,8 +49,16 @@ static bool set_time(struct recorded *r, size_t trial, const json_t *time, const
 // Kernel Tuner's names of failures: "CompilationFailedConfig" and the like.
 static enum trial_status failure_of(const char *text)
 {
-    if (strncmp(text, "Compil", 6) == 0) return STATUS_COMPILE_ERROR;
-    return strncmp(text, "Invalid", 7) == 0 ? STATUS_PRUNED : STATUS_LAUNCH_ERROR;
+    if (strncmp(text, "Compil", 6) == 0 || strncmp(text, "compil", 6) == 0) return STATUS_COMPILE_ERROR;
+    if (strncmp(text, "Invalid", 7) == 0 || strcmp(text, "constraints") == 0) return STATUS_PRUNED;
+    if (strcmp(text, "timeout") == 0) return STATUS_TIMEOUT;
+    if (strcmp(text, "correctness") == 0) return STATUS_WRONG;
+    return STATUS_LAUNCH_ERROR;
+}
+
+static void set_device(struct recorded *r, const char *name)
+{
+    if (*name) r->device = json_pack("{s:s}", "name", name);
 }
 
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
@@ -57,8 +72,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     if (strcmp(objective, "time") != 0)
         return error_set(err, "the objective is '%s'; only spaces that were tuned for time can be read", objective);
     r->job = arena_copy(&r->memory, json_get_string(document, "kernel_name", ""));
-    const char *device = json_get_string(document, "device_name", "");
-    if (*device) r->device = json_pack("{s:s}", "name", device);
+    set_device(r, json_get_string(document, "device_name", ""));
     recorded_one_problem(r);
     r->parameters = arena_new(&r->memory, json_array_size(keys) * sizeof *r->parameters);
     for (size_t i = 0; i < json_array_size(keys); i++) {
@@ -75,16 +89,109 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
             if (set_value(r, trial, i, json_object_get(entry, r->parameters[i].name), err) < 0)
                 return error_prefix(err, "'%s'", key);
         const json_t *time = json_object_get(entry, "time");
-        if (!set_time(r, trial, time, json_object_get(entry, "times"))) {
+        if (!set_time(r, trial, time, json_object_get(entry, "times"), millisecond)) {
             const char *text = json_is_string(time) ? json_string_value(time) : "no time";
-            r->trials[trial].status = failure_of(text);
-            r->trials[trial].reason = arena_copy(&r->memory, text);
+            set_failed(r, trial, failure_of(text), text);
         }
         r->trials[trial].compile_seconds = json_get_number(entry, "compile_time", NAN) * millisecond;
         r->trials[trial].gpu_seconds =
             (json_get_number(entry, "benchmark_time", NAN) + json_get_number(entry, "verification_time", 0)) *
             millisecond;
         trial++;
+    }
+    return 0;
+}
+
+static int compare_json_numbers(const void *a, const void *b)
+{
+    double x = json_number_value(*(json_t *const *)a), y = json_number_value(*(json_t *const *)b);
+    return (x > y) - (x < y);
+}
+
+// All different values of a parameter in the results: ascending if they are numbers, else in the order of their
+// appearance.
+static json_t *collect_values(const json_t *results, const char *name)
+{
+    size_t count = 0, room = 16;
+    json_t **found = memory_new(room, sizeof *found);
+    bool numbers = true;
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        json_t *value = json_object_get(json_object_get(json_array_get(results, i), "configuration"), name);
+        size_t at = 0;
+        while (value && at < count && !json_equal(found[at], value)) at++;
+        if (!value || at < count) continue;
+        if (count == room) found = memory_grow(found, room *= 2, sizeof *found);
+        found[count++] = value;
+        numbers &= json_is_number(value);
+    }
+    if (numbers) qsort(found, count, sizeof *found, compare_json_numbers);
+    json_t *values = json_array();
+    for (size_t i = 0; i < count; i++) json_array_append(values, found[i]);
+    free(found);
+    return values;
+}
+
+// The file's unit of time in seconds.
+static double time_unit(const json_t *document)
+{
+    const char *unit = json_get_string(json_object_get(document, "metadata"), "timeunit", "milliseconds");
+    if (strncmp(unit, "sec", 3) == 0 || strcmp(unit, "s") == 0) return 1;
+    if (strncmp(unit, "micro", 5) == 0 || strcmp(unit, "us") == 0) return 1e-6;
+    if (strncmp(unit, "nano", 4) == 0 || strcmp(unit, "ns") == 0) return 1e-9;
+    return millisecond;
+}
+
+static const json_t *measured_time(const json_t *result)
+{
+    const json_t *list = json_object_get(result, "measurements");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        if (strcmp(json_get_string(one, "name", ""), "time") == 0) return json_object_get(one, "value");
+    }
+    return NULL;
+}
+
+// NaN where there are none.
+static double sum_of(const json_t *numbers)
+{
+    double sum = json_array_size(numbers) ? 0 : NAN;
+    for (size_t i = 0; i < json_array_size(numbers); i++) sum += json_number_value(json_array_get(numbers, i));
+    return sum;
+}
+
+int recorded_from_t4(struct recorded *r, const json_t *document, struct error *err)
+{
+    const json_t *results = json_object_get(document, "results");
+    json_t *first = json_object_get(json_array_get(results, 0), "configuration"), *value;
+    const char *name;
+    double unit = time_unit(document);
+    if (!json_is_object(first)) return error_set(err, "the T4 file has no configurations");
+    set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
+    recorded_one_problem(r);
+    r->parameters = arena_new(&r->memory, json_object_size(first) * sizeof *r->parameters);
+    json_object_foreach(first, name, value)
+    {
+        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
+        json_t *values = collect_values(results, name);
+        int result = recorded_set_values(r, &r->parameters[r->parameter_count - 1], values, -1, err);
+        json_decref(values);
+        if (result < 0) return -1;
+    }
+    if (recorded_add_trials(r, json_array_size(results), err)) return -1;
+    for (size_t trial = 0; trial < r->trial_count; trial++) {
+        const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
+        for (size_t i = 0; i < r->parameter_count; i++)
+            if (set_value(r, trial, i, json_object_get(json_object_get(result, "configuration"), r->parameters[i].name),
+                          err) < 0)
+                return -1;
+        const char *invalidity = json_get_string(result, "invalidity", "correct");
+        if (strcmp(invalidity, "correct") != 0)
+            set_failed(r, trial, failure_of(invalidity), invalidity);
+        else if (!set_time(r, trial, measured_time(result), json_object_get(times, "runtimes"), unit))
+            set_failed(r, trial, STATUS_LAUNCH_ERROR, "no time");
+        r->trials[trial].compile_seconds = json_get_number(times, "compilation", NAN) * unit;
+        r->trials[trial].gpu_seconds =
+            (sum_of(json_object_get(times, "runtimes")) + json_get_number(times, "validation", 0)) * unit;
     }
     return 0;
 }

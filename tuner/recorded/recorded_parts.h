@@ -10,6 +10,7 @@
 // Fill an empty struct from a parsed document. -1 with a message.
 int recorded_from_sweetspot(struct recorded *, const json_t *document, struct error *);
 int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct error *);
+int recorded_from_t4(struct recorded *, const json_t *document, struct error *);
 
 // Takes the values of a parameter from a JSON array. kind < 0: the narrowest kind (integers, else reals, else strings).
 int recorded_set_values(struct recorded *, struct recorded_parameter *, const json_t *values, int kind, struct error *);

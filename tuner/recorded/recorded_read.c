@@ -58,8 +58,10 @@ struct recorded *recorded_read(const char *path, struct error *err)
         result = recorded_from_sweetspot(r, document, err);
     else if (json_is_object(json_object_get(document, "cache")))
         result = recorded_from_kernel_tuner(r, document, err);
+    else if (json_is_array(json_object_get(document, "results")))
+        result = recorded_from_t4(r, document, err);
     else
-        result = error_set(err, "not a recorded space: neither sweetspot-space nor a Kernel Tuner cache");
+        result = error_set(err, "not a recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
     json_decref(document);
     if (result == 0) result = recorded_index(r, err);
     if (result < 0) {

@@ -48,8 +48,7 @@ static int visit(void *user, const struct trial *trial)
         if (trial->status == STATUS_OK) take_objective(s, trial->objective);
         return 0;
     }
-    s->crashed = memory_grow(s->crashed, s->crashed_count + 1, sizeof *s->crashed);
-    s->crashed[s->crashed_count++] = c;
+    memory_add(s->crashed, s->crashed_count) = c;
     return 0;
 }
 

@@ -89,7 +89,6 @@ static json_t *worker_json(const struct run *r, const char *name, const char *ki
     json_object_set_new(w, "seconds", seconds);
     if (aside) json_object_set_new(w, "reason", json_text(aside, strlen(aside)));
     put_number(w, "busy", usage_share(u));
-    put_number(w, "busy_minute", usage_minute_share(u));
     return w;
 }
 

@@ -302,8 +302,8 @@ int run_setup(struct run *r)
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
     if (!status) status = open_store(r, err);
     if (!status) run_live_begin(r);
-    if (!status && search_begin(&r->search, r->options, r->setup.seed, err)) status = EXIT_USAGE;
     if (status) return status;
+    search_begin(&r->search, r->setup.seed);
     display_log(&r->display, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s",
                 job->name, r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count,
                 r->search.strategy_class->name, (unsigned long long)r->setup.seed, r->options->store_path);

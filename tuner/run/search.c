@@ -15,33 +15,25 @@ void search_release(struct search *s)
 {
     strategy_free(s->strategy);
     for (size_t i = 0; i < s->priors.count; i++) prior_free(s->priors.list[i]); // the strategy used them
-    free(s->reported.ids);
+    free(s->reported.list);
+    hash_index_release(&s->reported.index);
     incumbent_release(&s->incumbent);
-}
-
-static const char *strategy_text(const struct tune_options *o)
-{
-    return o->strategy_options && *o->strategy_options ? o->strategy_options : NULL;
 }
 
 int search_choose(struct search *s, const struct tune_options *o, struct error *err)
 {
     s->strategy_class = strategy_choose(o->strategy ? o->strategy : s->job->strategy, err);
-    return s->strategy_class ? strategy_parse_options(s->strategy_class, strategy_text(o), NULL, err) : -1;
+    return s->strategy_class ? 0 : -1;
 }
 
-int search_begin(struct search *s, const struct tune_options *o, uint64_t seed, struct error *err)
+void search_begin(struct search *s, uint64_t seed)
 {
     const struct strategy_options options = {.seed = seed,
-                                             .budget = o->evaluations > 0 ? (uint64_t)o->evaluations : 0,
-                                             .text = strategy_text(o),
                                              .criteria = s->job->objective == OBJECTIVE_EACH ? s->job->tuned_count : 1,
                                              .prior_count = s->priors.count,
                                              .priors = (const struct prior *const *)s->priors.list};
-    s->strategy = strategy_new(s->strategy_class, s->job->space, &options, err);
-    if (!s->strategy) return -1;
+    s->strategy = strategy_new(s->strategy_class, s->job->space, &options);
     s->policy->settings.ranks = strategy_ranks(s->strategy);
-    return 0;
 }
 
 bool search_propose(struct search *s, uint16_t *config)
@@ -70,32 +62,30 @@ void search_rank(struct search *s)
     free(waiting);
 }
 
-// Where a trial's number is, or would be put.
-static int64_t *reported_slot(const struct reported_trials *reported, int64_t trial)
-{
-    size_t at = (size_t)((uint64_t)trial * 0x9e3779b97f4a7c15u >> 20) & (reported->room - 1);
-    while (reported->ids[at] && reported->ids[at] != trial) at = (at + 1) & (reported->room - 1);
-    return &reported->ids[at];
-}
+struct wanted_trial {
+    const int64_t *list;
+    int64_t trial;
+};
 
-static void mark_reported(struct reported_trials *reported, int64_t trial)
+static bool is_wanted(const void *wanted, size_t number)
 {
-    if (2 * reported->count >= reported->room) {
-        struct reported_trials more = {.count = reported->count, .room = reported->room ? 2 * reported->room : 1024};
-        more.ids = memory_new(more.room, sizeof *more.ids);
-        for (size_t i = 0; i < reported->room; i++)
-            if (reported->ids[i]) *reported_slot(&more, reported->ids[i]) = reported->ids[i];
-        free(reported->ids);
-        *reported = more;
-    }
-    int64_t *slot = reported_slot(reported, trial);
-    reported->count += !*slot;
-    *slot = trial;
+    const struct wanted_trial *w = wanted;
+    return w->list[number] == w->trial;
 }
 
 bool search_has_reported(const struct search *s, int64_t trial)
 {
-    return s->reported.room && *reported_slot(&s->reported, trial);
+    const struct wanted_trial wanted = {s->reported.list, trial};
+    return hash_index_find(&s->reported.index, hash_mix(0, (uint64_t)trial), is_wanted, &wanted) >= 0;
+}
+
+static void mark_reported(struct search *s, int64_t trial)
+{
+    struct reported_trials *r = &s->reported;
+    if (search_has_reported(s, trial)) return;
+    hash_index_add(&r->index, hash_mix(0, (uint64_t)trial), r->count);
+    r->list = memory_room(r->list, &r->room, r->count + 1, sizeof *r->list);
+    r->list[r->count++] = trial;
 }
 
 static void tell(struct search *s, const struct search_result *x)
@@ -115,7 +105,7 @@ bool search_take(struct search *s, const struct search_result *x, size_t *proble
     else if (s->counts[STATUS_CRASHED]) // an earlier run may have had it
         s->counts[STATUS_CRASHED]--;
     s->counts[x->status]++;
-    mark_reported(&s->reported, x->trial);
+    mark_reported(s, x->trial);
     return x->status == STATUS_OK &&
            incumbent_take(&s->incumbent, s->job, x->objective, x->times, x->text, x->trial, problem);
 }
@@ -150,28 +140,4 @@ int search_find_best(struct search *s, struct error *err)
 {
     incumbent_forget(&s->incumbent);
     return store_each_with(s->store, true, 0, STORE_PROBLEMS, take_best, s, err) < 0 ? -1 : 0;
-}
-
-struct valid_count {
-    const struct search *search;
-    uint64_t count;
-};
-
-static int count_valid(void *user, const struct trial *trial)
-{
-    struct valid_count *v = user;
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    v->count += is_valid(v->search, trial, config);
-    return 0;
-}
-
-int search_knows_all(struct search *s, struct error *err)
-{
-    struct valid_count valid = {.search = s};
-    int64_t counts[STATUS_COUNT];
-    uint64_t stored = 0, size = space_size(s->job->space);
-    if (store_counts(s->store, counts, err)) return -1;
-    for (int i = 0; i < STATUS_COUNT; i++) stored += (uint64_t)counts[i];
-    if (stored >= size && store_scan(s->store, count_valid, &valid, err) < 0) return -1;
-    return valid.count >= size;
 }

@@ -4,6 +4,7 @@
 #define SWEETSPOT_SEARCH_H
 
 #include "search/strategies/strategy.h"
+#include "tuner/base/hash_index.h"
 #include "tuner/policy/incumbent.h"
 #include "tuner/policy/policy.h"
 #include "tuner/run/tune.h"
@@ -26,8 +27,9 @@ struct prior_list {
 
 // The numbers of the store's trials that the strategy has heard of.
 struct reported_trials {
-    int64_t *ids; // a hash table; 0: free
+    int64_t *list;
     size_t count, room;
+    struct hash_index index; // by number
 };
 
 struct search {
@@ -56,9 +58,9 @@ struct search_result {
 
 void search_init(struct search *, const struct job *, struct policy *);
 void search_release(struct search *);
-// Chooses the strategy, and makes it; both -1 with a message.
+// Chooses the strategy, -1 with a message; makes it.
 int search_choose(struct search *, const struct tune_options *, struct error *);
-int search_begin(struct search *, const struct tune_options *, uint64_t seed, struct error *);
+void search_begin(struct search *, uint64_t seed);
 
 // The next configuration to try. False: there is none now, which the policy has heard, or it has a result already.
 bool search_propose(struct search *, uint16_t *config);
@@ -71,8 +73,6 @@ bool search_has_reported(const struct search *, int64_t trial);
 bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);
 // Finds the best in the store, after verdicts.
 int search_find_best(struct search *, struct error *);
-// 1: the store has a result for every configuration of the space; 0: not; -1 with a message.
-int search_knows_all(struct search *, struct error *);
 
 // starts.c.
 int search_collect_starts(struct search *, const struct tune_options *, struct error *);

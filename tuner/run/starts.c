@@ -21,19 +21,18 @@ static const char *value_of(const char *text, const char *name, size_t *length)
 static int adapt(const struct space *space, const char *text, uint16_t *config)
 {
     memset(config, 0, space_parameter_count(space) * sizeof *config);
-    char *first = space_text(space, config), *adapted = text_copy("");
+    char *first = space_text(space, config);
+    struct text adapted = {0};
+    text_add(&adapted, "%s", "");
     for (size_t i = 0; i < space_parameter_count(space); i++) {
         size_t length;
         const char *name = space_parameter(space, i)->name, *value = value_of(text, name, &length);
         if (!value) value = value_of(first, name, &length);
-        char *longer =
-            text_format("%s%s%s=%.*s", adapted, i ? "," : "", name, value ? (int)length : 0, value ? value : "");
-        free(adapted);
-        adapted = longer;
+        text_add(&adapted, "%s%s=%.*s", i ? "," : "", name, value ? (int)length : 0, value ? value : "");
     }
-    int failed = space_parse(space, adapted, config, NULL) || space_index(space, config) < 0 ? -1 : 0;
+    int failed = space_parse(space, adapted.text, config, NULL) || space_index(space, config) < 0 ? -1 : 0;
     free(first);
-    free(adapted);
+    free(adapted.text);
     return failed;
 }
 

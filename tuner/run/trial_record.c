@@ -97,8 +97,8 @@ struct trial_counter *trial_record_counters(const struct counted_trial *answer, 
         const struct stage_counters *stage = &answer->counters[i];
         for (size_t k = 0; k < stage->value_count && k < key_count; k++) {
             if (isnan(stage->values[k])) continue;
-            counters = memory_grow(counters, *count + 1, sizeof *counters);
-            counters[(*count)++] = (struct trial_counter){stage->problem, stage->stage, keys[k], stage->values[k]};
+            memory_add(counters, *count) =
+                (struct trial_counter){stage->problem, stage->stage, keys[k], stage->values[k]};
         }
     }
     return counters;

@@ -32,7 +32,6 @@ struct tune_options {
     size_t start_count;
     const char *const *starts;
     const char *strategy; // NULL: the job's
-    const char *strategy_options;
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
     bool nvcc;            // race nvcc's build of the winner, unless the job does not want it

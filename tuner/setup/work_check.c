@@ -50,7 +50,7 @@ bool work_is_doubtful(const struct job *job, size_t problem, double time, const 
     error_set(warning,
               "%s:%d: 'work' says %.4g %s%s%s%s of problem %s, which in %.4g s are %.3g a second, and the device was "
               "measured to do %.3g: correct 'work', or check that the kernel does all of it",
-              job->path, job->work_line, many ? amount : w.bytes, many ? "operations" : "bytes",
+              job->path, job_location(job, "work").line, many ? amount : w.bytes, many ? "operations" : "bytes",
               many && w.pipe ? " of the execution unit '" : "", many && w.pipe ? w.pipe->name : "",
               many && w.pipe ? "'" : "", job->problems[problem].name, time, (many ? amount : w.bytes) / time,
               many ? most : most_bytes);

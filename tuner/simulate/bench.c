@@ -73,10 +73,9 @@ static int64_t cutoff_of(const struct recorded *r)
     return (int64_t)low;
 }
 
-struct strategy_options bench_strategy_options(const struct bench_options *o, size_t file, uint64_t seed,
-                                               int64_t budget)
+struct strategy_options bench_strategy_options(const struct bench_options *o, size_t file, uint64_t seed)
 {
-    struct strategy_options options = {.seed = seed, .budget = (uint64_t)budget, .text = o->text};
+    struct strategy_options options = {.seed = seed};
     if (o->priors) {
         options.prior_count = o->priors[file].count;
         options.priors = (const struct prior *const *)o->priors[file].list;
@@ -89,10 +88,9 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
                    double *curve, int64_t length, double *seconds, struct error *err)
 {
     const struct recorded *r = o->files[file];
-    struct strategy_options options = bench_strategy_options(o, file, seed, length);
+    struct strategy_options options = bench_strategy_options(o, file, seed);
     double start = clock_cpu(), best = INFINITY;
-    struct strategy *s = strategy_new(class, r->space, &options, err);
-    if (!s) return -1;
+    struct strategy *s = strategy_new(class, r->space, &options);
     size_t width = r->parameter_count, waiting = 0;
     uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
     int64_t done = 0;

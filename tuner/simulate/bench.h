@@ -27,9 +27,8 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, a failed configuration counts as one
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead;    // proposals that wait for their measurement; 1: each is measured before the next proposal
-    bool score;       // makes runs as long as the methodology score needs
-    const char *text; // options of the strategies, or NULL
+    int64_t ahead; // proposals that wait for their measurement; 1: each is measured before the next proposal
+    bool score;    // makes runs as long as the methodology score needs
     // Priors of the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core
@@ -58,8 +57,7 @@ struct bench {
 int bench_run(struct bench *, const struct bench_options *, struct error *);
 void bench_release(struct bench *);
 // The conditions under which a strategy is created for one run.
-struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed,
-                                               int64_t budget);
+struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
 
 // A column of a table of figures: a double at `place` in the struct of a strategy's figures on a file.
 struct bench_column {

@@ -290,9 +290,8 @@ static int run_one(const struct bench_runs *runs, const struct strategy_class *c
     int64_t last = o->bench.budgets[o->bench.budget_count - 1];
     struct simulated_search s = {
         .recorded = r, .durations = &runs->durations[file], .best = INFINITY, .began = NAN, .err = err};
-    struct strategy_options options = bench_strategy_options(&o->bench, file, seed, last);
-    s.strategy = strategy_new(class, r->space, &options, err);
-    if (!s.strategy) return -1;
+    struct strategy_options options = bench_strategy_options(&o->bench, file, seed);
+    s.strategy = strategy_new(class, r->space, &options);
     simulation_init(&s.simulation,
                     &(struct policy_settings){.compilers = o->settings.compilers,
                                               .gpus = o->settings.gpus,

@@ -63,16 +63,11 @@ static int write_renamed(const char *path, const void *data, size_t size, struct
         error_set(err, "cannot write '%s': %s", temporary, strerror(errno));
         goto out;
     }
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(fd, (const char *)data + done, size - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            error_set(err, "cannot write '%s': %s", temporary, strerror(errno));
-            close(fd);
-            unlink(temporary);
-            goto out;
-        }
-        done += (size_t)n;
+    if (output_all(fd, data, size)) {
+        error_set(err, "cannot write '%s': %s", temporary, strerror(errno));
+        close(fd);
+        unlink(temporary);
+        goto out;
     }
     if (close(fd) || rename(temporary, path)) {
         error_set(err, "cannot write '%s': %s", path, strerror(errno));

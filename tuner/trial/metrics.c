@@ -15,8 +15,6 @@
             NULL                                                                                                       \
     }
 #define CONFLICTS "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
-#define SASS_THREADS(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum"
-#define SASS_WARPS(op) "smsp__sass_inst_executed_op_" op ".sum"
 
 #define STALL_NO_INSTRUCTION STALL(no_instruction, "warps waiting for an instruction fetch or a cache miss of it")
 #define STALL_LONG_SCOREBOARD STALL(long_scoreboard, "warps waiting for data from global, local or texture memory")
@@ -88,21 +86,6 @@ static const struct metric shared_metrics[] = {
     {0},
 };
 
-static const struct metric work_metrics[] = {
-    {"ffma_threads", SASS_THREADS("ffma"), "instructions", "fused multiply-adds in FP32, counted by thread", NULL},
-    {"fadd_threads", SASS_THREADS("fadd"), "instructions", "additions in FP32, counted by thread", NULL},
-    {"fmul_threads", SASS_THREADS("fmul"), "instructions", "multiplications in FP32, counted by thread", NULL},
-    {"hfma_threads", SASS_THREADS("hfma"), "instructions", "fused multiply-adds in FP16, counted by thread", NULL},
-    {"dfma_threads", SASS_THREADS("dfma"), "instructions", "fused multiply-adds in FP64, counted by thread", NULL},
-    {"integer_threads", SASS_THREADS("integer"), "instructions", "integer instructions, counted by thread", NULL},
-    {"shared_loads", SASS_WARPS("shared_ld"), "instructions", "shared-memory loads, counted by warp", NULL},
-    {"shared_stores", SASS_WARPS("shared_st"), "instructions", "shared-memory stores, counted by warp", NULL},
-    {"global_loads", SASS_WARPS("global_ld"), "instructions", "global-memory loads, counted by warp", NULL},
-    {"global_stores", SASS_WARPS("global_st"), "instructions", "global-memory stores, counted by warp", NULL},
-    {"local_accesses", SASS_WARPS("local"), "instructions", "local-memory accesses (spills), counted by warp", NULL},
-    {0},
-};
-
 #define PIPE(key, name, what)                                                                            \
     {                                                                                                    \
         "pipe_" key, "sm__inst_executed_pipe_" name ".avg.pct_of_peak_sustained_active", "%", what, NULL \
@@ -169,10 +152,8 @@ static const struct metric_set basic = {
 static const struct metric_set stalls = {"stalls", "every reason why warps wait (6 passes)", stall_metrics, NULL};
 static const struct metric_set shared = {"shared", "shared-memory bank conflicts by kind (3 passes)", shared_metrics,
                                          NULL};
-static const struct metric_set work = {"work", "arithmetic and memory instructions by kind, from patched code (1 pass)",
-                                       work_metrics, NULL};
 
-const struct metric_set *const metric_sets[] = {&basic, &stalls, &shared, &work, &full, NULL};
+const struct metric_set *const metric_sets[] = {&basic, &stalls, &shared, &full, NULL};
 
 const struct metric_set *metrics_find(const char *set_name)
 {

@@ -67,10 +67,8 @@ void field_take(const struct trial_field *, void *record, const json_t *value, s
 // The same from a record of the level.
 void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
 
-// A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
-// those that it has, unless they are of another kind or cannot be, such as a time below TRIAL_SHORTEST_TIME
-// or above TRIAL_LONGEST_TIME.
-void trial_write_answer(enum field_level, unsigned from, const void *record, json_t *answer);
+// Takes the fields of a worker's answer (`from`: FIELD_COMPILER or FIELD_GPU), unless they are of another kind or
+// cannot be, such as a time below TRIAL_SHORTEST_TIME or above TRIAL_LONGEST_TIME.
 void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
 
 // What the GPU worker and the compiler answer of each level, as records: members of other fields are only cleared.
