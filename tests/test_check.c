@@ -253,6 +253,17 @@ TEST(parameters_that_change_nothing_are_named)
         QUICK("a define that the source defines", NULL, "1i #define FACTOR 3", 2,
               "job.cfg:5: ", "k.cu:1 defines 'FACTOR', so the job's values of this macro"),
         QUICK("a definition that the job's own macro leaves out", NULL, "2a #define UNROLL 8", 0, NULL),
+        QUICK("a macro that is also an argument", "s/FACTOR = 2;/FACTOR = 2; n = 4;/", NULL, 0,
+              "job.cfg:5: warning: ", "k.cu:4 declares 'n', but the macro puts its value there"),
+        CASE("a parameter whose values make the same code", "9s/UNROLL/TWICE/; s/BLOCK . UNROLL/BLOCK/",
+             "s/UNROLL/(TWICE > 0)/", "--compile 100", 0,
+             "job.cfg:9: warning: parameter 'TWICE' seems to change nothing: the code is the same in all 3 pairs"),
+        CASE("a parameter of the template that nothing uses",
+             "4s/scale/wide<BLOCK, TWICE>/; 9s/UNROLL/TWICE/; s/BLOCK . UNROLL/BLOCK/",
+             "s/UNROLL/1/; $a template <int B, int T> __global__ void wide(const float *x, float *y, int n) { int i = "
+             "blockIdx.x * B + threadIdx.x; if (i < n) y[i] = FACTOR * x[i]; }",
+             "--compile 100", 0,
+             "job.cfg:9: warning: parameter 'TWICE' seems to change nothing: the code is the same in all 3 pairs"),
     };
     RUN(cases);
 }
@@ -269,6 +280,12 @@ TEST(launches_that_do_not_fit_are_counted)
         CASE("a cluster on an older device", "14s/};/cluster = [ 2 ]; };/; 13s/ceil_div(N, BLOCK . UNROLL)/2/", NULL,
              "--compile 0 --arch sm_89", 2, "job.cfg:14: no configuration can be launched on sm_89",
              "cluster of 2 blocks; the device allows 1"),
+        CASE("a tensor map on an older device", "16s/buffer = \"x\"/tensor_map = \"x\"/; 16s/; }/; box = [ 64 ]; }/",
+             NULL, "--compile 0 --arch sm_86", 0,
+             "job.cfg:16: warning: a tensor map needs compute capability 9.0 (sm_90); sm_86 has none"),
+        CASE("an instruction of a newer device", NULL, "8s/if/asm volatile(\"cp.async.wait_all;\"); if/",
+             "--arch sm_75", 1, "k.cu:8: warning: cp.async is used here, which needs sm_80 or later; this is sm_75",
+             "on a T4"),
         CASE("shared memory for each architecture", "14s/};/shared = 102400; };/", NULL,
              "--compile 0 --arch sm_120a; $BIN/sweetspot check job.cfg --compile 0 --arch sm_100a", 0,
              "102400 bytes of shared memory per block; the device allows 101376", "on a B200\n"),
