@@ -147,7 +147,7 @@ void table_print(const struct table *t, FILE *file)
     free(widths);
 }
 
-void csv_print(const char *text, FILE *file)
+static void csv_print(const char *text, FILE *file)
 {
     if (!text[strcspn(text, ",\"\r\n")]) {
         fputs(text, file);

@@ -26,7 +26,5 @@ void table_number(struct table *, const char *format, double value);
 void table_add_texts(struct table *, const char *const *texts);
 void table_print(const struct table *, FILE *);
 void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a cell has a comma, quote or newline
-// Writes one CSV field, quoted where needed.
-void csv_print(const char *text, FILE *);
 
 #endif
