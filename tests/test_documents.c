@@ -10,7 +10,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/explain/findings_rules.h"
+#include "tuner/explain/findings_context.h"
 #include "tuner/trial/metrics.h"
 
 enum kind { PROSE, BLOCK, HEADING };

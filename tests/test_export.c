@@ -77,9 +77,8 @@ TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
     assert_int_equal(
         finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_int_equal(finished_run(&cmd_import, &out, &err, "import", path, "--output", again, NULL), 0);
-    static const char *const parts[] = {
-        "mini-gemm on NVIDIA H200", "3, 18 combinations", "configurations  3: 2 ok, 1 wrong\n", "failures        1\n",
-        "best            100.0 us (median 150.0 us)\n                BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
+    static const char *const parts[] = {"mini-gemm on NVIDIA H200", "configurations  3: 2 ok, 1 wrong\n",
+                                        "best            100.0 us  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
     assert_contains(err, again);
     free(out);

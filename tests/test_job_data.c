@@ -203,9 +203,10 @@ static void structs_are_laid_out_as_in_c(void **state)
                                 "}, { name = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
                                 "{ scalar = \"v\"; type = \"float3\"; value = 2.5; }, { scalar = \"q\"; type = "
                                 "\"int4\"; value = (1, \"M\", 3, \"N\"); },\n"
-                                "{ scalar = \"packed\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { "
-                                "name = \"b\"; type = \"i32\"; value = 2; "
-                                "offset = 1; }, { name = \"M\"; type = \"i16\"; offset = 8; } ); align = 16; }");
+                                "{ scalar = \"gap\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { "
+                                "name = \"gap\"; type = \"u8\"; count = 7; value = 0; }, "
+                                "{ name = \"M\"; type = \"i16\"; }, { name = \"end\"; type = \"u8\"; count = 6; "
+                                "value = 0; } ); }");
     const struct argument *a = job->stages[0].arguments;
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     unsigned char bytes[ARGUMENT_BYTES_MAX];
@@ -242,16 +243,16 @@ static void structs_are_laid_out_as_in_c(void **state)
     assert_memory_equal(bytes, three, sizeof three);
     assert_int_equal(job_argument_bytes(&a[2], values, bytes, &err), 0);
     assert_memory_equal(bytes, four, sizeof four);
-    static const unsigned char packed[16] = {1, 2, 0, 0, 0, 0, 0, 0, 8};
-    assert_true(a[3].bytes == 16 && a[3].alignment == 16);
+    static const unsigned char gap[16] = {1, 0, 0, 0, 0, 0, 0, 0, 8};
+    assert_true(a[3].bytes == 16 && a[3].alignment == 2);
     assert_int_equal(job_argument_bytes(&a[3], values, bytes, &err), 0);
-    assert_memory_equal(bytes, packed, sizeof packed);
+    assert_memory_equal(bytes, gap, sizeof gap);
 
     size_t count;
     json_t *problems = request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &count, &err);
     json_t *stage = json_array_get(json_object_get(json_array_get(problems, 0), "stages"), 0);
     assert_string_equal(json_get_string(json_array_get(json_object_get(stage, "args"), 3), "bytes", ""),
-                        "01020000000000000800000000000000");
+                        "01000000000000000800000000000000");
     json_decref(problems);
     free(values);
     job_free(job);
@@ -264,7 +265,9 @@ static void members_that_cannot_be_are_refused_by_name(void **state)
         const char *members, *said;
     } cases[] = {
         {"{ name = \"a\"; type = \"f64\"; value = 1; }, { name = \"b\"; type = \"i32\"; value = 1; offset = 4; }",
-         "members 'a' and 'b' of 'p' overlap: bytes 0 to 7 and 4 to 7"},
+         "setting 'offset' in a member was removed: members of type \"u8\""},
+        {"{ name = \"a\"; type = \"f64\"; value = 1; }, { name = \"a\"; type = \"i32\"; value = 1; }",
+         "there are two members 'p.a'"},
         {"{ name = \"a\"; type = \"float5\"; value = 1; }", "'type' must be one of \"f32\""},
         {"{ name = \"a\"; type = \"i32\"; }", "member 'a' needs 'value': unknown name 'a'"},
         {"{ name = \"a\"; type = \"i32\"; value = (1); }", "'p.a' is one number, so its 'value' is no list"},

@@ -376,7 +376,7 @@ static void numbers_are_taken_up_to_their_bounds_and_no_further(void **state)
         if (!good) fail_msg("%s does not keep to its range", s->path);
         tried++;
     }
-    assert_true(tried > 20);
+    assert_true(tried > 15);
 }
 
 static void defaults_are_values_that_the_setting_takes(void **state)

@@ -82,6 +82,7 @@ static const struct mistake job_mistakes[] = {
     {"a misspelt reference kernel", REFERENCE("scael")},
     {"a kernel that is a function of the device", "s/kernel.cu/device.cu/"},
     {"a parameter that the source defines again", "s/kernel.cu/again.cu/"},
+    {"a macro that the source has for a variable", "s/entry = \"scale\"/&; defines = { x = 2; }/"},
     {"a parameter that the header could not name", "s/MODE/KERNEL/g"},
     {"two stages that the header could not tell apart", STAGES},
     {"a file of values with another shape", FILES},
@@ -103,7 +104,7 @@ static const struct mistake job_mistakes[] = {
 static const struct mistake check_mistakes[] = {
     {"a source that does not compile", "--compile 1 s/kernel.cu/wrong.cu/"},
     {"a source with a header of the host", "--compile 1 s/kernel.cu/host.cu/"},
-    {"a macro that the source has for a variable", "--compile 1 s/entry = \"scale\"/&; defines = { x = 2; }/"},
+    {"a parameter whose values make no difference", "--compile 8 s/kernel.cu/same.cu/"},
     {"a source that needs a newer architecture", "--arch sm_75 s/kernel.cu/copy.cu/"},
     {"shared memory that a smaller device does not have", "--arch sm_121 s/64 . X/32768 * X/"},
     {"threads that an embedded device does not have", "--arch sm_110 s/block = . 128 ./block = [ 2048 ]/"},
@@ -173,6 +174,7 @@ static const struct {
     {"again.cu", "#define X 4\nenum { plain, wide };\n" KERNEL "{ y[0] = x[n] * X * MODE; }\n"},
     {"wrong.cu", "enum { plain, wide };\n" KERNEL "{\n    y[0] = x[n] * X * MODE\n}\n"},
     {"host.cu", "#include <vector>\nenum { plain, wide };\n" KERNEL "{ y[0] = x[n] * X * MODE; }\n"},
+    {"same.cu", "enum { plain, wide };\n" KERNEL "{ y[0] = x[n] + 0 * MODE; (void)X; }\n"},
     {"copy.cu", "enum { plain, wide };\n" KERNEL
                 "{\n    __shared__ float s[X];\n    asm volatile(\"cp.async.ca.shared.global [%0], "
                 "[%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(s)), \"l\"(x));\n    y[0] = s[MODE];\n}\n"},

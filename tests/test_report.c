@@ -138,23 +138,12 @@ TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
             expect_number(r, keys, steps[i][k]);
             free(keys);
         }
-    expect_number(r, "gain_last_hour", 0.25);
     expect_word(r, "runs.0.strategy", "s");
     expect_number(r, "runs.0.seed", 7);
     assert_true(json_is_null(at(r, "runs.1.strategy")));
     expect_number(r, "runs.1.at", 200);
     expect_number(r, "runs.1.evaluations_before", 2);
     expect_number(r, "runs.1.ended", 95000);
-    json_decref(job);
-}
-
-TEST_WITH(the_gain_of_a_search_shorter_than_an_hour_is_unknown, setup, teardown)
-{
-    use("A");
-    add("X=1", STATUS_OK, "", 4, 1010);
-    add("X=2", STATUS_OK, "", 3, 3000);
-    json_t *job = report_of(100);
-    assert_true(json_is_null(at(job, "results.0.gain_last_hour")));
     json_decref(job);
 }
 
@@ -304,7 +293,7 @@ TEST_WITH(a_store_without_trials_has_no_result, setup, teardown)
 // Nothing measured, nothing known: every member is there, and no number is made up.
 TEST_WITH(failures_alone_and_unknown_times_give_a_whole_result, setup, teardown)
 {
-    static const char *const nulls[] = {"best", "winner", "ratio", "gain_last_hour"};
+    static const char *const nulls[] = {"best", "winner", "ratio"};
     use("A");
     add("X=1", STATUS_WRONG, "", NAN, 1e6);
     add("X=2", STATUS_OK, "", NAN, NAN);
@@ -485,9 +474,7 @@ TEST_WITH(markup_in_names_does_not_end_the_script_of_the_page, setup, teardown)
     json_t *report = json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b");
     char *plain = report_text(report, false), *safe = report_text(report, true);
     assert_non_null(strstr(plain, "</script>"));
-    assert_null(strstr(safe, "</"));
-    assert_null(strstr(safe, "<!--"));
-    assert_non_null(strstr(safe, "a < b"));
+    assert_null(strchr(safe, '<'));
     json_t *back = json_parse(safe, &err);
     assert_true(json_equal(back, report));
     json_decref(back);

@@ -187,7 +187,6 @@ function result(options) {
                 evaluations_before: Math.round(trials * 0.4),
             },
         ],
-        gain_last_hour: best ? 0.004 : null,
         verdict: !best ? 'no final' : !final ? 'no final' : value > 1.01 ? 'faster' : value < 0.99 ? 'slower' : 'tie',
         ratio: best && final ? {value, low: value * 0.995, high: value * 1.005, against: 'cublas'} : null,
         best: best && {trial: best.id, config: text(best.config), time: best.time},

@@ -28,25 +28,17 @@ all('a job on three devices has a row for each, and a selector', 'devices', {}, 
     await everyChart(tab);
 });
 
-all('the button turns the page dark, charts too, and it stays', 'one', {}, async tab => {
+all('the page is dark where the system is, charts too', 'one', {dark: true}, async tab => {
+    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'dark');
     await drawn(tab, 'progress');
     const look = `[getComputedStyle(document.body).backgroundColor,
         ${chart('progress')}.instance.getOption().yAxis[0].axisLabel.color]`;
-    const light = await tab.value(look);
-    await tab.value(`document.getElementById('theme').click()`);
     const dark = await tab.value(look);
+    await tab.send('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: 'light'}]});
+    await tab.until(`document.documentElement.dataset.theme === 'light'`);
+    const light = await tab.value(look);
     assert.notEqual(dark[0], light[0]);
     assert.notEqual(dark[1], light[1]);
-    await tab.load(`file://${pageOf('one')}`);
-    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'dark');
-    await tab.value(`document.getElementById('theme').click()`);
-    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'light');
-    await tab.value('localStorage.clear()');
-});
-
-all('the page is dark where the system is', 'one', {dark: true}, async tab => {
-    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'dark');
-    assert.equal(await tab.value(`document.getElementById('theme').textContent`), 'Light');
 });
 
 all('on paper every chart is drawn, light, and as wide as the sheet', 'one', {dark: true}, async tab => {
@@ -158,30 +150,11 @@ all('48 jobs have rows with bars that can be sorted and filtered', 'many', {}, a
     assert.equal(await tab.value(`document.querySelectorAll('.ratio-bar .whisker').length`), 3 * slower.length);
 });
 
-all('a page of a running job renews itself and keeps the place and the choices', 'running', {}, async tab => {
-    await tab.send('Page.addScriptToEvaluateOnNewDocument', {
-        source: 'window.setInterval = (renew, milliseconds) => Object.assign(window, {renew, milliseconds});',
-    });
-    // An address that names a section must not take the reader back to it.
-    await tab.load(`file://${pageOf('running')}#job/0/0/final`);
-    assert.equal(await tab.value('milliseconds'), 60000);
+all('a page of a running job says so, and choices last from one view to the next', 'running', {}, async tab => {
+    assert.match(await soundText(tab), /This job is being tuned/);
     await tab.value(choose('progress', 'evaluations'));
-    await tab.value('scrollTo(0, 1500)');
-    const loaded = new Promise(resolve => {
-        tab.loaded = resolve;
-    });
-    await tab.value('setTimeout(renew), 0');
-    await loaded;
-    await tab.until('Math.abs(scrollY - 1500) < 5');
+    await tab.value(`shown = null, show(), 0`);
     assert.equal(await tab.value(`document.querySelector('[data-choice="progress"]').value`), 'evaluations');
-});
-
-all('a page without a running job does not renew itself', 'one', {}, async tab => {
-    await tab.send('Page.addScriptToEvaluateOnNewDocument', {
-        source: 'window.setInterval = () => { window.renews = true; };',
-    });
-    await tab.load(`file://${pageOf('one')}`);
-    assert.equal(await tab.value('typeof renews'), 'undefined');
 });
 
 all('what is drawn can be read, and every control reached with the keyboard', 'one', {}, async tab => {

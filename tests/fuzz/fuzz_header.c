@@ -7,7 +7,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/header/header.h"
-#include "tuner/header/header_render.h"
+#include "tuner/header/header_parts.h"
 
 static void render(const json_t *sections)
 {

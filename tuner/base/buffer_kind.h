@@ -2,7 +2,15 @@
 #ifndef SWEETSPOT_BUFFER_KIND_H
 #define SWEETSPOT_BUFFER_KIND_H
 
+#include <stdbool.h>
+
 enum direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_INOUT, DIRECTION_SCRATCH };
+
+// Whether a buffer is an output.
+static inline bool direction_writes(enum direction d)
+{
+    return d == DIRECTION_OUT || d == DIRECTION_INOUT;
+}
 
 // kernels/support.cu has the same numbers of those before the file.
 enum fill_kind {

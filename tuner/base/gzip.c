@@ -73,15 +73,20 @@ char *gzip_read_file(const char *path, size_t *size, struct error *err)
 }
 
 struct packed {
-    const char *path, *data, *mode; // of gzdopen
+    const char *path, *data;
     size_t size;
+    bool packed;
 };
 
 static int pack(FILE *to, void *user, struct error *err)
 {
     const struct packed *p = user;
+    if (!p->packed) {
+        fwrite(p->data, 1, p->size, to); // the caller sees the stream's errors
+        return 0;
+    }
     int copy = dup(fileno(to)), result = 0;
-    gzFile file = copy < 0 ? NULL : gzdopen(copy, p->mode);
+    gzFile file = copy < 0 ? NULL : gzdopen(copy, "wb6");
     if (!file && copy >= 0) close(copy);
     if (!file) return error_set(err, "cannot write '%s': %s", p->path, strerror(errno ? errno : ENOMEM));
     for (size_t done = 0; done < p->size && !result;) {
@@ -98,5 +103,5 @@ int gzip_write_file(const char *path, const char *data, size_t size, struct erro
 {
     size_t length = strlen(path);
     bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
-    return output_file_write(path, pack, &(struct packed){path, data, packed ? "wb6" : "wbT", size}, err);
+    return output_file_write(path, pack, &(struct packed){path, data, size, packed}, err);
 }

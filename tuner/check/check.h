@@ -45,11 +45,17 @@ int check_signatures(struct check *, char *const *compiler, struct error *);
 int check_builds(struct check *, char *const *compiler, const char *cache, struct error *);
 // Parameters and macros against the tokens of the sources. (check_macros.c)
 void check_macros(struct check *);
+// Whether a launch of the job, its arguments included, depends on the name in this slot. (check_macros.c)
+bool check_launch_reads(const struct job *, int slot);
 // Whether the job defines the macro: a parameter or one of `defines`. (check_macros.c)
 bool check_is_macro(const struct job *, const char *name);
-// Files of values, libraries, and the reference's command. (check_files.c)
+// Files of values, libraries and binaries. (check_files.c)
 void check_files(struct check *);
 // Launches against the device's limits. (check_launches.c)
 void check_launches(struct check *);
+// Features that the job uses and the architecture lacks; for sources that do not compile, those that the sources use.
+// (check_architecture.c)
+void check_architecture(struct check *);
+void check_needs(struct check *);
 
 #endif

@@ -1,12 +1,9 @@
-// Files and programs that a job names: .npy files of inputs and of expected values, libraries, a reference's command.
-// See check.h.
-#include <unistd.h>
+// Files that a job names: .npy files of inputs and of expected values, libraries, binaries. See check.h.
 
 #include "kernels/npy.h"
 #include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/program_path.h"
 #include "tuner/base/shared_library.h"
 #include "tuner/check/check.h"
 
@@ -135,27 +132,6 @@ static void check_binary(struct check *c, const struct implementation *m)
     free(image);
 }
 
-// The command is not run. Its first word, where it is a plain one, must be a program.
-static void check_command(struct check *c)
-{
-    const struct job *job = c->job;
-    const char *command = job->reference.command;
-    size_t length = strcspn(command, " \t\n'\"|&;<>()$`=");
-    char *word = text_format("%.*s", (int)length, command), *path = text_join_path(job->directory, word), *found = NULL;
-    static const char *const builtin[] = {"cd",     "exec", "export", "set",    "if",    "for",   "while",
-                                          "{",      ".",    "test",   "[",      "true",  "false", "echo",
-                                          "printf", "read", "trap",   "ulimit", "umask", "exit"};
-    bool plain = length && (!command[length] || strchr(" \t\n", command[length]));
-    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++) plain &= strcmp(word, builtin[i]) != 0;
-    if (plain && !strchr(word, '/')) found = program_on_path(word);
-    if (plain && (strchr(word, '/') ? access(path, X_OK) != 0 : !found))
-        check_add(&c->mistakes, job_location(job, "reference.command"), "there is no program '%s'%s", word,
-                  strchr(word, '/') ? "" : " on the PATH");
-    free(found);
-    free(word);
-    free(path);
-}
-
 static void check_constant_fills(struct check *c)
 {
     for (size_t i = 0; i < c->job->buffer_count && c->job->buffers[i].symbol; i++) {
@@ -171,7 +147,7 @@ static void check_expected(struct check *c, const struct implementation *m)
     const struct job *job = c->job;
     for (size_t b = 0; b < job->buffer_count; b++) {
         const struct buffer *buffer = &job->buffers[b];
-        bool output = buffer->direction == DIRECTION_OUT || buffer->direction == DIRECTION_INOUT, given = false;
+        bool output = direction_writes(buffer->direction), given = false;
         for (size_t i = 0; i < m->binding_count; i++) {
             if (strcmp(buffer->name, m->bindings[i].role) != 0) continue;
             given = true;
@@ -191,7 +167,6 @@ void check_files(struct check *c)
     for (size_t i = 0; (m = job_implementation(c->job, i)); i++) {
         if (m->kind == IMPLEMENTATION_FILES) check_expected(c, m);
         if (m->kind == IMPLEMENTATION_LIBRARY) check_library(c, m);
-        if (m->kind == IMPLEMENTATION_COMMAND) check_command(c);
         if (m->kind == IMPLEMENTATION_BINARY) check_binary(c, m);
     }
 }

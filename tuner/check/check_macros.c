@@ -22,13 +22,13 @@ static void look(void *user, struct expr *e)
     s->found |= reads(e, s->slot);
 }
 
-static bool launch_reads(const struct job *job, int slot)
+bool check_launch_reads(const struct job *job, int slot)
 {
     struct slot_search search = {slot, false};
     for (size_t s = 0; s < job->stage_count; s++) stage_each_expression(&job->stages[s], look, &search);
     if (search.found) return true;
     for (size_t d = 0; d < job->derived_count; d++) // a derived name cannot read itself, nor a later one
-        if (reads(job->derived[d].value, slot) && launch_reads(job, job->derived[d].slot)) return true;
+        if (reads(job->derived[d].value, slot) && check_launch_reads(job, job->derived[d].slot)) return true;
     return false;
 }
 
@@ -54,7 +54,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     int slot = symbols_find(job->symbols, name);
     struct location at = job_location(job, "parameters[%zu].name", parameter);
     if (job->parameter_options[parameter]) return; // the compiler uses it
-    if (!s->file_count || source_scan_uses(s, name) || launch_reads(job, slot)) return;
+    if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot)) return;
     if (defined_again) return; // said already
     if (mentioned(job, name, slot))
         check_add(&c->doubts, at,
@@ -109,6 +109,23 @@ static bool check_defined_again(struct check *c, const char *what, const char *n
     return false;
 }
 
+static void check_names(struct check *c, const char *what, const char *name, struct location at)
+{
+    for (size_t i = 0; i < c->template.declaration_count; i++) {
+        const struct source_word *w = &c->template.declarations[i];
+        if (strcmp(w->name, name) != 0) continue;
+        check_add(&c->doubts, at, "%s:%d declares '%s', but the macro%s%s puts its value there: rename one of them",
+                  w->file, w->line, name, strcmp(what, "macro") ? " of this " : "", strcmp(what, "macro") ? what : "");
+        return;
+    }
+}
+
+static void check_macro(struct check *c, const char *name, struct location at)
+{
+    check_defined_again(c, "macro", name, at);
+    check_names(c, "macro", name, at);
+}
+
 void check_macros(struct check *c)
 {
     const struct job *job = c->job;
@@ -117,12 +134,12 @@ void check_macros(struct check *c)
         struct location at = job_location(job, "parameters[%zu].name", i);
         bool again = check_defined_again(c, "parameter", name, at);
         check_use(c, i, again);
+        check_names(c, "parameter", name, at);
     }
     for (size_t i = 0; i < job->define_count; i++)
-        check_defined_again(c, "macro", job->defines[i].name,
-                            job_location(job, "kernel.defines.%s", job->defines[i].name));
+        check_macro(c, job->defines[i].name, job_location(job, "kernel.defines.%s", job->defines[i].name));
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].define_count; i++)
-            check_defined_again(c, "macro", job->stages[s].defines[i].name,
-                                job_location(job, "stages[%zu].defines.%s", s, job->stages[s].defines[i].name));
+            check_macro(c, job->stages[s].defines[i].name,
+                        job_location(job, "stages[%zu].defines.%s", s, job->stages[s].defines[i].name));
 }

@@ -48,11 +48,11 @@ static const struct {
      "job { surface = \"...\"; }"},
     {{"too much global constant data", NULL},
      "the constants of a source end at 64 KiB: make large tables __device__ variables, or buffers"},
+    {{"has already been defined", NULL},
+     "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have one name"},
     {{"expected an identifier", NULL},
      "a macro of the job (a parameter, or one of kernel.defines) may have the name of something that the source "
      "declares"},
-    {{"has already been defined", NULL},
-     "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have one name"},
 };
 
 const char *compile_hint(const char *log)

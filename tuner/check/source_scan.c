@@ -37,6 +37,13 @@ static void add_use(struct scanner *s, const struct cuda_token *t)
     scan->words[scan->word_count++] = word_of(s, t);
 }
 
+static bool guarded(const struct scanner *s, const struct cuda_token *name)
+{
+    for (size_t i = 0; i < s->depth; i++)
+        if (s->guards[i] && cuda_token_is(name, s->guards[i])) return true;
+    return false;
+}
+
 static void add_macro(struct scanner *s, const struct cuda_token *t)
 {
     struct source_scan *scan = s->scan;
@@ -151,6 +158,17 @@ static void read_directive(struct scanner *s)
     }
 }
 
+static bool is_type_word(const struct cuda_token *t)
+{
+    static const char *const words[] = {"int",     "unsigned", "long",    "short",    "char",    "float",   "double",
+                                        "size_t",  "bool",     "auto",    "int8_t",   "uint8_t", "int16_t", "uint16_t",
+                                        "int32_t", "uint32_t", "int64_t", "uint64_t", "half",    "__half",  "float2",
+                                        "float4",  "typename", "class",   NULL};
+    for (size_t i = 0; words[i]; i++)
+        if (is(t, words[i])) return true;
+    return false;
+}
+
 // A kernel's head as it is read: __global__ [attributes(...)] void [attributes(...)] name (
 struct head {
     bool open;
@@ -188,8 +206,34 @@ static void follow_head(struct scanner *s, struct head *h, const struct cuda_tok
     }
 }
 
+// Follows "int NAME," or "const float *__restrict__ NAME)".
+struct declaration {
+    enum { NO_DECLARATION, TYPE_SEEN, NAME_SEEN } state;
+    struct cuda_token name;
+};
+
+static void follow_declaration(struct scanner *s, struct declaration *d, const struct cuda_token *t)
+{
+    bool between = is(t, "*") || is(t, "&") || is(t, "const") || is(t, "__restrict__");
+    bool ends = t->length == 1 && strchr(",)=;[>", *t->text);
+    if (is_type_word(t)) {
+        d->state = TYPE_SEEN;
+    } else if (d->state == TYPE_SEEN && between) {
+    } else if (d->state == TYPE_SEEN && t->kind == CUDA_NAME) {
+        d->state = NAME_SEEN;
+        d->name = *t;
+    } else {
+        struct source_scan *scan = s->scan;
+        if (d->state == NAME_SEEN && ends && !guarded(s, &d->name)) {
+            memory_add(scan->declarations, scan->declaration_count) = word_of(s, &d->name);
+        }
+        d->state = NO_DECLARATION;
+    }
+}
+
 static void scan_tokens(struct scanner *s, const char *text)
 {
+    struct declaration declaration = {0};
     struct head head = {0};
     bool is_template = false;
     s->reader = cuda_reader_of(text);
@@ -202,6 +246,7 @@ static void scan_tokens(struct scanner *s, const char *text)
         if (t.kind == CUDA_NAME) add_use(s, &t);
         if (is(&t, "template")) is_template = true;
         if (is(&t, ";") || is(&t, "}") || is(&t, "{")) is_template = false;
+        follow_declaration(s, &declaration, &t);
         follow_head(s, &head, &t, is_template);
     }
     while (s->depth) pop(s);
@@ -259,6 +304,7 @@ static void free_word(struct source_word *w)
 void source_scan_release(struct source_scan *scan)
 {
     for (size_t i = 0; i < scan->word_count; i++) free_word(&scan->words[i]);
+    for (size_t i = 0; i < scan->declaration_count; i++) free_word(&scan->declarations[i]);
     for (size_t i = 0; i < scan->kernel_count; i++) free_word(&scan->kernels[i].at);
     for (size_t i = 0; i < scan->macro_count; i++) {
         free_word(&scan->macros[i].at);
@@ -267,6 +313,7 @@ void source_scan_release(struct source_scan *scan)
     for (size_t i = 0; i < scan->file_count; i++) free(scan->files[i]);
     free_word(&scan->missing);
     free(scan->words);
+    free(scan->declarations);
     free(scan->kernels);
     free(scan->macros);
     free(scan->files);

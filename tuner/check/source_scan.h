@@ -24,10 +24,11 @@ struct source_kernel { // __global__
 };
 
 struct source_scan {
-    size_t file_count, word_count, macro_count, kernel_count;
+    size_t file_count, word_count, macro_count, declaration_count, kernel_count;
     char **files;
     struct source_word *words; // uses, sorted by name, each once; not in `#ifndef NAME` before its own #define
     struct source_macro *macros;
+    struct source_word *declarations; // "int NAME" followed by one of , ) = ; [ >, outside #ifndef NAME
     struct source_kernel *kernels;
     bool pastes;                // has ##, so that identifiers may be made that are not among the words
     struct source_word missing; // an #include "file" that was not found, or of a macro; line 0: none

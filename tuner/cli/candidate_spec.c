@@ -67,8 +67,9 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
     size_t name_length = strcspn(item, "=");
     const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL}, *nearest;
     if (name_length >= length) return error_set(err, "'%.*s' is not of the form NAME=value", (int)length, item);
-    char *name = text_format("%.*s", (int)name_length, item), *known = text_copy(""),
+    char *name = text_format("%.*s", (int)name_length, item),
          *value = text_format("%.*s", (int)(length - name_length - 1), item + name_length + 1);
+    struct text known = {0};
     int failed = -1;
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         const struct parameter *p = space_parameter(job->space, i);
@@ -82,12 +83,9 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
                 failed = 0;
                 goto out;
             }
-            if (strlen(known) > sizeof err->message) continue; // enough to tell
-            char *longer = text_format("%s%s%s", known, k ? ", " : "", text);
-            free(known);
-            known = longer;
+            if (known.length < sizeof err->message) text_add(&known, "%s%s", k ? ", " : "", text); // enough to tell
         }
-        error_set(err, "%s cannot be %s; its values are %s", name, value, known);
+        error_set(err, "%s cannot be %s; its values are %s", name, value, known.text);
         goto out;
     }
     nearest = text_nearest(name, names);
@@ -96,7 +94,7 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
 out:
     free(name);
     free(value);
-    free(known);
+    free(known.text);
     return failed;
 }
 
@@ -167,7 +165,7 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     struct error err = {""};
     // A store may have been filled on another device.
     bool same = s->store && !strcmp(s->environment.device,
-                                    json_get_string(json_object_get(single_run_hello(single), "device"), "name", ""));
+                                    json_get_string(json_object_get(single->pool.hello, "device"), "name", ""));
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     json_t *request = job_ceilings_request(s->job, known);
     if (!request) return known;

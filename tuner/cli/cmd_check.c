@@ -11,6 +11,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
 #include "tuner/check/compile_hints.h"
+#include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
@@ -38,6 +39,7 @@ enum { MAX_WORKERS = 64 };
 
 struct sample {
     const struct implementation *own; // no candidate, but the reference or a baseline; NULL: a configuration
+    size_t number;                    // among the samples
     uint16_t config[SPACE_MAX_PARAMETERS];
 };
 
@@ -86,27 +88,18 @@ static json_t *lost(const struct worker *w, bool late, const struct error *why)
                      "reason", text.message);
 }
 
-// One of `count` configurations: each is a random one of its part of the space.
-static uint64_t choose_sample(const struct space *space, uint64_t count, uint64_t number, struct random *random)
-{
-    uint64_t part = space_size(space) / count;
-    return number * part + (count > 1 ? random_below(random, part) : 0);
-}
-
-// Compiles the kernels of the reference and of baselines, and `count` configurations, one worker per core. A NULL
+// Compiles the kernels of the reference and of baselines, and the samples, one worker per core. A NULL
 // cache: none. Returns how many fail, or -1.
-static int64_t compile_samples(const struct job *job, uint64_t count, bool brief, const char *arch, const char *cache,
-                               struct error *err)
+static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
+                               const char *cache, struct error *err)
 {
-    struct random random;
-    random_seed(&random, JOB_SEED);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
     const struct implementation *kernels[2 + JOB_MAX_BASELINES], *m;
     uint64_t own = 0, sent = 0, done = 0;
     for (size_t i = 0; (m = job_implementation(job, i)); i++)
         if (m->kind == IMPLEMENTATION_KERNEL || m->kind == IMPLEMENTATION_CONFIGURATION) kernels[own++] = m;
-    uint64_t samples = own + count;
+    uint64_t samples = own + chosen->count;
     struct worker pool[MAX_WORKERS];
     struct sample current[MAX_WORKERS];
     bool busy[MAX_WORKERS] = {false};
@@ -126,8 +119,8 @@ static int64_t compile_samples(const struct job *job, uint64_t count, bool brief
         for (size_t i = 0; i < workers && i < samples; i++) {
             if (!busy[i] && sent < samples) {
                 current[i].own = sent < own ? kernels[sent] : NULL;
-                if (sent >= own)
-                    space_get(job->space, choose_sample(job->space, count, sent - own, &random), current[i].config);
+                current[i].number = sent - own;
+                if (sent >= own) space_get(job->space, chosen->index[current[i].number], current[i].config);
                 const char *folder = cache ? cache : "";
                 json_t *request = current[i].own ? request_implementation(job, current[i].own, arch, folder)
                                                  : request_compile(job, current[i].config, arch, NULL, folder);
@@ -153,6 +146,8 @@ static int64_t compile_samples(const struct job *job, uint64_t count, bool brief
             }
             if (got > 0) {
                 failed += print_compiled(job, &current[i], answer, brief);
+                if (!current[i].own)
+                    check_samples_compiled(chosen, current[i].number, json_get_string(answer, "cubin", NULL));
                 json_decref(answer);
                 busy[i] = false;
                 done++;
@@ -211,22 +206,27 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     bool wanted = count >= 0;
     char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
     char *folder = wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
-    uint64_t size = space_size(c->job->space), samples = !wanted ? 1 : (uint64_t)count < size ? (uint64_t)count : size;
+    struct check_samples samples;
     int64_t failed = 0;
+    check_samples_choose(&samples, c->job, wanted ? (uint64_t)count : 1);
     int asked = check_signatures(c, argv, &err);
     if (!asked) asked = check_builds(c, argv, folder, &err);
     int status = print_found(c);
     if (!status && (!asked || wanted)) {
-        failed = compile_samples(c->job, samples, !wanted, arch, folder, &err);
+        failed = compile_samples(c->job, &samples, !wanted, arch, folder, &err);
+        check_samples_compare(&samples, c);
+        if (failed > 0) check_needs(c);
         status = failed > 0 ? EXIT_NOTHING : 0;
+        print_found(c);
     }
     if (failed < 0 || (asked && !failed)) {
         fprintf(stderr, "sweetspot%s: %s\n", wanted ? "" : " check: nothing was compiled", err.message);
         if (wanted && !status) status = EXIT_ENVIRONMENT;
     } else if (!status && !wanted) {
-        printf("compiles for %s: %s%s\n", arch, size ? "the first configuration" : "",
+        printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
                c->job->reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
     }
+    check_samples_release(&samples);
     free(folder);
     free(program);
     return status;
@@ -264,6 +264,7 @@ static int run(void)
         check_files(&check);
         check_launches(&check);
         check_images(&check);
+        check_architecture(&check);
         status =
             given.compile ? check_by_compiling(&check, given.compile, given.arch, given.cache) : print_found(&check);
     }

@@ -1,36 +1,138 @@
-// sweetspot completion: what a shell needs to complete sweetspot's command lines (completion.h).
+// sweetspot completion: a shell's script, which asks the same command for the words that can stand next. Scripts know
+// neither commands nor options, so they are never out of date.
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/cli/completion.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
 
-static const char *name;
+static const char *shell;
+static struct option_list words;
 
-#define SHELLS(x) x(bash) x(zsh) x(fish)
-#define NAME(shell) #shell,
-static const char *const names[] = {SHELLS(NAME) NULL};
-#define SHELL(shell) &completion_##shell,
-static const struct completion_shell *const shells[] = {SHELLS(SHELL) NULL};
+static const char *const names[] = {"bash", "zsh", "fish", NULL};
+// What the scripts give for SHELL, and after it the command line without its first word. The answer is the words that
+// may stand in the place of the last one, each on a line; ":file" or ":folder" where that is the name of a file or
+// folder.
+static const char asking[] = "words";
+
+static const char *const scripts[] = {
+    "# bash completion for sweetspot, written by `sweetspot completion bash`.\n"
+    "_sweetspot()\n{\n"
+    "    local word=${COMP_WORDS[COMP_CWORD]#=} words\n"
+    "    words=$(\"${COMP_WORDS[0]}\" completion words -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+    "    case $words in\n"
+    "    :file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+    "    :folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
+    "    *) COMPREPLY=($(compgen -W \"$words\" -- \"$word\")) ;;\n"
+    "    esac\n}\ncomplete -F _sweetspot sweetspot\n",
+    "#compdef sweetspot\n# zsh completion for sweetspot, written by `sweetspot completion zsh`.\n"
+    "_sweetspot()\n{\n"
+    "    local -a candidates\n"
+    "    candidates=(${(f)\"$($words[1] completion words -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+    "    case $candidates in\n"
+    "    (:file) _files ;;\n"
+    "    (:folder) _files -/ ;;\n"
+    "    (*) compadd -a candidates ;;\n"
+    "    esac\n}\n"
+    // In a folder of $fpath the file is the function's body; sourced, it declares what to complete.
+    "if [ \"$funcstack[1]\" = _sweetspot ]; then\n    _sweetspot \"$@\"\nelse\n    compdef _sweetspot sweetspot\nfi\n",
+    "# fish completion for sweetspot, written by `sweetspot completion fish`.\n"
+    "function __sweetspot_words\n"
+    "    set -l line (commandline -opc)\n"
+    "    set -l words ($line[1] completion words -- $line[2..-1] (commandline -ct) 2>/dev/null)\n"
+    "    switch \"$words\"\n"
+    "        case :file\n            __fish_complete_path (commandline -ct)\n"
+    "        case :folder\n            __fish_complete_directories (commandline -ct)\n"
+    "        case '*'\n            printf '%s\\n' $words\n"
+    "    end\nend\n"
+    "complete -c sweetspot -f -a '(__sweetspot_words)'\n",
+};
 
 static const struct option_spec specs[] = {
-    ARGUMENT(string, &name, "SHELL", "bash, zsh or fish", .choices = names),
+    ARGUMENT(string, &shell, "SHELL", "bash, zsh or fish", .choices = names),
+    ARGUMENT(list, &words, "WORD", "for the scripts, which ask with `words` for SHELL: a command line so far",
+             .optional = true),
     OPTION_END,
 };
 
+static void print_words(const char *const *list)
+{
+    while (*list) puts(*list++);
+}
+
+static void print_value(const struct option_spec *spec)
+{
+    const char *shown = spec->positional ? spec->name : spec->shown ? spec->shown : "";
+    if (spec->choices)
+        print_words(spec->choices);
+    else if (!strcmp(shown, "FOLDER"))
+        puts(":folder");
+    else if (!strcmp(shown, "FILE") || !strcmp(shown, "JOB"))
+        puts(":file");
+}
+
+// The option that the word before the last one names, if it takes a value.
+static const struct option_spec *option_before(const struct option_spec *specs_of, const char *word)
+{
+    for (const struct option_spec *spec = specs_of; spec->name; spec++)
+        if (!spec->positional && !spec->flag && word[0] == '-' &&
+            ((word[1] == '-' && !strcmp(word + 2, spec->name)) ||
+             (spec->letter && word[1] == spec->letter && !word[2])))
+            return spec;
+    return NULL;
+}
+
+static void print_next(const struct command *command)
+{
+    const char *last = words.items[words.count - 1];
+    size_t before = words.count - 2;
+    // bash makes three words of --format=json.
+    if (!strcmp(words.items[before], "=") && before > 1) before--;
+    if (!strcmp(last, "=")) last = "";
+    size_t name = *last == '-' ? strcspn(last, "=") : 0;
+    char *given = text_format("%.*s", (int)name, last);
+    const struct option_spec *spec = last[name] == '=' ? option_before(command->options, given) : NULL;
+    free(given);
+    for (size_t i = 0; spec && spec->choices && spec->choices[i]; i++)
+        printf("%.*s=%s\n", (int)name, last, spec->choices[i]);
+    if (spec) return;
+    spec = before ? option_before(command->options, words.items[before]) : NULL;
+    if (spec) {
+        print_value(spec);
+    } else if (*last == '-') {
+        for (spec = command->options; spec->name; spec++)
+            if (!spec->positional) printf("--%s\n", spec->name);
+        puts("--help");
+    } else {
+        for (spec = command->options; spec->name && !spec->positional;) spec++;
+        if (spec->name) print_value(spec);
+    }
+}
+
+static void print_commands(void)
+{
+    for (const struct command *const *command = commands_known(); *command; command++) puts((*command)->name);
+}
+
 static int run(void)
 {
-    const struct completion_shell *const *shell = shells;
-    while (*shell && strcmp((*shell)->name, name) != 0) shell++;
-    if (!*shell) {
-        char *text = text_unknown("shell", name, names);
+    size_t i = 0;
+    while (names[i] && strcmp(names[i], shell) != 0) i++;
+    if (!names[i] && strcmp(shell, asking) != 0) {
+        char *text = text_unknown("shell", shell, names);
         fprintf(stderr, "sweetspot completion: %s\n", text);
         free(text);
         return EXIT_USAGE;
     }
-    (*shell)->begin(stdout, commands_known());
-    for (const struct command *const *command = commands_known(); *command; command++)
-        (*shell)->command(stdout, (*command)->name, (*command)->options);
-    (*shell)->end(stdout);
+    const struct command *command = words.count > 1 ? command_find(commands_known(), words.items[0]) : NULL;
+    if (i < sizeof scripts / sizeof *scripts) {
+        fputs(scripts[i], stdout);
+    } else if (command) {
+        print_next(command);
+    } else if (words.count < 2 || (words.count == 2 && !strcmp(words.items[0], "help"))) {
+        print_commands();
+        if (words.count < 2) puts("help\n--help\n--version");
+    }
     return EXIT_DONE;
 }
 
@@ -41,6 +143,6 @@ const struct command cmd_completion = {
                    "where the shells look. For one session of bash: source <(sweetspot completion bash)",
     .options = specs,
     .run = run,
-    .more = "It is made from the same tables as `--help`.",
+    .more = "The script asks the program, which answers from the same tables as `--help`.",
     .see = "man",
 };

@@ -40,18 +40,18 @@ static int export(void *user, struct session *session)
 {
     struct exporting *all = user;
     struct error err = {""};
-    struct export_left_out left_out = {0};
+    size_t elsewhere = 0;
     int status = session_build_space(session);
     if (status) return status;
     struct recorded *recorded =
-        export_recorded(session->job, session->store, &session->environment, session->device, &left_out, &err);
+        export_recorded(session->job, session->store, &session->environment, session->device, &elsewhere, &err);
     if (!recorded) {
         fprintf(stderr, "sweetspot: %s: %s\n", session->store_path, err.message);
         return EXIT_NOTHING;
     }
-    if (left_out.elsewhere)
+    if (elsewhere)
         fprintf(stderr, "sweetspot: %s: left out %zu trials that are not in the job's search space\n",
-                session->job->name, left_out.elsewhere);
+                session->job->name, elsewhere);
     char *name = text_format("%s.json.gz", session->job->name), *path = job_set_file(all->output, name);
     status = write_space(recorded, session, path);
     free(path);

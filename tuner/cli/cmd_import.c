@@ -4,7 +4,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/stats.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/final/finals.h"
@@ -33,27 +32,13 @@ static void print_configuration(FILE *f, const struct recorded *r, size_t trial)
     fputc('\n', f);
 }
 
-static double median_objective(const struct recorded *r)
-{
-    double *times = memory_new(r->trial_count, sizeof *times);
-    size_t count = 0;
-    for (size_t i = 0; i < r->trial_count; i++)
-        if (r->trials[i].status == STATUS_OK) times[count++] = r->trials[i].objective;
-    double median = stats_median(times, count);
-    free(times);
-    return median;
-}
-
 static void print_summary(FILE *f, const struct recorded *r)
 {
     size_t counts[STATUS_COUNT] = {0};
-    char best[32], median[32];
-    double raw = 1;
+    char best[32];
     for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
-    for (size_t i = 0; i < r->parameter_count; i++) raw *= (double)r->parameters[i].count;
     fprintf(f, "job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
             recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
-    fprintf(f, "parameters      %zu, %.0f combinations\n", r->parameter_count, raw);
     fprintf(f, "configurations  %zu:", r->trial_count);
     const char *separator = "";
     for (int s = 0; s < STATUS_COUNT; s++) {
@@ -61,15 +46,12 @@ static void print_summary(FILE *f, const struct recorded *r)
         fprintf(f, "%s %zu %s", separator, counts[s], status_name((enum trial_status)s));
         separator = ",";
     }
-    fprintf(f, "\nfailures        %zu\n", r->trial_count - counts[STATUS_OK] - counts[STATUS_SLOW]);
-    fprintf(f, "counters        %zu\n", r->metric_count);
+    fprintf(f, "\nbest            ");
     if (r->best < 0) {
-        fprintf(f, "best            none worked\n");
+        fprintf(f, "none worked\n");
         return;
     }
-    fprintf(f, "best            %s (median %s)\n                ",
-            show_time(r->trials[r->best].objective, best, sizeof best),
-            show_time(median_objective(r), median, sizeof median));
+    fprintf(f, "%s  ", show_time(r->trials[r->best].objective, best, sizeof best));
     print_configuration(f, r, (size_t)r->best);
 }
 
@@ -103,7 +85,7 @@ const struct command cmd_import = {
     .description = "Converts a recorded space of another tuner into our JSON, and prints what is in it.",
     .options = specs,
     .run = run,
-    .more = "The summary has the number of configurations, the failures and the best. It goes to standard error when "
+    .more = "The summary has the number of configurations, by status, and the best. It goes to standard error when "
             "the file is written to standard output. Without `--output` there is only the summary.",
     .see = "export simulate",
 };

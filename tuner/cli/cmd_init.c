@@ -62,21 +62,19 @@ static char *path_from(const char *folder, const char *path)
 {
     char *here = getcwd(NULL, 0);
     if (!here) return text_copy(path);
-    char *from = text_join_path(here, folder), *to = text_join_path(here, path), *up = text_copy("");
+    char *from = text_join_path(here, folder), *to = text_join_path(here, path);
+    struct text up = {0};
+    text_add(&up, "%s", "");
     size_t same = 0;
     for (size_t i = 0; from[i] && from[i] == to[i]; i++)
         if (from[i] == '/') same = i + 1;
     if (!strncmp(from, to, strlen(from)) && to[strlen(from)] == '/') same = strlen(from) + 1;
-    for (const char *rest = same > strlen(from) ? "" : from + same; *rest; rest++) {
-        if (rest != from + same && *rest != '/') continue;
-        char *longer = text_format("%s../", up);
-        free(up);
-        up = longer;
-    }
-    char *result = same > 1 ? text_format("%s%s", up, to + same) : text_copy(to);
+    for (const char *rest = same > strlen(from) ? "" : from + same; *rest; rest++)
+        if (rest == from + same || *rest == '/') text_add(&up, "../");
+    char *result = same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
     free(from);
     free(to);
-    free(up);
+    free(up.text);
     free(here);
     return result;
 }

@@ -71,13 +71,10 @@ static int replace_entry(struct job *job, const char *entry)
 // The values of --set as one candidate specification.
 static char *join_settings(const struct option_list *set)
 {
-    char *all = text_copy("");
-    for (size_t i = 0; i < set->count; i++) {
-        char *longer = text_format("%s%s%s", all, i ? "," : "", set->items[i]);
-        free(all);
-        all = longer;
-    }
-    return all;
+    struct text all = {0};
+    text_add(&all, "%s", "");
+    for (size_t i = 0; i < set->count; i++) text_add(&all, "%s%s", i ? "," : "", set->items[i]);
+    return all.text;
 }
 
 static int check_job(const struct judge_options *o, const struct job *job)
@@ -97,10 +94,10 @@ static void show(const struct judge_options *o, const struct job *job, const str
                  const struct judgement *judgement)
 {
     struct judged_job about = {.job = job,
-                               .template_hash = single_run_source_hash(single),
-                               .compiler = single_run_compiler(single),
-                               .device = json_object_get(single_run_hello(single), "device"),
-                               .limits = single_run_limits(single),
+                               .template_hash = single->setup.source_hash,
+                               .compiler = single->pool.compiler,
+                               .device = json_object_get(single->pool.hello, "device"),
+                               .limits = &single->pool.limits,
                                .problem = (size_t)o->problem - 1};
     json_t *document = judgement_json(&about, judgement);
     if (o->format == FORMAT_TABLE)

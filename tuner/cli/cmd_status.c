@@ -9,7 +9,6 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/status_live.h"
 #include "tuner/cli/status_table.h"
 #include "tuner/setup/request.h"
 #include "tuner/trial/trial_field.h"

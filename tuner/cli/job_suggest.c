@@ -1,7 +1,7 @@
 // See job_suggest.h.
 #include "tuner/cli/job_suggest.h"
 
-#include <dirent.h>
+#include <glob.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/installation.h"
@@ -15,49 +15,37 @@ struct job_names {
     char **names, **paths;
 };
 
-static bool is_job(const char *name)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && !strcmp(name + length - tail, ending);
-}
-
 static char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return text_format("%.*s", (int)(strlen(name) - (is_job(name) ? strlen(ending) : 0)), name);
-}
-
-static bool is_known(const struct job_names *known, const char *path)
-{
-    for (size_t i = 0; i < known->count; i++)
-        if (!strcmp(known->paths[i], path)) return true;
-    return false;
-}
-
-static int compare_names(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
+    size_t length = strlen(name), tail = strlen(ending);
+    bool job = length > tail && !strcmp(name + length - tail, ending);
+    return text_format("%.*s", (int)(length - (job ? tail : 0)), name);
 }
 
 // The job files of `folder`, as `shown`/NAME.
 static void collect(struct job_names *known, const char *folder, const char *shown)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, NULL, compare_names);
-    for (int i = 0; i < count; i++) {
-        char *path =
-            strcmp(shown, ".") ? text_format("%s/%s", shown, entries[i]->d_name) : text_copy(entries[i]->d_name);
-        if (is_job(entries[i]->d_name) && !is_known(known, path)) {
-            known->names = memory_grow(known->names, known->count + 2, sizeof *known->names);
-            known->paths = memory_grow(known->paths, known->count + 2, sizeof *known->paths);
-            known->names[known->count] = name_of(path);
-            known->paths[known->count++] = text_copy(path);
-            known->names[known->count] = known->paths[known->count] = NULL;
+    char *pattern = text_format("%s/*%s", folder, ending);
+    glob_t found;
+    size_t count = glob(pattern, 0, NULL, &found) ? 0 : found.gl_pathc;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+        char *path = strcmp(shown, ".") ? text_format("%s/%s", shown, name) : text_copy(name);
+        bool is_known = false;
+        for (size_t k = 0; k < known->count; k++) is_known |= !strcmp(known->paths[k], path);
+        if (is_known) {
+            free(path);
+            continue;
         }
-        free(path);
-        free(entries[i]);
+        known->names = memory_grow(known->names, known->count + 2, sizeof *known->names);
+        known->paths = memory_grow(known->paths, known->count + 2, sizeof *known->paths);
+        known->names[known->count] = name_of(path);
+        known->paths[known->count++] = path;
+        known->names[known->count] = known->paths[known->count] = NULL;
     }
-    if (count >= 0) free(entries);
+    if (count) globfree(&found);
+    free(pattern);
 }
 
 // The job files of configs, both the current folder's and the installed one's, which share a path.

@@ -19,8 +19,6 @@ int list_counters(const char *pattern, const char *chip, int format);
 // Shared by all kinds (list.c). Prints the document as JSON, or some of its objects as a table or CSV. Frees the
 // document.
 void list_print(json_t *document, const json_t *rows, const struct row_column *, int format);
-// Metric sets, as objects with "name", "summary", "metrics" and perhaps "includes". Frees the list.
-void list_sets(json_t *sets, int format);
 // EXIT_USAGE with "sweetspot list: unknown strategy 'x'; did you mean ...". `names` ends with NULL.
 int list_unknown(const char *what, const char *name, const char *const *names);
 

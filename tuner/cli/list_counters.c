@@ -20,7 +20,8 @@ static char *keys_of(const json_t *sets, const char *name)
 {
     size_t length = strlen(name), i, k;
     json_t *set, *metric, *seen = json_object();
-    char *keys = text_copy("");
+    struct text keys = {0};
+    text_add(&keys, "%s", "");
     json_array_foreach(json_object_get(sets, "sets"), i, set)
     {
         json_array_foreach(json_object_get(set, "metrics"), k, metric)
@@ -28,17 +29,13 @@ static char *keys_of(const json_t *sets, const char *name)
             const char *full = json_get_string(metric, "metric", ""), *key = json_get_string(metric, "key", "");
             if (strncmp(full, name, length) || full[length] != '.') continue;
             char *one = text_format("%s (%s)", key, full + length);
-            if (!json_object_get(seen, one)) {
-                char *longer = text_format("%s%s%s", keys, *keys ? " " : "", one);
-                free(keys);
-                keys = longer;
-                json_object_set_new(seen, one, json_true());
-            }
+            if (!json_object_get(seen, one)) text_add(&keys, "%s%s", keys.length ? " " : "", one);
+            json_object_set_new(seen, one, json_true());
             free(one);
         }
     }
     json_decref(seen);
-    return keys;
+    return keys.text;
 }
 
 static int print_metrics(const json_t *answer, const char *pattern, int format)
@@ -56,15 +53,7 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
         free(keys);
     }
     size_t count = json_array_size(kept);
-    bool table = format == FORMAT_TABLE;
-    if (count && table && !pattern) {
-        printf(
-            "Metric sets (counters = { metrics = [\"stalls\", ...]; } in a job file adds sets or single names to the "
-            "basic one):\n");
-        list_sets(json_incref(json_object_get(answer, "sets")), format);
-        printf("\n");
-    }
-    if (count || !table)
+    if (count || format != FORMAT_TABLE)
         list_print(kept, kept, columns, format);
     else
         json_decref(kept);

@@ -45,18 +45,13 @@ static char *count_metrics(const json_t *set)
     return text_format("%zu", json_array_size(json_object_get(set, "metrics")));
 }
 
-void list_sets(json_t *sets, int format)
+static void list_all(int format)
 {
     static const struct row_column columns[] = {COLUMN_OF("set", "name"),
                                                 COLUMN_TEXT(">metrics", count_metrics),
                                                 COLUMN("includes"),
                                                 COLUMN_OF("what it has", "summary"),
                                                 {0}};
-    list_print(sets, sets, columns, format);
-}
-
-static void list_all(int format)
-{
     json_t *document = json_array();
     for (size_t i = 0; metric_sets[i]; i++) {
         json_t *metrics = json_array();
@@ -65,7 +60,7 @@ static void list_all(int format)
                                                   metric_sets[i]->summary, "includes", metric_sets[i]->includes,
                                                   "metrics", metrics));
     }
-    list_sets(document, format);
+    list_print(document, document, columns, format);
     if (format == FORMAT_TABLE)
         printf(
             "\n`basic` is always counted; counters = { metrics = [\"stalls\"]; }; in a job file adds sets or single\n"

@@ -6,147 +6,97 @@
 #include "tuner/base/base.h"
 #include "tuner/cli/options.h"
 
-enum { LINE = 76 }; // columns of the source; readers fill lines again
-
-struct page {
-    FILE *file;
-    int column;
-    bool bold;
-};
-
 // One character, as it is to be read. Dashes of options stay dashes; quotes are those of the keyboard.
-static void put_character(struct page *p, char c, bool dash)
+static void put_character(FILE *f, char c, bool dash)
 {
-    switch (c) {
-    case '\\':
-        fputs("\\e", p->file);
-        break;
-    case '\'':
-        fputs("\\(aq", p->file);
-        break;
-    case '~':
-        fputs("\\(ti", p->file);
-        break;
-    case '^':
-        fputs("\\(ha", p->file);
-        break;
-    case '-':
-        fputs(dash ? "\\-" : "-", p->file);
-        break;
-    default:
-        fputc(c, p->file);
-    }
+    static const char *const escaped[128] = {
+        ['\\'] = "\\e", ['\''] = "\\(aq", ['~'] = "\\(ti", ['^'] = "\\(ha", ['-'] = "\\-"};
+    const char *escape = c > 0 && (c != '-' || dash) ? escaped[(int)c] : NULL;
+    if (escape)
+        fputs(escape, f);
+    else
+        fputc(c, f);
 }
 
-// Inside of backticks, in front of a word, and behind another dash.
-static bool is_dash(const struct page *p, const char *text, const char *c)
+// A text with its paragraphs, each sentence on a line.
+static void put_text(FILE *f, const char *text)
 {
-    return p->bold || c == text || !isalnum((unsigned char)c[-1]);
-}
-
-static void new_line(struct page *p)
-{
-    if (p->column) fputc('\n', p->file);
-    p->column = 0;
-}
-
-static void put_word(struct page *p, const char *text, const char *word, size_t length)
-{
-    char *source = NULL;
-    size_t size;
-    FILE *out = p->file, *copy = open_memstream(&source, &size);
-    if (!copy) abort();
-    p->file = copy;
-    if (*word == '.' || *word == '\'') fputs("\\&", copy); // not a macro where it begins a line
-    for (const char *c = word; c < word + length; c++) {
-        if (*c != '`') {
-            put_character(p, *c, is_dash(p, text, c));
-            continue;
-        }
-        p->bold = !p->bold;
-        fputs(p->bold ? "\\fB" : "\\fR", copy);
-    }
-    fclose(copy);
-    p->file = out;
-    if (p->column && p->column + 1 + (int)size > LINE) new_line(p);
-    p->column += fprintf(out, "%s%s", p->column ? " " : "", source);
-    free(source);
-}
-
-// A text with its paragraphs. A sentence begins a line.
-static void put_text(struct page *p, const char *text)
-{
-    for (const char *c = text; *c;) {
-        size_t length = strcspn(c, " \n");
-        if (length) put_word(p, text, c, length);
-        c += length;
+    bool bold = false, fresh = true; // fresh: a line begins
+    for (const char *c = text; *c; c++) {
+        bool sentence = *c == ' ' && c > text && c[-1] == '.' && isupper((unsigned char)c[1]);
         if (*c == '\n') {
-            new_line(p);
-            fputs(".PP\n", p->file);
-        } else if (length && *c == ' ' && c[-1] == '.' && isupper((unsigned char)c[1])) {
-            new_line(p);
+            fputs(fresh ? ".PP\n" : "\n.PP\n", f);
+            c += strspn(c, "\n") - 1;
+        } else if (sentence) {
+            fputc('\n', f);
+        } else if (*c == '`') {
+            bold = !bold;
+            fputs(bold ? "\\fB" : "\\fR", f);
+        } else {
+            if (fresh && strchr(".'", *c)) fputs("\\&", f); // not a macro
+            put_character(f, *c, bold || c == text || !isalnum((unsigned char)c[-1]));
         }
-        c += strspn(c, " \n");
+        fresh = sentence || *c == '\n';
     }
-    new_line(p);
+    if (!fresh) fputc('\n', f);
 }
 
-static void put_section(struct page *p, const char *title)
+static void put_section(FILE *f, const char *title)
 {
-    fprintf(p->file, ".SH %s\n", title);
+    fprintf(f, ".SH %s\n", title);
 }
 
 // A tag in bold, without `...`.
-static void put_tag(struct page *p, const char *tag)
+static void put_tag(FILE *f, const char *tag)
 {
-    fputs(".TP\n", p->file);
+    fputs(".TP\n", f);
     char *bold = text_format("`%s`", tag);
-    put_text(p, bold);
+    put_text(f, bold);
     free(bold);
 }
 
-static void put_literal(struct page *p, const char *lines)
+static void put_literal(FILE *f, const char *lines)
 {
-    fputs(".PP\n.RS 4\n.nf\n", p->file);
+    fputs(".PP\n.RS 4\n.nf\n", f);
     for (const char *c = lines; *c; c++) {
-        if (*c == '.' && (c == lines || c[-1] == '\n')) fputs("\\&", p->file);
-        put_character(p, *c, true);
+        if (*c == '.' && (c == lines || c[-1] == '\n')) fputs("\\&", f);
+        put_character(f, *c, true);
     }
-    fputs(".fi\n.RE\n", p->file);
+    fputs(".fi\n.RE\n", f);
 }
 
 // The value's name in italics, or its choices in bold.
-static void put_value(struct page *p, const struct option_spec *spec)
+static void put_value(FILE *f, const struct option_spec *spec)
 {
     if (!spec->choices || spec->string) { // of a string, choices are only the usual values
-        fprintf(p->file, " \\fI%s\\fR", spec->shown ? spec->shown : "VALUE");
+        fprintf(f, " \\fI%s\\fR", spec->shown ? spec->shown : "VALUE");
         return;
     }
-    for (size_t i = 0; spec->choices[i]; i++) fprintf(p->file, "%s\\fB%s\\fR", i ? "|" : " ", spec->choices[i]);
+    for (size_t i = 0; spec->choices[i]; i++) fprintf(f, "%s\\fB%s\\fR", i ? "|" : " ", spec->choices[i]);
 }
 
-static void put_help(struct page *p, const struct option_spec *spec)
+static void put_help(FILE *f, const struct option_spec *spec)
 {
     char *help = option_help(spec);
-    put_text(p, help);
+    put_text(f, help);
     free(help);
 }
 
-static void put_option(struct page *p, const struct option_spec *spec)
+static void put_option(FILE *f, const struct option_spec *spec)
 {
-    fputs(".TP\n", p->file);
+    fputs(".TP\n", f);
     if (spec->positional) {
-        fprintf(p->file, "\\fI%s\\fR\n", spec->name);
-        put_help(p, spec);
+        fprintf(f, "\\fI%s\\fR\n", spec->name);
+        put_help(f, spec);
         return;
     }
-    if (spec->letter) fprintf(p->file, "\\fB\\-%c\\fR, ", spec->letter);
-    fputs("\\fB\\-\\-", p->file);
-    for (const char *c = spec->name; *c; c++) put_character(p, *c, true);
-    fputs("\\fR", p->file);
-    if (!spec->flag && strcmp(spec->name, "help")) put_value(p, spec);
-    fputc('\n', p->file);
-    put_help(p, spec);
+    if (spec->letter) fprintf(f, "\\fB\\-%c\\fR, ", spec->letter);
+    fputs("\\fB\\-\\-", f);
+    for (const char *c = spec->name; *c; c++) put_character(f, *c, true);
+    fputs("\\fR", f);
+    if (!spec->flag && strcmp(spec->name, "help")) put_value(f, spec);
+    fputc('\n', f);
+    put_help(f, spec);
 }
 
 static bool has_word(const char *words, const char *word)
@@ -158,73 +108,73 @@ static bool has_word(const char *words, const char *word)
 }
 
 // Those of a command; NULL: all.
-static void put_facts(struct page *p, const char *title, const struct manual_fact *facts, const char *command)
+static void put_facts(FILE *f, const char *title, const struct manual_fact *facts, const char *command)
 {
-    put_section(p, title);
-    for (const struct manual_fact *f = facts; f->name; f++) {
-        if (command && f->commands && !has_word(f->commands, command)) continue;
-        put_tag(p, f->name);
-        put_text(p, f->text);
+    put_section(f, title);
+    for (const struct manual_fact *fact = facts; fact->name; fact++) {
+        if (command && fact->commands && !has_word(fact->commands, command)) continue;
+        put_tag(f, fact->name);
+        put_text(f, fact->text);
     }
 }
 
-static void put_examples(struct page *p, const char *command)
+static void put_examples(FILE *f, const char *command)
 {
     bool any = false;
     for (const struct manual_example *e = manual_examples; e->command; e++) {
         if (strcmp(e->command, command)) continue;
-        if (!any) put_section(p, "EXAMPLES");
+        if (!any) put_section(f, "EXAMPLES");
         any = true;
-        put_text(p, e->purpose);
-        put_literal(p, e->lines);
+        put_text(f, e->purpose);
+        put_literal(f, e->lines);
     }
 }
 
-static void put_command(struct page *p, const struct command *command)
+static void put_command(FILE *f, const struct command *command)
 {
     const struct option_spec *specs = command->options;
     bool positional = false;
-    put_section(p, "SYNOPSIS");
-    fprintf(p->file, "\\fBsweetspot %s\\fR [\\fIOPTION\\fR...]", command->name);
+    put_section(f, "SYNOPSIS");
+    fprintf(f, "\\fBsweetspot %s\\fR [\\fIOPTION\\fR...]", command->name);
     for (const struct option_spec *spec = specs; spec->name; spec++) {
         if (!spec->positional) continue;
         positional = true;
-        fprintf(p->file, spec->optional ? " [\\fI%s\\fR%s]" : " \\fI%s\\fR%s", spec->name, spec->list ? "..." : "");
+        fprintf(f, spec->optional ? " [\\fI%s\\fR%s]" : " \\fI%s\\fR%s", spec->name, spec->list ? "..." : "");
     }
-    fputc('\n', p->file);
-    put_section(p, "DESCRIPTION");
-    put_text(p, command->description);
+    fputc('\n', f);
+    put_section(f, "DESCRIPTION");
+    put_text(f, command->description);
     if (command->more) {
-        fputs(".PP\n", p->file);
-        put_text(p, command->more);
+        fputs(".PP\n", f);
+        put_text(f, command->more);
     }
-    if (positional) put_section(p, "ARGUMENTS");
+    if (positional) put_section(f, "ARGUMENTS");
     for (const struct option_spec *spec = specs; spec->name; spec++)
-        if (spec->positional) put_option(p, spec);
-    put_section(p, "OPTIONS");
+        if (spec->positional) put_option(f, spec);
+    put_section(f, "OPTIONS");
     for (const struct option_spec *spec = specs; spec->name; spec++)
-        if (!spec->positional) put_option(p, spec);
-    put_option(p, &(struct option_spec){.name = "help", .letter = 'h', .help = "print a summary and exit"});
+        if (!spec->positional) put_option(f, spec);
+    put_option(f, &(struct option_spec){.name = "help", .letter = 'h', .help = "print a summary and exit"});
 }
 
-static void put_reference(struct page *p, const char *name, const char *after)
+static void put_reference(FILE *f, const char *name, const char *after)
 {
-    fprintf(p->file, ".BR sweetspot%s%s (1)%s\n", *name ? "\\-" : "", name, after);
+    fprintf(f, ".BR sweetspot%s%s (1)%s\n", *name ? "\\-" : "", name, after);
 }
 
-static void put_overview(struct page *p, const struct command *const *all)
+static void put_overview(FILE *f, const struct command *const *all)
 {
-    put_section(p, "SYNOPSIS");
+    put_section(f, "SYNOPSIS");
     fputs("\\fBsweetspot\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.br\n"
           "\\fBsweetspot help\\fR [\\fICOMMAND\\fR]\n.br\n\\fBsweetspot \\-\\-version\\fR\n",
-          p->file);
-    put_section(p, "DESCRIPTION");
-    put_text(p, manual_overview);
-    put_section(p, "COMMANDS");
+          f);
+    put_section(f, "DESCRIPTION");
+    put_text(f, manual_overview);
+    put_section(f, "COMMANDS");
     for (; *all; all++) {
-        fputs(".TP\n", p->file);
-        put_reference(p, (*all)->name, "");
-        put_text(p, (*all)->summary);
+        fputs(".TP\n", f);
+        put_reference(f, (*all)->name, "");
+        put_text(f, (*all)->summary);
     }
 }
 
@@ -235,29 +185,28 @@ char *manual_file(const struct command *command)
 
 void manual_write(FILE *file, const struct command *const *all, const struct command *command)
 {
-    struct page p = {.file = file};
     const char *name = command ? command->name : "";
     fprintf(file, ".\\\" A manual page, written by `sweetspot man`.\n.TH SWEETSPOT%s", command ? "\\-" : "");
     for (const char *c = name; *c; c++) fputc(toupper((unsigned char)*c), file);
     fprintf(file, " 1 \"%s\" \"sweetspot %s\" \"sweetspot\"\n", SWEETSPOT_DATE, SWEETSPOT_VERSION);
-    put_section(&p, "NAME");
-    p.column = fprintf(file, "sweetspot%s%s \\-", command ? "\\-" : "", name);
-    put_text(&p, command ? command->summary : "autotuner for CUDA kernels");
+    put_section(file, "NAME");
+    fprintf(file, "sweetspot%s%s \\- ", command ? "\\-" : "", name);
+    put_text(file, command ? command->summary : "autotuner for CUDA kernels");
     if (command)
-        put_command(&p, command);
+        put_command(file, command);
     else
-        put_overview(&p, all);
-    put_facts(&p, "EXIT STATUS", manual_statuses, command ? name : NULL);
-    put_facts(&p, "ENVIRONMENT", manual_environment, command ? name : NULL);
-    put_facts(&p, "FILES", manual_files, command ? name : NULL);
-    put_examples(&p, command ? name : "tune");
-    put_section(&p, "SEE ALSO");
-    if (command) put_reference(&p, "", *command->see ? "," : "");
+        put_overview(file, all);
+    put_facts(file, "EXIT STATUS", manual_statuses, command ? name : NULL);
+    put_facts(file, "ENVIRONMENT", manual_environment, command ? name : NULL);
+    put_facts(file, "FILES", manual_files, command ? name : NULL);
+    put_examples(file, command ? name : "tune");
+    put_section(file, "SEE ALSO");
+    if (command) put_reference(file, "", *command->see ? "," : "");
     const struct command *last = NULL;
     for (; *all; all++) {
         if (command && !has_word(command->see, (*all)->name)) continue;
-        if (last) put_reference(&p, last->name, ",");
+        if (last) put_reference(file, last->name, ",");
         last = *all;
     }
-    if (last) put_reference(&p, last->name, "");
+    if (last) put_reference(file, last->name, "");
 }

@@ -13,13 +13,13 @@ static int64_t not_kept(struct candidate_source *c, const char *why)
 int64_t trial_documents_owner(struct candidate_source *c, const struct single_run *single, const json_t *profile)
 {
     const struct session *s = &c->session;
-    const json_t *device = json_object_get(single_run_hello(single), "device");
+    const json_t *device = json_object_get(single->pool.hello, "device");
     struct trial trial;
     struct error err;
     if (!s->store) return 0;
     if (strcmp(s->environment.device, json_get_string(device, "name", "")) != 0)
         return not_kept(c, "the store is for another device");
-    if (strcmp(s->environment.source_hash, single_run_source_hash(single)) != 0)
+    if (strcmp(s->environment.source_hash, single->setup.source_hash) != 0)
         return not_kept(c, "the source has changed since the store's last run");
     int missing = store_find(s->store, json_get_string(profile, "config", ""), &trial, &err);
     if (missing < 0) return not_kept(c, err.message);

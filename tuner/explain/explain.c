@@ -41,11 +41,11 @@ json_t *explain_facts(const struct device_limits *d, const struct launch_shape *
 
 static json_t *new_document(struct single_run *single, const struct job *job, size_t problem, const char *name)
 {
-    const json_t *asked = json_array_get(json_object_get(single_run_request(single), "problems"), problem);
+    const json_t *asked = json_array_get(json_object_get(single->setup.request, "problems"), problem);
     struct work_bounds work;
     work_bounds(job, problem, NULL, &work, NULL);
-    json_t *device = json_deep_copy(json_object_get(single_run_hello(single), "device"));
-    json_object_set_new(device, "compute", json_integer((json_int_t)single_run_limits(single)->compute));
+    json_t *device = json_deep_copy(json_object_get(single->pool.hello, "device"));
+    json_object_set_new(device, "compute", json_integer((json_int_t)single->pool.limits.compute));
     return json_pack("{s:s, s:s, s:s?, s:o, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
                      job->problems[problem].name, "pipe", work.pipe ? work.pipe->name : NULL, "operations",
                      json_real(work.pipe ? work.operations : NAN), "flops", (double)json_get_integer(asked, "flops", 0),
@@ -91,7 +91,7 @@ static void set_seconds(json_t *document, const char *what, double since)
 // The counters of a candidate on one problem into the stages.
 static void set_counters(struct single_run *single, json_t *document, size_t problem, const struct counted_trial *trial)
 {
-    const struct job_answer *job = single_run_job(single);
+    const struct job_answer *job = &single->reported;
     json_t *stages = json_object_get(document, "stages");
     note(document, trial->reason);
     for (size_t i = 0; i < job->missing_count; i++) note(document, job->missing[i]);
@@ -135,7 +135,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         struct trial_stage figures;
         trial_clear(FIELD_STAGE, &figures); // figures of a library's kernels are unknown
         if (e) figures = e->figures;
-        json_t *facts = explain_facts(single_run_limits(single), &l->shape, figures.registers, figures.shared_static),
+        json_t *facts = explain_facts(&single->pool.limits, &l->shape, figures.registers, figures.shared_static),
                *known = trial_json(FIELD_STAGE, &figures);
         json_object_update_missing(facts, known);
         json_decref(known);
@@ -152,7 +152,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
 static void pad_shared(struct single_run *single, const struct job *job, struct single_run_candidate *c, size_t problem,
                        int64_t blocks)
 {
-    const struct device_limits *d = single_run_limits(single);
+    const struct device_limits *d = &single->pool.limits;
     json_t *stages = json_object_get(json_array_get(c->problems, problem), "stages");
     for (size_t i = 0, k = 0; i < c->launch_count; i++) {
         struct launch_shape *l = &c->launches[i].shape;
@@ -317,7 +317,7 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
         failed = add_trial(single, job, &c, problem, !variant, document, err);
         set_seconds(document, "trial", begin);
     }
-    if (!failed && explain_worked(document) && single_run_counts(single)) {
+    if (!failed && explain_worked(document) && single->counts) {
         json_t *part = json_pack("[O]", json_array_get(c.problems, problem));
         struct counted_candidate counted = {.trial = 1, .candidate = single_run_described(&c)};
         counted.candidate.written = part;
@@ -340,7 +340,7 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
 json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem,
                          struct error *err)
 {
-    const struct job_answer *reported = single_run_job(single);
+    const struct job_answer *reported = &single->reported;
     const struct baseline_answer *b = NULL;
     for (size_t i = 0; i < reported->baseline_count; i++)
         if (!strcmp(reported->baselines[i].name, baseline)) b = &reported->baselines[i];
@@ -359,7 +359,7 @@ json_t *explain_baseline(struct single_run *single, const struct job *job, const
     if (problem < b->problem_count) set_time(document, &b->problems[problem].figures);
     json_array_append_new(json_object_get(document, "stages"),
                           json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
-    if (!single_run_counts(single)) return document;
+    if (!single->counts) return document;
     const struct counted_candidate counted = {.baseline = baseline};
     if (!add_counters(single, &counted, problem, document, err)) return document;
     json_decref(document);

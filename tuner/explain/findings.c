@@ -2,7 +2,7 @@
 // (findings_context.c).
 #include "tuner/explain/findings.h"
 
-#include "tuner/explain/findings_rules.h"
+#include "tuner/explain/findings_context.h"
 #include "tuner/explain/profile.h"
 
 static int by_gain(const void *a, const void *b)

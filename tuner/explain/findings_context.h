@@ -1,4 +1,4 @@
-// The rules' access to a profile, and their means to propose changes.
+// The rules, their access to a profile, and their means to propose changes.
 #ifndef SWEETSPOT_FINDINGS_CONTEXT_H
 #define SWEETSPOT_FINDINGS_CONTEXT_H
 
@@ -32,5 +32,12 @@ bool propose_named(const struct finding_context *, struct finding *, const char 
 // one's score must be exceeded by a tenth.
 bool propose_launch(const struct finding_context *, struct finding *,
                     double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb);
+
+// Ended by NULL. A rule fills the finding (rule's name aside) and returns true, or returns false.
+struct rule {
+    const char *name;
+    bool (*look)(const struct finding_context *, struct finding *);
+};
+extern const struct rule finding_rules[];
 
 #endif

@@ -1,7 +1,7 @@
 // The rules of findings.h, one function each, and their table. Thresholds are written where they are used: each is a
 // share of the time below which a finding would be noise. A rule returns false as soon as a figure that it needs is
 // unknown: comparisons with NaN are false.
-#include "tuner/explain/findings_rules.h"
+#include "tuner/explain/findings_context.h"
 
 #include "tuner/base/base.h"
 #include "tuner/explain/profile.h"

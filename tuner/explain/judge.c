@@ -88,7 +88,7 @@ const struct final_entry_answer *judgement_entry(const struct judgement *j)
 static int race(struct judging *g, struct error *err)
 {
     struct judgement *j = g->judgement;
-    const struct job_answer *reported = single_run_job(g->single);
+    const struct job_answer *reported = &g->single->reported;
     const struct final_candidate candidate = {.trial = JUDGE_TRIAL, .candidate = single_run_described(&g->candidate)};
     const char **baselines = arena_new(&j->memory, reported->baseline_count * sizeof *baselines);
     j->seed = (int64_t)(entropy_draw() >> 2);
@@ -117,7 +117,7 @@ static int count(struct judging *g, const uint16_t *config, size_t problem, stru
 {
     struct judgement *j = g->judgement;
     struct error why = {""};
-    if (!single_run_counts(g->single)) return 0;
+    if (!g->single->counts) return 0;
     single_run_say(g->single, "counting");
     j->profile = explain_candidate(g->single, g->job, config, problem, "candidate", &why);
     if (!j->profile) {

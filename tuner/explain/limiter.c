@@ -88,30 +88,15 @@ json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *ma
                      warnings(whole, memory, math));
 }
 
-static void print_meaning(FILE *out, enum limiter limiter, double overlap)
-{
-    switch (limiter) {
-    case LIMITER_MEMORY:
-        fprintf(out, "memory-bound: the kernel takes as long as its memory traffic; fewer bytes or better coalescing "
-                     "helps, fewer instructions do not.\n");
-        break;
-    case LIMITER_MATH:
-        fprintf(out, "math-bound: the kernel takes as long as its instructions; fewer or cheaper instructions help, "
-                     "fewer bytes do not.\n");
-        break;
-    case LIMITER_BALANCED:
-        fprintf(out, "balanced: memory and arithmetic take equally long and overlap; reduce both.\n");
-        break;
-    case LIMITER_LATENCY:
-        fprintf(out,
-                "latency-bound: memory and arithmetic hardly overlap (%.0f%% of the shorter is hidden); more warps or "
-                "more loads in flight help.\n",
-                100 * overlap);
-        break;
-    default:
-        fprintf(out, "unknown: a time is missing; see the messages above.\n");
-    }
-}
+static const char *const meanings[] = {
+    [LIMITER_UNKNOWN] = "unknown: a time is missing; see the messages above.",
+    [LIMITER_MEMORY] = "memory-bound: the kernel takes as long as its memory traffic; fewer bytes or better coalescing "
+                       "helps, fewer instructions do not.",
+    [LIMITER_MATH] = "math-bound: the kernel takes as long as its instructions; fewer or cheaper instructions help, "
+                     "fewer bytes do not.",
+    [LIMITER_BALANCED] = "balanced: memory and arithmetic take equally long and overlap; reduce both.",
+    [LIMITER_LATENCY] = "latency-bound: memory and arithmetic hardly overlap; more warps or more loads in flight help.",
+};
 
 static void number_cell(struct table *table, const char *format, double value)
 {
@@ -145,8 +130,7 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
     table_print(table, out);
     table_free(table);
     enum limiter limiter = limiter_decide(time_of(whole), time_of(memory), time_of(math), &overlap);
-    fputc('\n', out);
-    print_meaning(out, limiter, overlap);
+    fprintf(out, "\n%s\n", meanings[limiter]);
     if (!isnan(overlap))
         fprintf(out, "Overlap: %.0f%% of the shorter part is hidden behind the longer one.\n", 100 * overlap);
     if (!isnan(per_byte(whole) / balanced(whole)))

@@ -11,14 +11,15 @@ struct view {
 };
 
 // TENSOR: a rate that is shown only for kernels that use the tensor pipe.
-enum form { COUNT, PERCENT, BYTES, RATE, TENSOR, NUMBER, WHOLE, SHAPE, LIMIT, PIPE };
+enum form { COUNT, PERCENT, BYTES, RATE, BYTE_RATE, TENSOR, NUMBER, WHOLE, SHAPE, LIMIT, PIPE };
 
 struct figure {
     const char *section, *label; // a section begins where its name stands
     enum form form;
     const char *key;                      // of number(); of a SHAPE, the member of "launch"
     double (*value)(const struct view *); // instead of a key
-    const char *over;                     // the key's number is divided by this one's
+    const char *over, *per;               // the key's number is divided by these ones'
+    double scale;                         // of the quotient
 };
 
 // A number of the stage (profile_number) or, with a dot, a member of the profile itself ("profile.time"), or of an
@@ -42,10 +43,6 @@ static double flop_rate(const struct view *v)
 {
     return known(number(v, "profile.flops") / number(v, "profile.time"));
 }
-static double byte_rate(const struct view *v)
-{
-    return known(number(v, "dram_bytes") / number(v, "profile.time"));
-}
 static double arithmetic_ceiling(const struct view *v)
 {
     return profile_arithmetic_ceiling(v->profile, v->stage);
@@ -53,10 +50,6 @@ static double arithmetic_ceiling(const struct view *v)
 static double of_flop_ceiling(const struct view *v)
 {
     return 100 * flop_rate(v) / arithmetic_ceiling(v);
-}
-static double of_byte_ceiling(const struct view *v)
-{
-    return 100 * byte_rate(v) / number(v, "ceilings.bytes_per_second");
 }
 static double intensity(const struct view *v)
 {
@@ -71,21 +64,6 @@ static double roofline(const struct view *v)
 static double of_roofline(const struct view *v)
 {
     return 100 * flop_rate(v) / roofline(v);
-}
-// A wavefront is 128 bytes of the banks; a sector 32 bytes.
-static double of_shared_ceiling(const struct view *v)
-{
-    return known(100 * 128 * number(v, "shared_wavefronts") / number(v, "profile.time") /
-                 number(v, "ceilings.shared_bytes_per_second"));
-}
-static double of_l2_ceiling(const struct view *v)
-{
-    return known(100 * 32 * number(v, "l2_sectors") / number(v, "profile.time") /
-                 number(v, "ceilings.l2_bytes_per_second"));
-}
-static double theoretical(const struct view *v)
-{
-    return 100 * number(v, "facts.occupancy");
 }
 
 // The part of the last wave in which multiprocessors have nothing left to do, of the whole time, were all blocks
@@ -116,10 +94,6 @@ static double wanted_bytes(const struct view *v)
 {
     return known(number(v, "profile.bytes"));
 }
-static double moved_ratio(const struct view *v)
-{
-    return number(v, "dram_bytes") / wanted_bytes(v);
-}
 static double per_issue(const struct view *v)
 {
     return 1 / (profile_share(v->stage, "selected"));
@@ -130,88 +104,91 @@ static double imbalance(const struct view *v)
 }
 
 static const struct figure figures[] = {
-    {"Speed of light", "compute throughput", PERCENT, "sm_throughput", NULL, NULL},
-    {NULL, "memory throughput", PERCENT, "memory_throughput", NULL, NULL},
-    {NULL, "L1 and shared memory", PERCENT, "l1_throughput", NULL, NULL},
-    {NULL, "L2", PERCENT, "l2_throughput", NULL, NULL},
-    {NULL, "device memory", PERCENT, "dram_throughput", NULL, NULL},
-    {NULL, "schedulers issuing", PERCENT, "issue_active", NULL, NULL},
-    {NULL, "arithmetic, of the job's work", RATE, NULL, flop_rate, NULL},
-    {NULL, "  its pipe", PIPE, NULL, NULL, NULL},
-    {NULL, "  of the measured ceiling", PERCENT, NULL, of_flop_ceiling, NULL},
-    {NULL, "device memory, bytes moved", RATE, NULL, byte_rate, NULL},
-    {NULL, "  of the measured ceiling", PERCENT, NULL, of_byte_ceiling, NULL},
-    {NULL, "operations per byte moved", NUMBER, NULL, intensity, NULL},
-    {NULL, "roofline at that intensity", RATE, NULL, roofline, NULL},
-    {NULL, "  reached", PERCENT, NULL, of_roofline, NULL},
-    {NULL, "shared memory, of the measured ceiling", PERCENT, NULL, of_shared_ceiling, NULL},
-    {NULL, "L2, of the measured ceiling", PERCENT, NULL, of_l2_ceiling, NULL},
-    {"Pipes", "FMA", PERCENT, "pipe_fma", NULL, NULL},
-    {NULL, "ALU", PERCENT, "pipe_alu", NULL, NULL},
-    {NULL, "FP64", PERCENT, "pipe_fp64", NULL, NULL},
-    {NULL, "load and store", PERCENT, "pipe_lsu", NULL, NULL},
-    {NULL, "special functions", PERCENT, "pipe_xu", NULL, NULL},
-    {NULL, "tensor", PERCENT, "pipe_tensor", NULL, NULL},
-    {NULL, "  bf16 by mma.sync", TENSOR, "ceilings.tensor_bf16_flops_per_second", NULL, NULL},
-    {NULL, "  bf16 by wgmma", TENSOR, "ceilings.wgmma_bf16_flops_per_second", NULL, NULL},
-    {NULL, "  tf32 by mma.sync", TENSOR, "ceilings.tensor_tf32_flops_per_second", NULL, NULL},
-    {NULL, "  tf32 by wgmma", TENSOR, "ceilings.wgmma_tf32_flops_per_second", NULL, NULL},
-    {NULL, "  FP64 by mma.sync", TENSOR, "ceilings.tensor_fp64_flops_per_second", NULL, NULL},
-    {NULL, "uniform", PERCENT, "pipe_uniform", NULL, NULL},
-    {"Launch", "grid", SHAPE, "grid", NULL, NULL},
-    {NULL, "block", SHAPE, "block", NULL, NULL},
-    {NULL, "cluster", SHAPE, "cluster", NULL, NULL},
-    {NULL, "blocks", WHOLE, "blocks", NULL, NULL},
-    {NULL, "blocks per multiprocessor", NUMBER, "blocks", NULL, "device.sm_count"},
-    {NULL, "waves", NUMBER, "waves", NULL, NULL},
-    {NULL, "idle in the last wave (tail)", PERCENT, NULL, tail, NULL},
-    {NULL, "room that the grid leaves empty", PERCENT, NULL, unfilled, NULL},
-    {"Occupancy", "theoretical", PERCENT, NULL, theoretical, NULL},
-    {NULL, "achieved", PERCENT, "counters.occupancy", NULL, NULL},
-    {NULL, "blocks that fit on a multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL},
-    {NULL, "limited by", LIMIT, NULL, NULL, NULL},
-    {NULL, "  limit by registers", WHOLE, "limit_registers", NULL, NULL},
-    {NULL, "  limit by shared memory", WHOLE, "limit_shared", NULL, NULL},
-    {NULL, "  limit by warps", WHOLE, "limit_warps", NULL, NULL},
-    {NULL, "  limit of the device", WHOLE, "limit_blocks", NULL, NULL},
-    {NULL, "warps ready, per scheduler", NUMBER, "warps_eligible", NULL, NULL},
-    {"Instruction cache", "code", BYTES, "code_bytes", NULL, NULL},
-    {NULL, "requests", COUNT, "icache_requests", NULL, NULL},
-    {NULL, "misses", COUNT, "icache_misses", NULL, NULL},
-    {NULL, "  of requests", PERCENT, NULL, miss_rate, NULL},
-    {NULL, "next level: requests", COUNT, "icache_l15_requests", NULL, NULL},
-    {NULL, "next level: misses", COUNT, "icache_l15_misses", NULL, NULL},
-    {NULL, "time waiting for instructions", PERCENT, NULL, fetch_share, NULL},
-    {"Shared memory", "wavefronts", COUNT, "shared_wavefronts", NULL, NULL},
-    {NULL, "ideal", COUNT, "shared_ideal", NULL, NULL},
-    {NULL, "wavefronts, of ideal", NUMBER, "shared_wavefronts", NULL, "shared_ideal"},
-    {NULL, "conflicts of loads", COUNT, "bank_conflicts_load", NULL, NULL},
-    {NULL, "conflicts of stores", COUNT, "bank_conflicts_store", NULL, NULL},
-    {NULL, "conflicts of cp.async", COUNT, "bank_conflicts_async", NULL, NULL},
-    {"Global memory", "sectors", COUNT, NULL, all_sectors, NULL},
-    {NULL, "sectors, of ideal", NUMBER, "global_sectors", NULL, "global_ideal"},
-    {NULL, "sectors per load", NUMBER, "global_load_sectors", NULL, "global_load_requests"},
-    {NULL, "sectors per store", NUMBER, "global_store_sectors", NULL, "global_store_requests"},
-    {NULL, "L1 hits", PERCENT, "l1_hit_rate", NULL, NULL},
-    {NULL, "L2 hits", PERCENT, "l2_hit_rate", NULL, NULL},
-    {NULL, "bytes needed (the job's work)", BYTES, NULL, wanted_bytes, NULL},
-    {NULL, "bytes read from device memory", BYTES, "dram_read_bytes", NULL, NULL},
-    {NULL, "bytes written to device memory", BYTES, "dram_write_bytes", NULL, NULL},
-    {NULL, "moved, of needed", NUMBER, NULL, moved_ratio, NULL},
-    {"Divergence", "active threads per instruction", NUMBER, "threads_per_instruction", NULL, NULL},
-    {NULL, "with their predicate true", NUMBER, "threads_predicated_on", NULL, NULL},
-    {"Registers and spills", "registers per thread", WHOLE, "registers", NULL, NULL},
-    {NULL, "spill loads", BYTES, "spill_loads", NULL, NULL},
-    {NULL, "spill stores", BYTES, "spill_stores", NULL, NULL},
-    {NULL, "stack", BYTES, "stack", NULL, NULL},
-    {NULL, "local-memory sectors read", COUNT, "local_load_sectors", NULL, NULL},
-    {NULL, "local-memory sectors written", COUNT, "local_store_sectors", NULL, NULL},
-    {NULL, "shared memory per block", BYTES, "shared_dynamic", NULL, NULL},
-    {"Balance of the multiprocessors", "active cycles, mean", COUNT, "cycles_active", NULL, NULL},
-    {NULL, "idlest", COUNT, "cycles_active_min", NULL, NULL},
-    {NULL, "busiest", COUNT, "cycles_active_max", NULL, NULL},
-    {NULL, "busiest above the mean", PERCENT, NULL, imbalance, NULL},
-    {"Stalls", "warps resident per issued instruction", NUMBER, NULL, per_issue, NULL},
+    {"Speed of light", "compute throughput", PERCENT, "sm_throughput", NULL, NULL, NULL, 1},
+    {NULL, "memory throughput", PERCENT, "memory_throughput", NULL, NULL, NULL, 1},
+    {NULL, "L1 and shared memory", PERCENT, "l1_throughput", NULL, NULL, NULL, 1},
+    {NULL, "L2", PERCENT, "l2_throughput", NULL, NULL, NULL, 1},
+    {NULL, "device memory", PERCENT, "dram_throughput", NULL, NULL, NULL, 1},
+    {NULL, "schedulers issuing", PERCENT, "issue_active", NULL, NULL, NULL, 1},
+    {NULL, "arithmetic, of the job's work", RATE, NULL, flop_rate, NULL, NULL, 1},
+    {NULL, "  its pipe", PIPE, NULL, NULL, NULL, NULL, 1},
+    {NULL, "  of the measured ceiling", PERCENT, NULL, of_flop_ceiling, NULL, NULL, 1},
+    {NULL, "device memory, bytes moved", BYTE_RATE, "dram_bytes", NULL, "profile.time", NULL, 1},
+    {NULL, "  of the measured ceiling", PERCENT, "dram_bytes", NULL, "profile.time", "ceilings.bytes_per_second", 100},
+    {NULL, "operations per byte moved", NUMBER, NULL, intensity, NULL, NULL, 1},
+    {NULL, "roofline at that intensity", RATE, NULL, roofline, NULL, NULL, 1},
+    {NULL, "  reached", PERCENT, NULL, of_roofline, NULL, NULL, 1},
+    // a wavefront is 128 bytes of the banks, a sector 32 bytes
+    {NULL, "shared memory, of the measured ceiling", PERCENT, "shared_wavefronts", NULL, "profile.time",
+     "ceilings.shared_bytes_per_second", 12800},
+    {NULL, "L2, of the measured ceiling", PERCENT, "l2_sectors", NULL, "profile.time", "ceilings.l2_bytes_per_second",
+     3200},
+    {"Pipes", "FMA", PERCENT, "pipe_fma", NULL, NULL, NULL, 1},
+    {NULL, "ALU", PERCENT, "pipe_alu", NULL, NULL, NULL, 1},
+    {NULL, "FP64", PERCENT, "pipe_fp64", NULL, NULL, NULL, 1},
+    {NULL, "load and store", PERCENT, "pipe_lsu", NULL, NULL, NULL, 1},
+    {NULL, "special functions", PERCENT, "pipe_xu", NULL, NULL, NULL, 1},
+    {NULL, "tensor", PERCENT, "pipe_tensor", NULL, NULL, NULL, 1},
+    {NULL, "  bf16 by mma.sync", TENSOR, "ceilings.tensor_bf16_flops_per_second", NULL, NULL, NULL, 1},
+    {NULL, "  bf16 by wgmma", TENSOR, "ceilings.wgmma_bf16_flops_per_second", NULL, NULL, NULL, 1},
+    {NULL, "  tf32 by mma.sync", TENSOR, "ceilings.tensor_tf32_flops_per_second", NULL, NULL, NULL, 1},
+    {NULL, "  tf32 by wgmma", TENSOR, "ceilings.wgmma_tf32_flops_per_second", NULL, NULL, NULL, 1},
+    {NULL, "  FP64 by mma.sync", TENSOR, "ceilings.tensor_fp64_flops_per_second", NULL, NULL, NULL, 1},
+    {NULL, "uniform", PERCENT, "pipe_uniform", NULL, NULL, NULL, 1},
+    {"Launch", "grid", SHAPE, "grid", NULL, NULL, NULL, 1},
+    {NULL, "block", SHAPE, "block", NULL, NULL, NULL, 1},
+    {NULL, "cluster", SHAPE, "cluster", NULL, NULL, NULL, 1},
+    {NULL, "blocks", WHOLE, "blocks", NULL, NULL, NULL, 1},
+    {NULL, "blocks per multiprocessor", NUMBER, "blocks", NULL, "device.sm_count", NULL, 1},
+    {NULL, "waves", NUMBER, "waves", NULL, NULL, NULL, 1},
+    {NULL, "idle in the last wave (tail)", PERCENT, NULL, tail, NULL, NULL, 1},
+    {NULL, "room that the grid leaves empty", PERCENT, NULL, unfilled, NULL, NULL, 1},
+    {"Occupancy", "theoretical", PERCENT, "facts.occupancy", NULL, NULL, NULL, 100},
+    {NULL, "achieved", PERCENT, "counters.occupancy", NULL, NULL, NULL, 1},
+    {NULL, "blocks that fit on a multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL, NULL, 1},
+    {NULL, "limited by", LIMIT, NULL, NULL, NULL, NULL, 1},
+    {NULL, "  limit by registers", WHOLE, "limit_registers", NULL, NULL, NULL, 1},
+    {NULL, "  limit by shared memory", WHOLE, "limit_shared", NULL, NULL, NULL, 1},
+    {NULL, "  limit by warps", WHOLE, "limit_warps", NULL, NULL, NULL, 1},
+    {NULL, "  limit of the device", WHOLE, "limit_blocks", NULL, NULL, NULL, 1},
+    {NULL, "warps ready, per scheduler", NUMBER, "warps_eligible", NULL, NULL, NULL, 1},
+    {"Instruction cache", "code", BYTES, "code_bytes", NULL, NULL, NULL, 1},
+    {NULL, "requests", COUNT, "icache_requests", NULL, NULL, NULL, 1},
+    {NULL, "misses", COUNT, "icache_misses", NULL, NULL, NULL, 1},
+    {NULL, "  of requests", PERCENT, NULL, miss_rate, NULL, NULL, 1},
+    {NULL, "next level: requests", COUNT, "icache_l15_requests", NULL, NULL, NULL, 1},
+    {NULL, "next level: misses", COUNT, "icache_l15_misses", NULL, NULL, NULL, 1},
+    {NULL, "time waiting for instructions", PERCENT, NULL, fetch_share, NULL, NULL, 1},
+    {"Shared memory", "wavefronts", COUNT, "shared_wavefronts", NULL, NULL, NULL, 1},
+    {NULL, "ideal", COUNT, "shared_ideal", NULL, NULL, NULL, 1},
+    {NULL, "wavefronts, of ideal", NUMBER, "shared_wavefronts", NULL, "shared_ideal", NULL, 1},
+    {NULL, "conflicts of loads", COUNT, "bank_conflicts_load", NULL, NULL, NULL, 1},
+    {NULL, "conflicts of stores", COUNT, "bank_conflicts_store", NULL, NULL, NULL, 1},
+    {NULL, "conflicts of cp.async", COUNT, "bank_conflicts_async", NULL, NULL, NULL, 1},
+    {"Global memory", "sectors", COUNT, NULL, all_sectors, NULL, NULL, 1},
+    {NULL, "sectors, of ideal", NUMBER, "global_sectors", NULL, "global_ideal", NULL, 1},
+    {NULL, "sectors per load", NUMBER, "global_load_sectors", NULL, "global_load_requests", NULL, 1},
+    {NULL, "sectors per store", NUMBER, "global_store_sectors", NULL, "global_store_requests", NULL, 1},
+    {NULL, "L1 hits", PERCENT, "l1_hit_rate", NULL, NULL, NULL, 1},
+    {NULL, "L2 hits", PERCENT, "l2_hit_rate", NULL, NULL, NULL, 1},
+    {NULL, "bytes needed (the job's work)", BYTES, NULL, wanted_bytes, NULL, NULL, 1},
+    {NULL, "bytes read from device memory", BYTES, "dram_read_bytes", NULL, NULL, NULL, 1},
+    {NULL, "bytes written to device memory", BYTES, "dram_write_bytes", NULL, NULL, NULL, 1},
+    {NULL, "moved, of needed", NUMBER, "dram_bytes", NULL, "profile.bytes", NULL, 1},
+    {"Divergence", "active threads per instruction", NUMBER, "threads_per_instruction", NULL, NULL, NULL, 1},
+    {NULL, "with their predicate true", NUMBER, "threads_predicated_on", NULL, NULL, NULL, 1},
+    {"Registers and spills", "registers per thread", WHOLE, "registers", NULL, NULL, NULL, 1},
+    {NULL, "spill loads", BYTES, "spill_loads", NULL, NULL, NULL, 1},
+    {NULL, "spill stores", BYTES, "spill_stores", NULL, NULL, NULL, 1},
+    {NULL, "stack", BYTES, "stack", NULL, NULL, NULL, 1},
+    {NULL, "local-memory sectors read", COUNT, "local_load_sectors", NULL, NULL, NULL, 1},
+    {NULL, "local-memory sectors written", COUNT, "local_store_sectors", NULL, NULL, NULL, 1},
+    {NULL, "shared memory per block", BYTES, "shared_dynamic", NULL, NULL, NULL, 1},
+    {"Balance of the multiprocessors", "active cycles, mean", COUNT, "cycles_active", NULL, NULL, NULL, 1},
+    {NULL, "idlest", COUNT, "cycles_active_min", NULL, NULL, NULL, 1},
+    {NULL, "busiest", COUNT, "cycles_active_max", NULL, NULL, NULL, 1},
+    {NULL, "busiest above the mean", PERCENT, NULL, imbalance, NULL, NULL, 1},
+    {"Stalls", "warps resident per issued instruction", NUMBER, NULL, per_issue, NULL, NULL, 1},
 };
 
 static const char *scaled(double value, const char *unit, double step, char *out, size_t size)
@@ -248,15 +225,18 @@ static const char *show(const struct figure *f, const struct view *v, double val
     if (f->form == WHOLE) snprintf(out, size, "%.0f", value);
     if (f->form == COUNT) scaled(value, "", 1000, out, size);
     if (f->form == BYTES) scaled(value, "B", 1024, out, size);
-    if (f->form == RATE || f->form == TENSOR) scaled(value, f->value != byte_rate ? "FLOP/s" : "B/s", 1000, out, size);
+    if (f->form == BYTE_RATE) scaled(value, "B/s", 1000, out, size);
+    if (f->form == RATE || f->form == TENSOR) scaled(value, "FLOP/s", 1000, out, size);
     return out;
 }
 
 static double value_of(const struct figure *f, const struct view *v)
 {
     if (!v->stage || (f->form == TENSOR && !profile_uses_tensor(v->stage))) return NAN;
-    if (f->over) return known(number(v, f->key) / number(v, f->over));
-    return f->value ? f->value(v) : f->key && f->form != SHAPE ? number(v, f->key) : (double)NAN;
+    if (f->value || !f->key || f->form == SHAPE) return f->value ? f->value(v) : (double)NAN;
+    double value = f->scale * number(v, f->key);
+    if (f->over) value = known(value / known(number(v, f->over)));
+    return f->per ? value / number(v, f->per) : value;
 }
 
 static void print_figures(FILE *out, const struct view *a, const struct view *b)

@@ -3,13 +3,6 @@
 
 #include "tuner/base/base.h"
 
-static void append(char **text, const char *separator, const char *more)
-{
-    char *longer = text_format("%s%s%s", *text, **text ? separator : "", more);
-    free(*text);
-    *text = longer;
-}
-
 static bool status_is(const json_t *tool, const char *status)
 {
     return !strcmp(json_get_string(tool, "status", ""), status);
@@ -22,16 +15,14 @@ enum { UNDONE = sizeof undone / sizeof *undone };
 // "1 error, 2 warnings"
 static char *count_text(const json_t *tool)
 {
-    char *out = text_copy("");
+    struct text out = {0};
     static const char *const kinds[][2] = {{"errors", "error"}, {"warnings", "warning"}};
+    text_add(&out, "%s", "");
     for (size_t i = 0; i < 2; i++) {
         int64_t n = json_get_integer(tool, kinds[i][0], 0);
-        if (!n) continue;
-        char *one = text_format("%" PRId64 " %s%s", n, kinds[i][1], n == 1 ? "" : "s");
-        append(&out, ", ", one);
-        free(one);
+        if (n) text_add(&out, "%s%" PRId64 " %s%s", out.length ? ", " : "", n, kinds[i][1], n == 1 ? "" : "s");
     }
-    return out;
+    return out.text;
 }
 
 char *sanitized_tool_text(const json_t *tool)
@@ -57,12 +48,12 @@ char *sanitized_text(const json_t *document)
     const char *note = json_get_string(document, "note", "");
     size_t i;
     if (!document) return NULL;
-    char *clean = text_copy(""), *all = text_copy("");
+    struct text clean = {0}, all = {0};
     json_array_foreach(tools, i, tool)
     {
         char *name = sanitized_tool_name(tool);
         if (status_is(tool, "clean")) {
-            append(&clean, ", ", name);
+            text_add(&clean, "%s%s", clean.length ? ", " : "", name);
             free(name);
             continue;
         }
@@ -70,21 +61,16 @@ char *sanitized_text(const json_t *document)
         for (size_t k = 0; k < UNDONE; k++)
             if (status_is(tool, undone[k])) counts = text_copy(undone[k]);
         if (!counts) counts = count_text(tool);
-        char *one = text_format("%s: %s", name, counts);
-        append(&all, "; ", one);
+        text_add(&all, "%s%s: %s", all.length ? "; " : "", name, counts);
         free(name);
-        free(one);
         free(counts);
     }
-    if (*clean) {
-        char *first = text_format("%s clean%s%s", clean, *all ? "; " : "", all);
-        free(all);
-        all = first;
-    }
+    if (clean.length) text_add(&clean, " clean%s", all.length ? "; " : "");
     char *out = *note ? text_format("compute-sanitizer %s: %s", json_get_string(document, "version", "?"), note)
-                      : text_format("compute-sanitizer %s on %s: %s", json_get_string(document, "version", "?"),
-                                    json_get_string(document, "problem", "?"), all);
-    free(clean);
-    free(all);
+                      : text_format("compute-sanitizer %s on %s: %s%s", json_get_string(document, "version", "?"),
+                                    json_get_string(document, "problem", "?"), clean.length ? clean.text : "",
+                                    all.length ? all.text : "");
+    free(clean.text);
+    free(all.text);
     return out;
 }

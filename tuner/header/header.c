@@ -6,7 +6,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
-#include "tuner/header/header_render.h"
+#include "tuner/header/header_parts.h"
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
 

@@ -1,9 +1,13 @@
-// The parts of the header's text, which header_render.c puts together. For the files of this folder.
+// The header's text and its parts. For the files of this folder.
 #ifndef SWEETSPOT_HEADER_PARTS_H
 #define SWEETSPOT_HEADER_PARTS_H
 
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
+
+// header_render.c: the text of the whole header of these sections (at least one; the first is the default device). -1
+// with a message when a parameter's macro would collide with one of the header's own.
+int header_render(FILE *, const json_t *sections, struct error *);
 
 // header_fill.c: the function of an embedding header that evaluates a stage's launch and its arguments: `..._fill`,
 // which launch.in declares and calls.

@@ -5,11 +5,10 @@
 // launching as inline functions; then the evidence. Last, outside the include guard, the parameters under the
 // template's own names, and the sections for machines in a comment: no code of ours follows that a parameter
 // called `N` or `grid` could break. Function arguments are called size_M for the same reason.
-#include "tuner/header/header_render.h"
+#include "tuner/header/header_parts.h"
 
 #include "tuner/base/base.h"
 #include "tuner/header/header_bindings.h"
-#include "tuner/header/header_parts.h"
 
 static char *device_macro(const json_t *section)
 {

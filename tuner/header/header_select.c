@@ -28,16 +28,6 @@ static void put_relative_time(struct renderer *r)
     header_put(r, "    default: break;\n    }\n    return name_fn_relative_time(work, blocks, at_once);\n}\n\n");
 }
 
-// A number with the fewest digits that read back exactly: the driver compares the same times.
-static const char *exact(double value, char out[32])
-{
-    for (int digits = 9; digits <= 17; digits++) {
-        snprintf(out, 32, "%.*g", digits, value);
-        if (strtod(out, NULL) == value) break;
-    }
-    return out;
-}
-
 static void put_times(struct renderer *r)
 {
     const json_t *section, *one, *size;
@@ -54,7 +44,8 @@ static void put_times(struct renderer *r)
         header_put(r, "        {%zu, {", i);
         json_array_foreach(json_object_get(one, "sizes"), d, size)
             header_put(r, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
-        header_put(r, "%s}, %s},\n", sizes ? "" : "0", exact(json_get_number(one, "time", 0), seconds));
+        header_put(r, "%s}, %s},\n", sizes ? "" : "0",
+                   text_show_number(json_get_number(one, "time", 0), seconds, sizeof seconds));
         rows++;
     }
     if (!rows) header_put(r, "        {-1, {0}, 0},\n");

@@ -29,26 +29,21 @@ static void define_options(struct renderer *r, const json_t *section)
     json_decref(for_nvcc);
 }
 
-// NAME_ARGUMENTS(X): X(place, kind, type, direction, name) for each argument. NAME_BUFFERS(X): X(direction, type, name)
-// for each buffer, in the order of name_launch's arguments.
-static void define_list(struct renderer *r, const char *name, const json_t *list, bool arguments)
+// X(direction, type, name) for each buffer, in the order of name_launch's arguments.
+static void define_buffers(struct renderer *r, const json_t *buffers)
 {
     const json_t *item;
     size_t i;
     struct text text = {0};
-    json_array_foreach(list, i, item)
+    text_add(&text, "%s", "");
+    json_array_foreach(buffers, i, item)
     {
         char *identifier = header_identifier(json_get_string(item, "name", "?"));
-        const char *type = json_get_string(item, "type", "?"), *direction = json_get_string(item, "direction", "in"),
-                   *blank = i ? " " : "";
-        if (arguments)
-            text_add(&text, "%sX(%zu, %s, %s, %s, %s)", blank, i, json_get_string(item, "kind", "?"), type, direction,
-                     identifier);
-        else
-            text_add(&text, "%sX(%s, %s, %s)", blank, direction, type, identifier);
+        text_add(&text, "%sX(%s, %s, %s)", i ? " " : "", json_get_string(item, "direction", "in"),
+                 json_get_string(item, "type", "?"), identifier);
         free(identifier);
     }
-    header_define_function(r, name, "(X)", text.text ? text.text : "");
+    header_define_function(r, "buffers", "(X)", text.text);
     free(text.text);
 }
 
@@ -56,12 +51,11 @@ static void define_stage(struct renderer *r, const json_t *section, const json_t
 {
     const char *entry = json_get_string(stage, "entry", "");
     char *prefix = header_stage_prefix(section, stage), *instantiation = nvcc_instantiation(entry),
-         *names[] = {text_format("%sentry", prefix), text_format("%sinstantiate", prefix),
-                     text_format("%sarguments", prefix)};
-    header_define_text(r, names[0], entry);
-    if (instantiation) header_define(r, names[1], "%s", instantiation);
-    define_list(r, names[2], json_object_get(stage, "arguments"), true);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) free(names[i]);
+         *name = text_format("%sentry", prefix), *instance = text_format("%sinstantiate", prefix);
+    header_define_text(r, name, entry);
+    if (instantiation) header_define(r, instance, "%s", instantiation);
+    free(name);
+    free(instance);
     free(prefix);
     free(instantiation);
 }
@@ -75,7 +69,7 @@ void header_source_macros(struct renderer *r, const json_t *section)
     header_define(r, "alignment", "%" PRId64, json_get_integer(section, "alignment", 16));
     json_array_foreach(json_object_get(section, "stages"), i, stage) if (!json_object_get(stage, "library"))
         define_stage(r, section, stage);
-    define_list(r, "buffers", json_object_get(section, "buffers"), false);
+    define_buffers(r, json_object_get(section, "buffers"));
     if (!binary) return;
     header_define_text(r, "binary_hash", json_get_string(binary, "hash", ""));
     header_define(r, "binary_bytes", "%" PRId64, json_get_integer(binary, "bytes", 0));
@@ -196,15 +190,6 @@ void header_comment_contract(struct renderer *r, const json_t *section)
                            : "NOTHING\n * was verified here.\n");
 }
 
-// Compute capabilities that a compiler may target, so that the warning can name them.
-static const int known[] = {700, 720, 750, 800, 860, 870, 880, 890, 900, 1000, 1010, 1030, 1100, 1200, 1210};
-
-static void warn(struct renderer *r, const char *arch, const char *other)
-{
-    header_put(r, "#warning \"%s: this section was tuned for %s and is compiled for %s\"\n#endif\n", r->lower, arch,
-               other);
-}
-
 void header_architecture(struct renderer *r)
 {
     const json_t *section;
@@ -218,21 +203,11 @@ void header_architecture(struct renderer *r)
         int compute = header_compute(section) * 10;
         if (!compute || json_object_get(done, arch)) continue;
         json_object_set_new(done, arch, json_true());
-        header_put(r, "#if NAME_COMPUTE * 10 == %d\n", compute);
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-            if (known[k] == compute) continue;
-            char *other = text_format("sm_%d", known[k] / 10);
-            header_put(r, "#if __CUDA_ARCH__ == %d\n", known[k]);
-            warn(r, arch, other);
-            free(other);
-        }
-        if (arch[strlen(arch) - 1] == 'a') {
-            char *plain = text_format("%.*s", (int)strlen(arch) - 1, arch);
-            header_put(r, "#if __CUDA_ARCH__ == %d && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)\n", compute, compute / 10);
-            warn(r, arch, plain);
-            free(plain);
-        }
-        header_put(r, "#endif\n");
+        header_put(r, "#if NAME_COMPUTE * 10 == %d && (__CUDA_ARCH__ != %d", compute, compute);
+        if (arch[strlen(arch) - 1] == 'a') header_put(r, " || !defined(__CUDA_ARCH_FEAT_SM%d_ALL)", compute / 10);
+        header_put(
+            r, ")\n#warning \"%s: this section was tuned for %s and is compiled for another architecture\"\n#endif\n",
+            r->lower, arch);
     }
     header_put(r, "#endif\n");
     json_decref(done);

@@ -170,14 +170,11 @@ static size_t function_name(const struct cuda_file *f, size_t begin, size_t body
 // The namespaces around a declaration, each with "::" behind it. malloc'ed.
 static char *scope_path(const struct declaration_reader *p)
 {
-    char *path = text_copy("");
-    for (size_t i = 0; i < p->depth; i++) {
-        if (!p->scopes[i]) continue;
-        char *longer = text_format("%s%s::", path, p->scopes[i]);
-        free(path);
-        path = longer;
-    }
-    return path;
+    struct text path = {0};
+    text_add(&path, "%s", "");
+    for (size_t i = 0; i < p->depth; i++)
+        if (p->scopes[i]) text_add(&path, "%s::", p->scopes[i]);
+    return path.text;
 }
 
 static void read_kernel(struct declaration_reader *p, size_t begin, size_t body, size_t end, size_t name)

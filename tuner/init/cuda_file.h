@@ -53,8 +53,7 @@ struct cuda_range {
 struct cuda_file {
     char *source;
     struct cuda_tokens tokens;
-    size_t kernel_count, macro_count, device_count, constant_count, line_name_count, include_count, variable_count,
-        host_count;
+    size_t kernel_count, macro_count, device_count, constant_count, line_name_count, host_count;
     struct cuda_kernel *kernels;
     struct cuda_macro *macros;
     struct cuda_macro *constants; // const and constexpr variables; members of enums and names of types ("")

@@ -22,8 +22,8 @@ struct draft_argument {
     char *name;                         // the job's; unique
     const struct cuda_argument *source; // NULL: only the compiler knows it
     struct kernel_parameter known;      // what the compiler says, or else the name of a builtin type
-    bool is_known, is_size;             // is_size: an integer, which is a size of the problems
-    char *value;                        // that a launch gives it: a number; NULL: blank
+    bool is_known;
+    char *value; // that a launch gives it: a number; NULL: blank
 };
 
 struct draft_launch {

@@ -200,13 +200,11 @@ int job_problem_values(const struct job *job, const uint16_t *config, size_t pro
 
 char *problem_label(const struct job *job, const int64_t *sizes)
 {
-    char *label = text_copy("");
-    for (size_t i = 0; i < job->size_count; i++) {
-        char *longer = text_format("%s%s%s=%" PRId64, label, i ? "," : "", job->size_names[i], sizes[i]);
-        free(label);
-        label = longer;
-    }
-    return label;
+    struct text label = {0};
+    text_add(&label, "%s", "");
+    for (size_t i = 0; i < job->size_count; i++)
+        text_add(&label, "%s%s=%" PRId64, i ? "," : "", job->size_names[i], sizes[i]);
+    return label.text;
 }
 
 int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *err)

@@ -34,7 +34,7 @@ struct problem {
 // Mistakes of a job file, in order of lines, then those in files that it includes.
 struct mistakes {
     size_t count;
-    struct {
+    struct mistake {
         char *file;
         int line;
         char *text;

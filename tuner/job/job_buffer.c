@@ -77,7 +77,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
         b.rows = job_parse(job, text, NULL);
         free(text);
     }
-    if (node_member(n, "ld")) b.ld = reader_expression(r, node_member(n, "ld"), job);
+    b.ld = reader_expression(r, node_member(n, "ld"), job);
     check_fixed(r, job, n, b.rows, "shape", name);
     check_fixed(r, job, n, b.cols, "shape", name);
     check_fixed(r, job, n, b.ld, "shape", name);

@@ -32,19 +32,6 @@ static bool is_value(const struct node *n, const struct space *space, size_t par
            strtoll(text, NULL, 10) == node_integer(n);
 }
 
-// A parameter's values, for a message. malloc'ed.
-static char *values_of(const struct space *space, size_t parameter)
-{
-    const struct parameter *p = space_parameter(space, parameter);
-    char *list = text_copy(""), digits[32];
-    for (size_t v = 0; v < p->count; v++) {
-        char *longer = text_format("%s%s%s", list, v ? ", " : "", space_value_text(space, parameter, v, digits));
-        free(list);
-        list = longer;
-    }
-    return list;
-}
-
 static void load_value(struct reader *r, const struct job *job, const struct node *group, const char *what,
                        size_t parameter, uint16_t *config)
 {
@@ -59,9 +46,12 @@ static void load_value(struct reader *r, const struct job *job, const struct nod
         config[parameter] = (uint16_t)v;
         return;
     }
-    char *list = values_of(job->space, parameter);
-    reader_mistake(r, n, "parameter '%s' has no such value (it has: %s)", p->name, list);
-    free(list);
+    struct text list = {0};
+    char digits[32];
+    for (size_t v = 0; v < p->count; v++)
+        text_add(&list, "%s%s", v ? ", " : "", space_value_text(job->space, parameter, v, digits));
+    reader_mistake(r, n, "parameter '%s' has no such value (it has: %s)", p->name, list.text);
+    free(list.text);
 }
 
 void load_configuration(struct reader *r, const struct job *job, const struct node *group, const char *what,

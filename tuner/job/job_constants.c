@@ -19,18 +19,16 @@ static bool is_variable_name(const char *name)
 
 static void check_members(struct reader *r, const struct node *n)
 {
-    const char **own = job_setting_names("constants[]", NULL), **shared = job_setting_names("arguments[]", "constant");
-    size_t count = 0, i;
-    for (i = 0; own[i]; i++) count++;
-    for (i = 0; shared[i]; i++) count++;
-    const char **all = memory_new(count + 1, sizeof *all);
-    count = 0;
-    for (i = 0; own[i]; i++) all[count++] = own[i];
-    for (i = 0; shared[i]; i++) all[count++] = shared[i];
+    const char **parts[] = {job_setting_names("constants[]", NULL), job_setting_names("arguments[]", "constant")},
+               **all = NULL;
+    size_t count = 0;
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; parts[k][i]; i++) memory_add(all, count) = parts[k][i];
+        free(parts[k]);
+    }
+    memory_add(all, count) = NULL;
     reader_check_members(r, n, "a constant", all);
     free(all);
-    free(own);
-    free(shared);
 }
 
 // A number for all elements: as a fill, or as an expression that gives one.
@@ -45,19 +43,7 @@ static void load_value(struct reader *r, struct job *job, const struct node *n, 
         reader_mistake(r, value, "constant '%s' has both 'value' and 'fill': leave one out", b->name);
     if (b->direction == DIRECTION_OUT)
         reader_mistake(r, value, "constant '%s' is an output, so it has no value before a launch", b->name);
-    if (node_is_number(value) && !node_is_integer(value)) {
-        unsigned char bytes[8];
-        b->fill.low = node_real(value);
-        element_store(b->type, b->fill.low, bytes);
-        if (element_is_float(b->type) && !isfinite(element_load(b->type, bytes)))
-            reader_mistake(r, value, "constant '%s' is %g, more than an %s holds", b->name, b->fill.low,
-                           element_name(b->type));
-        if (!element_is_float(b->type))
-            reader_mistake(r, value, "constant '%s' is of type %s, but its value is not an integer", b->name,
-                           element_name(b->type));
-        return;
-    }
-    b->value = reader_expression(r, value, job);
+    load_number(r, job, n, value, "constant", b->name, b->type, &b->value, &b->fill.low);
     check_fixed(r, job, value, b->value, "value", b->name);
 }
 

@@ -24,13 +24,10 @@ void check_fixed(struct reader *r, const struct job *job, const struct node *n, 
     size_t count = 0;
     const int *slots = e ? expr_slots(e, &count) : NULL;
     for (size_t i = 0; i < count; i++) {
-        const char *name = symbols_name(job->symbols, slots[i]);
-        bool fixed = !strncmp(name, "device.", 7);
-        for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
-        for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
-        if (!fixed)
-            reader_mistake(r, n, "the %s of buffer '%s' depends on '%s', which differs between configurations%s", what,
-                           buffer, name, strcmp(what, "shape") ? "" : "; give the largest shape it can need");
+        if (job_name_is_fixed(job, slots[i])) continue;
+        reader_mistake(r, n, "the %s of buffer '%s' depends on '%s', which differs between configurations%s", what,
+                       buffer, symbols_name(job->symbols, slots[i]),
+                       strcmp(what, "shape") ? "" : "; give the largest shape it can need");
     }
 }
 
@@ -38,12 +35,10 @@ void check_fixed(struct reader *r, const struct job *job, const struct node *n, 
 static const struct {
     const char *name;
     unsigned fills; // 1 << kind
-    bool required;
-    const char *example;
 } parts[] = {
-    {"low", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "0"},
-    {"high", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "1"},
-    {"total", 1u << FILL_OFFSETS, true, "\"NNZ\""},
+    {"low", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED},
+    {"high", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED},
+    {"total", 1u << FILL_OFFSETS},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -77,12 +72,12 @@ static void load_group(struct reader *r, struct job *job, const struct node *n, 
         if (node_member(n, parts[i].name) && !has)
             reader_mistake(r, node_member(n, parts[i].name), "fill \"%s\" has no '%s'", fill_text[fill->kind],
                            parts[i].name);
-        else if (has && parts[i].required && !node_member(n, parts[i].name))
-            reader_mistake(r, n, "fill \"%s\" needs '%s'", fill_text[fill->kind], parts[i].name);
     }
     load_bound(r, job, n, "arguments[].fill.low", buffer, &fill->low, &fill->low_value);
     load_bound(r, job, n, "arguments[].fill.high", buffer, &fill->high, &fill->high_value);
-    if (fill->kind == FILL_OFFSETS && node_member(n, "total")) {
+    if (fill->kind == FILL_OFFSETS && !node_member(n, "total")) {
+        reader_mistake(r, n, "fill \"offsets\" needs 'total'");
+    } else if (fill->kind == FILL_OFFSETS) {
         fill->high_value = reader_expression(r, node_member(n, "total"), job);
         check_fixed(r, job, n, fill->high_value, "fill", buffer);
     }
@@ -94,12 +89,11 @@ static void load_group(struct reader *r, struct job *job, const struct node *n, 
     check_value(r, n, fill->kind);
 }
 
-// A fill as one word: those that need more are refused.
+// A fill as one word.
 static void load_word(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
                       struct fill *fill)
 {
     size_t length = strlen(node_string(n));
-    char *needs = text_copy("");
     if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {
         fill->kind = FILL_NPY;
         fill->path = job_keep(job, text_join_path(job->directory, node_string(n)));
@@ -107,17 +101,10 @@ static void load_word(struct reader *r, struct job *job, const struct node *argu
     } else {
         fill->kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
         check_value(r, n, fill->kind);
-        for (int i = 0; i < PARTS; i++) {
-            if (!(parts[i].fills >> fill->kind & 1) || !parts[i].required) continue;
-            char *longer = text_format("%s %s = %s;", needs, parts[i].name, parts[i].example);
-            free(needs);
-            needs = longer;
-        }
+        if (fill->kind == FILL_OFFSETS)
+            reader_mistake(r, n,
+                           "fill \"offsets\" must be written as a group: { kind = \"offsets\"; total = \"NNZ\"; }");
     }
-    if (*needs)
-        reader_mistake(r, n, "fill \"%s\" must be written as a group: { kind = \"%s\";%s }", node_string(n),
-                       node_string(n), needs);
-    free(needs);
 }
 
 struct fill load_fill(struct reader *r, struct job *job, const struct node *argument, const char *buffer,
@@ -209,7 +196,7 @@ struct compared *load_compared(struct reader *r, struct job *job, const struct n
     struct compared *c = job_new(job, 1, sizeof *c);
     reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);
     c->rank = shape && node_is_sequence(shape) ? node_count(shape) : 0;
-    if (b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT)
+    if (!direction_writes(b->direction))
         reader_mistake(r, n, "buffer '%s' is not an output: 'compare' has no meaning", buffer);
     if (!node_member(n, "first") && !node_member(n, "count")) {
         reader_mistake(r, n, "'compare' needs 'first' or 'count'");

@@ -129,11 +129,6 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool s
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
 }
 
-static bool writes(const struct buffer *b)
-{
-    return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
-}
-
 // Whether the stages see a buffer through a pointer, and whether by an object or as a variable of the module.
 static void look(const struct stage *stages, size_t count, int buffer, bool *pointer, bool *object, bool *surface)
 {
@@ -165,7 +160,7 @@ void check_views(struct reader *r, const struct job *job, const struct node *own
                            b->symbol ? "variable of the module"
                            : surface ? "surface"
                                      : "texture");
-        else if (writes(b) && b->image && object && !surface)
+        else if (direction_writes(b->direction) && b->image && object && !surface)
             reader_mistake(r, owner, "'%s' is an output, but kernels see it as a texture, which cannot be written",
                            b->name);
     }

@@ -77,11 +77,6 @@ static void check_expression(void *user, struct expr *e)
                            symbols_name(g->job->symbols, slots[i]), expr_text(e));
 }
 
-static bool is_output(const struct buffer *b)
-{
-    return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
-}
-
 // Its arguments, or those of the job's only stage. What is compared with candidates computes the job's outputs.
 static void read_arguments(struct implementation_reading *g)
 {
@@ -97,7 +92,7 @@ static void read_arguments(struct implementation_reading *g)
     if (!g->use->compared) return;
     stage_each_expression(&stage, check_expression, g);
     for (size_t i = known; i < g->job->buffer_count; i++)
-        if (is_output(&g->job->buffers[i]))
+        if (direction_writes(g->job->buffers[i].direction))
             reader_mistake(g->r, g->group, "'%s' declares the output '%s', which the job does not have", to->name,
                            g->job->buffers[i].name);
 }
@@ -139,7 +134,7 @@ static void check_outputs_given(const struct implementation_reading *g)
     for (size_t i = 0; i < g->job->buffer_count && stage.argument_count; i++) {
         const struct buffer *b = &g->job->buffers[i];
         size_t k = 0;
-        if (!is_output(b)) continue;
+        if (!direction_writes(b->direction)) continue;
         while (k < stage.argument_count && stage.arguments[k].buffer != (int)i) k++;
         if (k == stage.argument_count)
             reader_mistake(g->r, g->group,

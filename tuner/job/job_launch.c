@@ -3,11 +3,6 @@
 #include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
-static const char *text_or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
 static void load_scalar(struct reader *r, struct job *job, const struct node *n, struct argument *a)
 {
     reader_check_group(r, n, "a scalar argument", "arguments[]", "scalar");
@@ -95,7 +90,7 @@ void load_launch(struct reader *r, struct job *job, const struct node *owner, st
     load_dimensions(r, job, launch, "grid", stage->grid);
     load_dimensions(r, job, launch, "block", stage->block);
     load_dimensions(r, job, launch, "cluster", stage->cluster);
-    if (node_member(launch, "shared")) stage->shared = reader_expression(r, node_member(launch, "shared"), job);
+    stage->shared = reader_expression(r, node_member(launch, "shared"), job);
     stage->cooperative = reader_bool(r, launch, "launch.cooperative");
     const struct node *overlap = node_member(launch, "overlap");
     if (!overlap) return;
@@ -124,14 +119,14 @@ static void load_stage_parts(struct reader *r, struct job *job, const struct nod
     for (size_t i = 0; defines && i < node_count(defines); i++)
         load_define(r, job, node_at(defines, i), &stage->defines, &stage->define_count);
     const char *shown = n ? reader_string(r, n, "stages[].name") : NULL;
-    stage->entry = job_copy(job, text_or_empty(entry));
+    stage->entry = job_copy(job, entry ? entry : "");
     stage->name = job_copy(job, shown ? shown : stage->entry);
 }
 
 static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
                        struct stage *stage)
 {
-    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job);
+    stage->when = reader_expression(r, node_member(n, "when"), job);
     if (n) load_repeat(r, job, n, &stage->repeat);
     load_stage_parts(r, job, root, n, stage);
     hide_loops(job, &stage->repeat);
@@ -202,8 +197,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     }
     check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count, true);
     bool output = false;
-    for (size_t i = 0; i < job->buffer_count; i++)
-        output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
+    for (size_t i = 0; i < job->buffer_count; i++) output |= direction_writes(job->buffers[i].direction);
     if (!output && job->buffer_count)
         reader_mistake(
             r, node_member(root, "arguments"),

@@ -12,24 +12,19 @@
 #include "tuner/job/setting_hints.h"
 #include "tuner/trial/metrics.h"
 
-static void add_string(struct job *job, char ***list, size_t *count, char *text)
-{
-    *list = job_room(job, *list, *count, sizeof **list);
-    (*list)[(*count)++] = text;
-}
-
 static void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path,
                          const char *directory, char ***list, size_t *count)
 {
     const struct node *sequence = reader_sequence(r, group, path);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
         const struct node *n = node_at(sequence, i);
-        if (node_is_string(n))
-            add_string(job, list, count,
-                       directory ? job_keep(job, text_join_path(directory, node_string(n)))
-                                 : job_copy(job, node_string(n)));
-        else
+        if (!node_is_string(n)) {
             reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
+            continue;
+        }
+        *list = job_room(job, *list, *count, sizeof **list);
+        (*list)[(*count)++] =
+            directory ? job_keep(job, text_join_path(directory, node_string(n))) : job_copy(job, node_string(n));
     }
 }
 
@@ -305,8 +300,7 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     if (!g) return;
     reader_check_group(r, g, "'work'", "work", NULL);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
-        if (node_member(g, amounts[i].name))
-            *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
+        *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
     load_pipe(r, job, g);
     if (job->operations && !(job->pipe && job->pipe->arithmetic))
         reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");

@@ -110,36 +110,22 @@ static struct layout load_member(struct reader *r, struct job *job, const struct
     return all;
 }
 
-// The alignment that a group asks for, else its own.
-static size_t load_alignment(struct reader *r, const struct node *n, const char *path, size_t own)
-{
-    if (!node_member(n, "align")) return own;
-    int64_t align = reader_integer(r, n, path);
-    if (align > 0 && !(align & (align - 1))) return (size_t)align;
-    reader_mistake(r, node_member(n, "align"), "'align' must be a power of two, not %" PRId64, align);
-    return own;
-}
-
-// The members of a group, placed as in C from 0 on: each at the next multiple of its alignment, or at its offset.
+// The members of a group, placed as in C from 0 on: each at the next multiple of its alignment.
 static struct layout load_members(struct reader *r, struct job *job, const struct node *owner, const char *path,
                                   struct argument *a, int depth)
 {
     enum { DEPTH_MAX = 8 };
     const struct node *list = node_member(owner, "members");
     struct layout all = {0, 1};
-    struct {
-        const char *name;
-        size_t begin, end;
-    } placed[ARGUMENT_MEMBERS_MAX];
-    size_t count = 0;
-    if (!node_is_sequence(list) || !node_count(list) || depth > DEPTH_MAX) {
+    size_t count = node_is_sequence(list) ? node_count(list) : 0;
+    if (!count || depth > DEPTH_MAX) {
         reader_mistake(r, list, "'members' of '%s' must be a list ( { name = ...; type = ...; }, ... )", path);
         return all;
     }
-    for (size_t i = 0; i < node_count(list); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct node *n = node_at(list, i);
         const char *name = node_is_group(n) ? reader_string(r, n, "arguments[].members[].name") : NULL;
-        if (!name || !*name || count == ARGUMENT_MEMBERS_MAX) {
+        if (!name || !*name || i == ARGUMENT_MEMBERS_MAX) {
             reader_mistake(r, n, "a member must be { name = \"width\"; type = \"i32\"; }, at most %d of them",
                            ARGUMENT_MEMBERS_MAX);
             return all;
@@ -149,21 +135,11 @@ static struct layout load_members(struct reader *r, struct job *job, const struc
         size_t first = a->member_count;
         struct layout own = load_member(r, job, n, full, a, depth);
         size_t at = round_up(all.size, own.alignment);
-        if (node_member(n, "offset"))
-            at = (size_t)reader_integer(r, n, "arguments[].members[].offset"); // may be packed
-        placed[count].name = name;
-        placed[count].begin = at;
-        placed[count].end = at + own.size;
-        for (size_t k = 0; k < count; k++) {
-            if (!strcmp(placed[k].name, name))
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(node_string(node_member(node_at(list, k), "name")), name))
                 reader_mistake(r, n, "there are two members '%s'", full);
-            else if (placed[k].begin < at + own.size && at < placed[k].end)
-                reader_mistake(r, n, "members '%s' and '%s' of '%s' overlap: bytes %zu to %zu and %zu to %zu",
-                               placed[k].name, name, path, placed[k].begin, placed[k].end - 1, at, at + own.size - 1);
-        }
-        count++;
         for (size_t k = first; k < a->member_count; k++) a->members[k].offset += at;
-        if (at + own.size > all.size) all.size = at + own.size;
+        all.size = at + own.size;
         if (own.alignment > all.alignment) all.alignment = own.alignment;
         free(full);
     }
@@ -175,25 +151,20 @@ bool load_value_argument(struct reader *r, struct job *job, const struct node *n
 {
     const struct node *type = node_member(n, "type"), *members = node_member(n, "members");
     const struct vector_type *v = type && node_is_string(type) ? vector_type_find(node_string(type)) : NULL;
-    struct layout all;
+    struct layout all = {0, 1};
     if (members && (type || node_member(n, "value"))) {
         reader_mistake(r, n, "'%s' has 'members', so it has no 'type' or 'value' of its own", a->name);
     } else if (members) {
         all = load_members(r, job, n, a->name, a, 0);
-        all.alignment = load_alignment(r, n, "arguments[].align", all.alignment);
-        a->alignment = all.alignment;
-        a->bytes = round_up(all.size, all.alignment);
-        if (a->bytes > ARGUMENT_BYTES_MAX)
-            reader_mistake(r, n, "'%s' has %zu bytes; an argument has at most %d", a->name, a->bytes,
+        if (all.size > ARGUMENT_BYTES_MAX)
+            reader_mistake(r, n, "'%s' has %zu bytes; an argument has at most %d", a->name, all.size,
                            ARGUMENT_BYTES_MAX);
     } else if (v) {
         all = load_numbers(r, job, n, a->name, 1, a);
         a->vector = v->name;
-        a->alignment = all.alignment;
-        a->bytes = all.size;
     }
-    if (!members && node_member(n, "align"))
-        reader_mistake(r, node_member(n, "align"), "'align' is for arguments with 'members'");
+    a->bytes = all.size;
+    a->alignment = all.alignment;
     return members || v;
 }
 
@@ -229,12 +200,8 @@ int job_argument_bytes(const struct argument *a, const int64_t *values, unsigned
 
 char *job_argument_layout(const struct argument *a)
 {
-    char *text = text_copy("");
-    for (size_t i = 0; i < a->member_count; i++) {
-        char *longer = text_format("%s%s%s at %zu", text, i ? ", " : "", a->members[i].name + strlen(a->name) + 1,
-                                   a->members[i].offset);
-        free(text);
-        text = longer;
-    }
-    return text;
+    struct text text = {0};
+    for (size_t i = 0; i < a->member_count; i++)
+        text_add(&text, "%s%s at %zu", i ? ", " : "", a->members[i].name + strlen(a->name) + 1, a->members[i].offset);
+    return text.text;
 }

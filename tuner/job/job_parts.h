@@ -58,7 +58,6 @@ void check_fixed(struct reader *, const struct job *, const struct node *, const
 struct fill load_fill(struct reader *, struct job *, const struct node *argument, const char *buffer, enum element);
 struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
-// Checks the names in what is compared, once all buffers are known.
 // The loops of a stage, whose names are visible until hide_loops(), and, once its buffers are declared, its pairs.
 void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
 void hide_loops(struct job *, const struct stage_repeat *);

@@ -93,9 +93,8 @@ static int find_swapped(struct reader *r, const struct job *job, const struct no
                         const struct stage_repeat *repeat)
 {
     const char *name = node_is_string(n) ? node_string(n) : NULL;
-    size_t i = 0;
-    while (name && i < job->buffer_count && strcmp(job->buffers[i].name, name) != 0) i++;
-    if (!name || i == job->buffer_count) {
+    int i = name ? job_find_buffer(job, name) : -1;
+    if (i < 0) {
         reader_mistake(r, n, "'swap' must name buffers that this stage or an earlier one declares%s%s",
                        name ? ", not " : "", name ? name : "");
         return -1;
@@ -110,11 +109,11 @@ static int find_swapped(struct reader *r, const struct job *job, const struct no
         return -1;
     }
     for (size_t k = 0; k < repeat->swap_count; k++)
-        if (repeat->swaps[k][0] == (int)i || repeat->swaps[k][1] == (int)i) {
+        if (repeat->swaps[k][0] == i || repeat->swaps[k][1] == i) {
             reader_mistake(r, n, "'%s' is exchanged twice", name);
             return -1;
         }
-    return (int)i;
+    return i;
 }
 
 void load_swaps(struct reader *r, const struct job *job, const struct node *stage, struct stage_repeat *repeat)

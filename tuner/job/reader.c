@@ -41,23 +41,16 @@ static char *path_of(const struct reader *r, const char *file)
     return whole ? text_copy(file) : text_format("%s/%s", r->folder, file);
 }
 
+// The path of the included file that the node is in, malloc'ed; NULL: the job file itself.
+static char *file_of(const struct reader *r, const struct node *n)
+{
+    return path_of(r, config_setting_source_file(setting(n)));
+}
+
 // Takes `file`.
 static void add(struct mistakes *m, char *file, int line, const char *format, va_list args)
 {
-    char *text = text_format_list(format, args);
-    m->list = memory_grow(m->list, m->count + 1, sizeof *m->list);
-    m->list[m->count].file = file;
-    m->list[m->count].line = line;
-    m->list[m->count++].text = text;
-}
-
-static void mistakes_add(struct mistakes *m, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void mistakes_add(struct mistakes *m, int line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add(m, NULL, line, format, args);
-    va_end(args);
+    memory_add(m->list, m->count) = (struct mistake){file, line, text_format_list(format, args)};
 }
 
 void mistakes_add_in(struct mistakes *m, const char *file, int line, const char *format, ...)
@@ -72,7 +65,7 @@ void reader_mistake(struct reader *r, const struct node *n, const char *format, 
 {
     va_list args;
     va_start(args, format);
-    add(r->mistakes, n ? reader_file(r, n) : NULL, n ? node_line(n) : 0, format, args);
+    add(r->mistakes, n ? file_of(r, n) : NULL, n ? node_line(n) : 0, format, args);
     va_end(args);
 }
 
@@ -88,12 +81,9 @@ void mistakes_sort(struct mistakes *m)
 {
     for (size_t i = 1; i < m->count; i++)
         for (size_t j = i; j > 0 && comes_after(m, j - 1, j); j--) {
-            char *file = m->list[j].file, *text = m->list[j].text;
-            int line = m->list[j].line;
+            struct mistake later = m->list[j];
             m->list[j] = m->list[j - 1];
-            m->list[j - 1].file = file;
-            m->list[j - 1].line = line;
-            m->list[j - 1].text = text;
+            m->list[j - 1] = later;
         }
 }
 
@@ -116,14 +106,7 @@ struct scan {
     char *out, *to; // the text with every L; NULL in an included file, which libconfig reads by itself
 };
 
-static void scan_mistake(struct scan *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void scan_mistake(struct scan *s, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add(s->reader->mistakes, s->file ? text_copy(s->file) : NULL, s->line, format, args);
-    va_end(args);
-}
+#define scan_mistake(s, ...) mistakes_add_in((s)->reader->mistakes, (s)->file, (s)->line, __VA_ARGS__)
 
 static void copy(struct scan *s, const char *from, size_t length)
 {
@@ -231,7 +214,7 @@ static void scan_include(struct reader *r, const char *path, int depth)
     if (text)
         scan(&s, text, depth);
     else if (errno != ENOENT)
-        mistakes_add(r->mistakes, 0, "@include: %s", err.message);
+        mistakes_add_in(r->mistakes, NULL, 0, "@include: %s", err.message);
     free(text);
 }
 
@@ -278,26 +261,27 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes)
     r->folder = text_directory(path);
     config_init(&r->config);
     if (!json_takes(path)) {
-        mistakes_add(mistakes, 0, "the path of a job file must be UTF-8");
+        mistakes_add_in(mistakes, NULL, 0, "the path of a job file must be UTF-8");
         goto fail;
     }
     char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, &size, NULL);
     if (!text) {
-        mistakes_add(mistakes, 0, "cannot read: %s", errno == EINVAL ? "not a regular file" : strerror(errno));
+        mistakes_add_in(mistakes, NULL, 0, "cannot read: %s", errno == EINVAL ? "not a regular file" : strerror(errno));
         goto fail;
     }
     config_set_include_dir(&r->config, r->folder);
     char *longer = memory_new(2 * strlen(text) + 1, 1);
     struct scan s = {.reader = r, .line = 1, .out = longer, .to = longer};
     scan(&s, text, 0);
-    if (strlen(text) != size) mistakes_add(mistakes, s.line, "the file has a NUL byte");
+    if (strlen(text) != size) mistakes_add_in(mistakes, NULL, s.line, "the file has a NUL byte");
     free(text);
     bool sound = mistakes->count == before;
     int ok = sound && config_read_string(&r->config, longer);
     free(longer);
     if (sound && !ok) {
-        mistakes_add(mistakes, config_error_line(&r->config), "%s", config_error_text(&r->config));
-        mistakes->list[mistakes->count - 1].file = path_of(r, config_error_file(&r->config));
+        char *file = path_of(r, config_error_file(&r->config));
+        mistakes_add_in(mistakes, file, config_error_line(&r->config), "%s", config_error_text(&r->config));
+        free(file);
     }
     if (!ok) goto fail;
     look_through(r, config_root_setting(&r->config), "");
@@ -320,11 +304,6 @@ const struct node *reader_root(const struct reader *r)
     return node(config_root_setting(&r->config));
 }
 
-char *reader_file(const struct reader *r, const struct node *n)
-{
-    return path_of(r, config_setting_source_file(setting(n)));
-}
-
 static void add_places(const struct reader *r, const config_setting_t *group, const char *path, struct job *job)
 {
     bool named = config_setting_is_group(group);
@@ -335,7 +314,7 @@ static void add_places(const struct reader *r, const config_setting_t *group, co
                                         : text_format("%s[%d]", path, i));
         job->locations = job_room(job, job->locations, job->location_count, sizeof *job->locations);
         job->locations[job->location_count++] =
-            (struct location){.path = own, .file = job_keep(job, reader_file(r, node(s))), .line = node_line(node(s))};
+            (struct location){.path = own, .file = job_keep(job, file_of(r, node(s))), .line = node_line(node(s))};
         if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
     }
 }

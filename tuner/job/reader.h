@@ -24,8 +24,6 @@ void reader_mistake(struct reader *, const struct node *, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 
 int node_line(const struct node *);
-// The path of the included file that the node is in, malloc'ed; NULL: the job file itself.
-char *reader_file(const struct reader *, const struct node *);
 const char *node_name(const struct node *); // of a member of a group; NULL in lists
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *); // an array [ ] or a list ( )
@@ -59,7 +57,8 @@ int reader_word(struct reader *, const struct node *group, const char *path);   
 // A group or sequence member, or NULL (with a mistake when it is something else).
 const struct node *reader_group(struct reader *, const struct node *group, const char *path);
 const struct node *reader_sequence(struct reader *, const struct node *group, const char *path);
-// An expression, which the job keeps: a string or an integer. NULL with a mistake when it does not parse.
+// An expression, which the job keeps: a string or an integer. NULL with a mistake when it does not parse, and without
+// one where the node is NULL.
 struct expr *reader_expression(struct reader *, const struct node *, struct job *);
 
 #endif

@@ -171,6 +171,7 @@ struct expr *reader_expression(struct reader *r, const struct node *n, struct jo
 {
     struct error err;
     struct expr *expression = NULL;
+    if (!n) return NULL;
     if (node_is_string(n)) {
         expression = job_parse(job, node_string(n), &err);
     } else if (node_is_integer(n)) {

@@ -27,18 +27,11 @@ static size_t load_list(struct reader *r, struct job *job, const struct node *n,
 struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const struct node *n, const struct buffer *buffer)
 {
     enum { NANS = 1, TF32 = 1 }; // words of the table of settings
-    static const struct {
-        const char *name;
-        size_t offset;
-    } numbers[] = {{"swizzle", offsetof(struct tensor_map, swizzle)},
-                   {"promotion", offsetof(struct tensor_map, promotion)}};
     struct tensor_map *map = job_new(job, 1, sizeof *map);
     map->rank = load_list(r, job, n, "box", map->box);
     size_t view = load_list(r, job, n, "view", map->view), strides = load_list(r, job, n, "strides", map->stride);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (node_member(n, numbers[i].name))
-            *(struct expr **)((char *)map + numbers[i].offset) =
-                reader_expression(r, node_member(n, numbers[i].name), job);
+    map->swizzle = reader_expression(r, node_member(n, "swizzle"), job);
+    map->promotion = reader_expression(r, node_member(n, "promotion"), job);
     map->nan = reader_word(r, n, "arguments[].out_of_bounds") == NANS;
     if (!map->rank) {
         reader_mistake(r, n, "tensor map '%s' needs 'box', e.g. [\"BLOCK_M\", \"BLOCK_K\"]", buffer->name);

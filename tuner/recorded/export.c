@@ -16,7 +16,7 @@ struct exporter {
     struct store *store;
     const json_t *metrics; // the device's document of each counter's hardware metric
     size_t used;           // trials exported
-    struct export_left_out left_out;
+    size_t elsewhere;      // trials that are not in the job's space
 };
 
 static void set_problems(struct recorded *r, const struct job *job)
@@ -154,7 +154,7 @@ static int add_trial(void *user, const struct trial *trial)
     size_t n = e->used;
     add_metrics(e, trial);
     if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
-        e->left_out.elsewhere++;
+        e->elsewhere++;
         return 0;
     }
     copy_fields(FIELD_TRIAL, &r->trials[n], trial, &r->memory);
@@ -225,7 +225,7 @@ static void add_ceilings(struct recorded *r, struct store *store)
 }
 
 struct recorded *export_recorded(const struct job *job, struct store *store, const struct environment *environment,
-                                 const json_t *device, struct export_left_out *left_out, struct error *err)
+                                 const json_t *device, size_t *elsewhere, struct error *err)
 {
     struct recorded *r = recorded_new();
     struct exporter e = {.job = job,
@@ -252,7 +252,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;
     if (!failed)
         failed = add_baselines(&e, err) < 0 || store_each_document(store, "final", FINALS_KEPT, add_final, &e, err) < 0;
-    *left_out = e.left_out;
+    *elsewhere = e.elsewhere;
     if (!failed) return r;
     recorded_free(r);
     return NULL;

@@ -320,64 +320,61 @@ static void put_value(struct text *o, const struct recorded_parameter *p, size_t
         put_string(o, p->texts[index]);
 }
 
-static void put_head(struct text *o, const struct recorded *r)
+// Takes the value; nothing where it is NULL.
+static void put_member(struct text *o, const char *name, json_t *value)
 {
-    text_add(o, "{\"format\":\"sweetspot-space\",\"version\":%d,\n\"job\":", FORMAT_VERSION);
-    put_string(o, r->job);
-    text_add(o, ",\n\"objective\":");
-    put_string(o, r->objective);
-    static const char *const names[] = {"device", "environment"};
-    const json_t *const documents[] = {r->device, r->environment};
-    for (int i = 0; i < 2; i++) {
-        if (!documents[i]) continue;
-        text_add(o, ",\n\"%s\":", names[i]);
-        put_json(o, documents[i]);
-    }
-    text_add(o, ",\n\"problems\":[");
+    if (!value) return;
+    text_add(o, ",\n\"%s\":", name);
+    put_json(o, value);
+    json_decref(value);
+}
+
+static json_t *problems_json(const struct recorded *r)
+{
+    json_t *list = json_array();
     for (size_t i = 0; i < r->problem_count; i++) {
         const struct recorded_problem *p = &r->problems[i];
-        text_add(o, "%s{\"name\":", i ? "," : "");
-        put_string(o, p->name);
-        text_add(o, ",\"sizes\":{");
-        for (size_t j = 0; j < p->size_count; j++) {
-            text_add(o, "%s", j ? "," : "");
-            put_string(o, p->size_names[j]);
-            text_add(o, ":%lld", (long long)p->size_values[j]);
-        }
-        text_add(o, "},\"weight\":");
-        put_number(o, p->weight);
-        text_add(o, ",\"work\":{\"flops\":");
-        put_number(o, p->flops);
-        text_add(o, ",\"bytes\":");
-        put_number(o, p->bytes);
-        text_add(o, "}}");
+        json_t *sizes = json_object();
+        for (size_t j = 0; j < p->size_count; j++)
+            json_object_set_new(sizes, p->size_names[j], json_integer(p->size_values[j]));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:{s:o, s:o}}", "name", p->name, "sizes", sizes,
+                                              "weight", json_brief_or_null(p->weight), "work", "flops",
+                                              json_brief_or_null(p->flops), "bytes", json_brief_or_null(p->bytes)));
     }
-    text_add(o, "],\n\"parameters\":[");
+    return list;
+}
+
+static json_t *parameters_json(const struct recorded *r)
+{
+    json_t *list = json_array();
     for (size_t i = 0; i < r->parameter_count; i++) {
         const struct recorded_parameter *p = &r->parameters[i];
-        text_add(o, "%s\n{\"name\":", i ? "," : "");
-        put_string(o, p->name);
-        text_add(o, ",\"kind\":\"%s\",\"values\":[", kind_names[p->kind]);
-        for (size_t v = 0; v < p->count; v++) {
-            text_add(o, "%s", v ? "," : "");
-            put_value(o, p, v);
-        }
-        text_add(o, "]}");
+        json_t *values = json_array();
+        for (size_t v = 0; v < p->count; v++)
+            json_array_append_new(values, p->integers ? json_integer(p->integers[v]) : json_string(p->texts[v]));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o}", "name", p->name, "kind", kind_names[p->kind], "values", values));
     }
-    text_add(o, "],\n\"constraints\":[");
-    for (size_t i = 0; i < r->constraint_count; i++) {
-        text_add(o, "%s", i ? "," : "");
-        put_string(o, r->constraints[i]);
-    }
-    text_add(o, "],\n\"metrics\":[");
-    for (size_t i = 0; i < r->metric_count; i++) {
-        json_t *one = json_pack("{s:s,s:s,s:s}", "key", r->metrics[i].key, "metric", r->metrics[i].metric, "unit",
-                                r->metrics[i].unit);
-        text_add(o, "%s", i ? "," : "");
-        put_json(o, one);
-        json_decref(one);
-    }
-    text_add(o, "],\n\"baselines\":[");
+    return list;
+}
+
+static void put_head(struct text *o, const struct recorded *r)
+{
+    json_t *constraints = json_array(), *metrics = json_array();
+    for (size_t i = 0; i < r->constraint_count; i++) json_array_append_new(constraints, json_string(r->constraints[i]));
+    for (size_t i = 0; i < r->metric_count; i++)
+        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s}", "key", r->metrics[i].key, "metric",
+                                                 r->metrics[i].metric, "unit", r->metrics[i].unit));
+    text_add(o, "{\"format\":\"sweetspot-space\",\"version\":%d", FORMAT_VERSION);
+    put_member(o, "job", json_string(r->job));
+    put_member(o, "objective", json_string(r->objective));
+    put_member(o, "device", json_incref(r->device));
+    put_member(o, "environment", json_incref(r->environment));
+    put_member(o, "problems", problems_json(r));
+    put_member(o, "parameters", parameters_json(r));
+    put_member(o, "constraints", constraints);
+    put_member(o, "metrics", metrics);
+    text_add(o, ",\n\"baselines\":[");
     for (size_t i = 0; i < r->baseline_count; i++) {
         text_add(o, "%s\n{\"name\":", i ? "," : "");
         put_string(o, r->baselines[i].name);
@@ -482,10 +479,7 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     const struct trial_field **fields = memory_new(field_count, sizeof *fields);
     field_count = choose_columns(r, fields);
     put_head(&o, r);
-    if (r->finals) {
-        text_add(&o, ",\n\"finals\":");
-        put_json(&o, r->finals);
-    }
+    put_member(&o, "finals", json_incref(r->finals));
     put_columns(&o, r, fields, field_count);
     text_add(&o, ",\n\"trials\":[");
     for (size_t i = 0; i < r->trial_count; i++) put_trial(&o, r, i, fields, field_count);

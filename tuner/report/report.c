@@ -5,7 +5,6 @@
 #include "tuner/base/clock.h"
 #include "tuner/report/report_parts.h"
 
-static const double an_hour = 3600;
 enum { REPORT_VERSION = 3, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
 
 size_t report_points_of(size_t jobs)
@@ -108,14 +107,14 @@ static json_t *facts_json(const struct result *r, bool current)
     bool replayed = json_get_bool(r->device, "replayed", false);
     json_t *recording = replayed ? json_object_get(r->device, "recording") : NULL;
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:O, s:s, s:o, s:o, s:I, s:o, s:f, s:f, s:f, s:o, s:f}", "device",
-        e->device, "arch", e->arch, "driver", e->driver, "compiler", e->compiler, "source_hash",
+        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:O, s:s, s:o, s:o, s:I, s:o, s:f, s:f, s:f, s:o}", "device", e->device,
+        "arch", e->arch, "driver", e->driver, "compiler", e->compiler, "source_hash",
         replayed ? json_get_string(recording, "source_hash", "") : e->source_hash, "current", current, "replayed",
         replayed, "recording", recording, "objective", r->job_fits ? objective_text[r->source->job->objective] : NULL,
         "problems", result_problems(r), "counts", counts_json(r), "evaluations", (json_int_t)r->table.count, "space",
         current && isfinite(r->source->space) ? json_integer((json_int_t)r->source->space) : NULL, "started",
         runs->count ? runs->runs[0].started : NAN, "ended", runs->count ? runs->runs[runs->count - 1].ended : NAN,
-        "seconds", runs->seconds, "runs", run_times_json(runs), "gain_last_hour", report_gain(r, an_hour));
+        "seconds", runs->seconds, "runs", run_times_json(runs));
 }
 
 static int set_results(json_t *json, const struct result *r, struct error *err)

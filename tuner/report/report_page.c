@@ -44,12 +44,6 @@ void report_charts_release(struct report_charts *charts)
     *charts = (struct report_charts){0};
 }
 
-// Within a script element, HTML only recognises the element's end and the start of a comment.
-static bool ends_script(const char *at)
-{
-    return !strncasecmp(at, "</", 2) || !strncmp(at, "<!--", 4);
-}
-
 // Members down to those of a RESULT have a line each, so that people can read the document and tests can compare it;
 // deeper levels are compact.
 enum { DEEPEST_LINES = 5, TEXT_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
@@ -95,24 +89,19 @@ static char *plain_text(const json_t *report)
     return text;
 }
 
+// In JSON "<" stands in strings alone, and "\u003c" is the same there. HTML ends a script element at "</script".
 char *report_text(const json_t *report, bool in_page)
 {
-    char *text = plain_text(report), *safe;
-    size_t length = strlen(text), extra = 0, used = 0;
+    char *text = plain_text(report);
+    struct text safe = {0};
     if (!in_page) return text;
-    for (const char *p = text; *p; p++) extra += *p == '<';
-    safe = memory_new(length + 5 * extra + 1, 1);
-    // "<\/" is "</" in JSON; in "<!--" the "<" is escaped.
-    for (const char *p = text; *p; p++) {
-        if (*p == '<' && p[1] == '/')
-            used += (size_t)sprintf(safe + used, "<\\");
-        else if (*p == '<' && ends_script(p))
-            used += (size_t)sprintf(safe + used, "\\u003c");
-        else
-            safe[used++] = *p;
+    for (const char *p = text, *next; *p; p = next) {
+        size_t length = strcspn(p, "<");
+        next = p + length + (p[length] == '<');
+        text_add(&safe, "%.*s%s", (int)length, p, p[length] == '<' ? "\\u003c" : "");
     }
     free(text);
-    return safe;
+    return safe.text;
 }
 
 // JavaScript in the page: a backslash in the element's end does not change the meaning of a string.

@@ -42,8 +42,6 @@ json_t *result_problems(const struct result *);
 // Progress and histogram (report_progress.c).
 json_t *report_progress(const struct result *);
 json_t *report_histogram(const struct result *);
-double report_gain(const struct result *,
-                   double seconds); // share by which the best fell in the last `seconds`; NaN unknown
 
 // Importance and times by value (report_effects.c).
 extern const char report_importance_method[];

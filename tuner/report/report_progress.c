@@ -26,18 +26,6 @@ json_t *report_progress(const struct result *r)
     return json_pack("{s:[s,s,s,s], s:o}", "columns", "seconds", "evaluations", "time", "trial", "rows", rows);
 }
 
-double report_gain(const struct result *r, double seconds)
-{
-    const struct trial_table *t = &r->table;
-    double then = INFINITY, now = INFINITY, border = r->runs.seconds - seconds;
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->status[i] != STATUS_OK || !(t->times[i] < now)) continue;
-        now = t->times[i];
-        if (run_times_at(&r->runs, t->finished[i]) <= border) then = now;
-    }
-    return border > 0 && isfinite(then) ? 1 - now / then : (double)NAN;
-}
-
 json_t *report_histogram(const struct result *r)
 {
     const struct trial_table *t = &r->table;

@@ -9,73 +9,62 @@
 #define OUTLOOK_SHARE 0.01            // the gain whose chance is shown where the user has not set one (`until`)
 static const double least_search = 2; // s: a shorter search is nothing but its beginning and its end
 
-static void add_evaluations(const struct run *r, struct progress_line *line, uint64_t valid)
-{
-    if (r->options->evaluations)
-        progress_add(line, IMPORTANT, "%" PRId64 "/%" PRId64, run_evaluations(r), r->options->evaluations);
-    else if (valid < 10000000)
-        progress_add(line, IMPORTANT, "%" PRId64 "/%" PRIu64, run_evaluations(r), valid);
-    else
-        progress_add(line, IMPORTANT, "%" PRId64, run_evaluations(r));
-}
-
-static void add_failures(const struct run *r, struct progress_line *line)
+static void add_failures(const struct run *r, struct text *line)
 {
     int64_t failed = 0;
-    char kinds[PROGRESS_ROOM - 2] = "";
+    for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) failed += r->search.counts[s];
+    if (failed) text_add(line, "  failed %" PRId64, failed);
+    const char *before = " (";
     for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) {
         if (!r->search.counts[s]) continue;
-        size_t used = strlen(kinds);
-        snprintf(kinds + used, sizeof kinds - used, "%s%s %" PRId64, failed ? ", " : "",
-                 status_name((enum trial_status)s), r->search.counts[s]);
-        failed += r->search.counts[s];
+        text_add(line, "%s%s %" PRId64, before, status_name((enum trial_status)s), r->search.counts[s]);
+        before = ", ";
     }
-    if (!failed) return;
-    progress_add(line, USEFUL, "failed %" PRId64, failed);
-    progress_add(line, DETAIL, "(%s)", kinds);
+    if (failed) text_add(line, ")");
 }
 
-static void describe(const struct run *r, struct progress_line *line)
+// The line of progress, malloc'ed. What matters most comes first, because a narrow terminal cuts the rest.
+static char *describe(const struct run *r)
 {
     char text[32];
     double elapsed = clock_now() - r->statistics.search_started;
     uint64_t valid = space_size(r->job->space);
-    *line = (struct progress_line){0};
-    add_evaluations(r, line, valid);
-    if (r->options->time > 0)
-        progress_add(line, IMPORTANT, "%s left",
-                     text_show_duration(fmax(0, r->options->time - elapsed), text, sizeof text));
+    struct text line = {0};
+    const struct incumbent *best = &r->search.incumbent;
+    if (!isfinite(best->objective))
+        text_add(&line, "no valid result yet");
     else
-        progress_add(line, IMPORTANT, "%s", text_show_duration(elapsed, text, sizeof text));
-    if (elapsed > 1) progress_add(line, DETAIL, "%.1f/s", (double)r->statistics.new_trials / elapsed);
-    if (isfinite(r->search.incumbent.objective)) {
-        progress_add(line, VITAL, "best %s", text_show_duration(r->search.incumbent.objective, text, sizeof text));
-        if (isfinite(r->search.incumbent.baseline))
-            progress_add(line, IMPORTANT, "%.3fx as fast as %s",
-                         r->search.incumbent.baseline / r->search.incumbent.objective,
-                         r->search.incumbent.baseline_name);
-    } else {
-        progress_add(line, VITAL, "no valid result yet");
-    }
+        text_add(&line, "best %s", text_show_duration(best->objective, text, sizeof text));
+    if (isfinite(best->objective) && isfinite(best->baseline))
+        text_add(&line, "  %.3fx as fast as %s", best->baseline / best->objective, best->baseline_name);
+    text_add(&line, "  %" PRId64, run_evaluations(r));
+    if (r->options->evaluations)
+        text_add(&line, "/%" PRId64, r->options->evaluations);
+    else if (valid < 10000000)
+        text_add(&line, "/%" PRIu64, valid);
+    double shown = r->options->time > 0 ? fmax(0, r->options->time - elapsed) : elapsed;
+    text_add(&line, "  %s%s", text_show_duration(shown, text, sizeof text), r->options->time > 0 ? " left" : "");
+    add_failures(r, &line);
+    if (elapsed > 1) text_add(&line, "  %.1f/s", (double)r->statistics.new_trials / elapsed);
     const struct stop *stop = &r->policy.stop;
     if (stop->evaluations >= STOP_LEAST && isfinite(stop->best)) {
         double share = stop->rules.until > 0 ? stop->rules.until : OUTLOOK_SHARE;
         uint64_t left = valid > stop->evaluations ? valid - stop->evaluations : 0;
-        progress_add(line, DETAIL, "as many again: %.0f%% chance of %.3g%%",
-                     100 * stop_outlook(stop, share, stop->evaluations, left).chance, 100 * share);
+        text_add(&line, "  as many again: %.0f%% chance of %.3g%%",
+                 100 * stop_outlook(stop, share, stop->evaluations, left).chance, 100 * share);
     }
-    add_failures(r, line);
-    if (r->statistics.temperature > 0) progress_add(line, DECORATION, "%.0f C", r->statistics.temperature);
-    if (r->statistics.clock_mhz > 0) progress_add(line, DECORATION, "%.0f MHz", r->statistics.clock_mhz);
+    if (r->statistics.temperature > 0) text_add(&line, "  %.0f C", r->statistics.temperature);
+    if (r->statistics.clock_mhz > 0) text_add(&line, "  %.0f MHz", r->statistics.clock_mhz);
+    return line.text;
 }
 
 void run_progress(struct run *r, bool now)
 {
-    struct progress_line fields;
     run_event_progress(r);
     if (!(now ? !r->display.quiet : display_due(&r->display))) return;
-    describe(r, &fields);
-    display_progress(&r->display, &fields, r->job->name);
+    char *line = describe(r);
+    display_progress(&r->display, line, r->job->name);
+    free(line);
 }
 
 static void report_trials(struct run *r)

@@ -141,3 +141,27 @@ int search_find_best(struct search *s, struct error *err)
     incumbent_forget(&s->incumbent);
     return store_each_with(s->store, true, 0, STORE_PROBLEMS, take_best, s, err) < 0 ? -1 : 0;
 }
+
+struct valid_count {
+    const struct search *search;
+    uint64_t count;
+};
+
+static int count_valid(void *user, const struct trial *trial)
+{
+    struct valid_count *v = user;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    v->count += is_valid(v->search, trial, config);
+    return 0;
+}
+
+int search_knows_all(struct search *s, struct error *err)
+{
+    struct valid_count valid = {.search = s};
+    int64_t counts[STATUS_COUNT];
+    uint64_t stored = 0, size = space_size(s->job->space);
+    if (store_counts(s->store, counts, err)) return -1;
+    for (int i = 0; i < STATUS_COUNT; i++) stored += (uint64_t)counts[i];
+    if (stored >= size && store_scan(s->store, count_valid, &valid, err) < 0) return -1;
+    return valid.count >= size;
+}

@@ -73,6 +73,8 @@ bool search_has_reported(const struct search *, int64_t trial);
 bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);
 // Finds the best in the store, after verdicts.
 int search_find_best(struct search *, struct error *);
+// 1: the store has a result for every configuration of the space; 0: not; -1 with a message.
+int search_knows_all(struct search *, struct error *);
 
 // starts.c.
 int search_collect_starts(struct search *, const struct tune_options *, struct error *);

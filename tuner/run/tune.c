@@ -310,12 +310,16 @@ static void put_document(struct run *r, const char *kind, json_t *document)
 // From the stored results to the end of the search, and its report.
 static void search(struct run *r, struct tune_outcome *outcome)
 {
-    if (!r->pool.lockstep) run_replay_stored(r); // there stored results come in their turn
+    struct error err;
+    // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
+    int all = r->pool.lockstep ? search_knows_all(&r->search, &err) : 1;
+    if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+    if (all) run_replay_stored(r);
     display_log(&r->display, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before",
                 space_size(r->job->space), run_evaluations(r));
     uint64_t before = r->policy.stop.evaluations;
     follow_search(r);
-    if (r->pool.lockstep && !r->failure.set) run_replay_stored(r);
+    if (!all && !r->failure.set) run_replay_stored(r);
     if (outcome) tell_outcome(r, before, outcome);
     display_clear(&r->display);
     if (r->failure.set) return;

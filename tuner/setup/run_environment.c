@@ -14,27 +14,20 @@ static json_t *text_new(char *text)
 // What a stage is: what runs, with which macros, and how often.
 static char *describe_stage(const struct job *job, const struct stage *s)
 {
-    char *text =
-        s->operation ? text_format("operation %s by %s", s->operation, s->by) : text_format("entry %s", s->entry);
-    for (size_t i = 0; i < s->define_count; i++) {
-        char *longer = text_format("%s define %s=%s", text, s->defines[i].name, s->defines[i].value);
-        free(text);
-        text = longer;
-    }
+    struct text text = {0};
+    text_add(&text, "%s %s", s->operation ? "operation" : "entry", s->operation ? s->operation : s->entry);
+    if (s->operation) text_add(&text, " by %s", s->by);
+    for (size_t i = 0; i < s->define_count; i++)
+        text_add(&text, " define %s=%s", s->defines[i].name, s->defines[i].value);
     for (size_t i = 0; i < s->repeat.loop_count; i++) {
         const struct stage_loop *l = &s->repeat.loops[i];
-        char *longer = text_format("%s for (%s = %s; %s; %s)", text, symbols_name(job->symbols, l->slot),
-                                   expr_text(l->from), expr_text(l->holds), expr_text(l->next));
-        free(text);
-        text = longer;
+        text_add(&text, " for (%s = %s; %s; %s)", symbols_name(job->symbols, l->slot), expr_text(l->from),
+                 expr_text(l->holds), expr_text(l->next));
     }
-    for (size_t i = 0; i < s->repeat.swap_count; i++) {
-        char *longer = text_format("%s swap %s %s", text, job->buffers[s->repeat.swaps[i][0]].name,
-                                   job->buffers[s->repeat.swaps[i][1]].name);
-        free(text);
-        text = longer;
-    }
-    return text;
+    for (size_t i = 0; i < s->repeat.swap_count; i++)
+        text_add(&text, " swap %s %s", job->buffers[s->repeat.swaps[i][0]].name,
+                 job->buffers[s->repeat.swaps[i][1]].name);
+    return text.text;
 }
 
 // The members' names are those of the table in tuner/trial/environment.c. Problems, reference and verification have the

@@ -2,22 +2,8 @@
 #include "tuner/setup/single_run.h"
 
 #include "tuner/base/base.h"
-#include "tuner/setup/job_setup.h"
 
 enum { CLOSING_PATIENCE = 5 }; // s
-
-struct single_run {
-    struct job *job;
-    struct worker_pool pool;
-    struct job_setup setup;
-    json_t *job_answer;
-    struct job_answer reported; // the same
-    struct arena memory;        // of it
-    char *device, *cache;
-    bool counts;
-    bool ended; // the worker announced its end ("restart"): another must be set up before the next question
-    void (*say)(const char *text);
-};
 
 static json_t *describe_job(const struct single_run *single, const struct single_run_options *o)
 {
@@ -81,46 +67,21 @@ void single_run_say(const struct single_run *single, const char *text)
     if (single->say) single->say(text);
 }
 
-bool single_run_counts(const struct single_run *single)
-{
-    return single->counts;
-}
 bool single_run_died(const struct single_run *single)
 {
     return single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_DIED;
 }
-const char *single_run_compiler(const struct single_run *single)
-{
-    return single->pool.compiler;
-}
-const char *single_run_source_hash(const struct single_run *single)
-{
-    return single->setup.source_hash;
-}
+
 json_t *single_run_set_up(const struct single_run *single)
 {
     return job_setup_for_gpu(&single->setup, false, NULL);
 }
+
 struct sanitizer *single_run_sanitizer(const struct single_run *single, struct error *why)
 {
     return sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, why);
 }
-const struct device_limits *single_run_limits(const struct single_run *single)
-{
-    return &single->pool.limits;
-}
-const json_t *single_run_hello(const struct single_run *single)
-{
-    return single->pool.hello;
-}
-const json_t *single_run_request(const struct single_run *single)
-{
-    return single->setup.request;
-}
-const struct job_answer *single_run_job(const struct single_run *single)
-{
-    return &single->reported;
-}
+
 struct candidate single_run_described(const struct single_run_candidate *c)
 {
     return (struct candidate){.config = c->config, .cubin = c->compiled.cubin, .written = c->problems};

@@ -11,10 +11,22 @@
 #include "tuner/protocol/final_message.h"
 #include "tuner/protocol/job_message.h"
 #include "tuner/protocol/profile_message.h"
-#include "tuner/setup/request.h"
+#include "tuner/setup/job_setup.h"
 #include "tuner/setup/sanitize.h"
 
-struct single_run;
+// What others read of it: the pool's device, compiler and limits, the setup's request and source hash, the answer.
+struct single_run {
+    struct job *job;
+    struct worker_pool pool;
+    struct job_setup setup;
+    json_t *job_answer;
+    struct job_answer reported; // the same, the GPU worker's answer to the job
+    struct arena memory;        // of it
+    char *device, *cache;
+    bool counts; // it was opened with metrics
+    bool ended;  // the worker announced its end ("restart"): another must be set up before the next question
+    void (*say)(const char *text);
+};
 
 struct single_run_options {
     const char *device;            // "0"
@@ -44,17 +56,9 @@ int single_run_open(struct single_run **out, struct job *, const struct single_r
 void single_run_close(struct single_run *); // NULL is fine
 
 void single_run_say(const struct single_run *, const char *text);
-bool single_run_counts(const struct single_run *); // whether it was opened with metrics
-bool single_run_died(const struct single_run *);   // the GPU worker, of the last question
-const char *single_run_compiler(const struct single_run *);
-const char *single_run_source_hash(const struct single_run *);
+bool single_run_died(const struct single_run *);      // the GPU worker, of the last question
 json_t *single_run_set_up(const struct single_run *); // what the GPU worker was set up with, but for "counters"; new
 struct sanitizer *single_run_sanitizer(const struct single_run *, struct error *why); // sanitizer_open for its device
-const struct device_limits *single_run_limits(const struct single_run *);
-const json_t *single_run_hello(const struct single_run *); // what the GPU worker says of the device
-const json_t *single_run_request(
-    const struct single_run *); // the job as the worker was told it: "problems" with their "flops" and "bytes"
-const struct job_answer *single_run_job(const struct single_run *); // its answer to the job
 
 // Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. A
 // candidate that does not compile or cannot be launched says so in its status. -1 with a message when that is not the

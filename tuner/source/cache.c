@@ -2,7 +2,6 @@
 #include "tuner/source/cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -58,26 +57,14 @@ json_t *cache_find(const char *folder, const char *key, const char *suffix)
 static int write_renamed(const char *path, const void *data, size_t size, struct error *err)
 {
     char *temporary = text_format("%s.%ld", path, (long)getpid());
-    int result = -1, fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (fd < 0) {
-        error_set(err, "cannot write '%s': %s", temporary, strerror(errno));
-        goto out;
-    }
-    if (output_all(fd, data, size)) {
-        error_set(err, "cannot write '%s': %s", temporary, strerror(errno));
-        close(fd);
-        unlink(temporary);
-        goto out;
-    }
-    if (close(fd) || rename(temporary, path)) {
-        error_set(err, "cannot write '%s': %s", path, strerror(errno));
-        unlink(temporary);
-        goto out;
-    }
-    result = 0;
-out:
+    FILE *file = fopen(temporary, "we");
+    bool good = file && fwrite(data, 1, size, file) == size;
+    if (file && fclose(file)) good = false;
+    if (good && rename(temporary, path)) good = false;
+    if (!good) error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (!good) unlink(temporary);
     free(temporary);
-    return result;
+    return good ? 0 : -1;
 }
 
 int cache_add(const char *folder, const char *key, const char *suffix, const void *cubin, size_t size, json_t *figures,

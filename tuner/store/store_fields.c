@@ -91,36 +91,30 @@ char *store_field_statement(const struct store *store, enum statement which)
     }
 }
 
-static bool has_column(struct store *store, const struct trial_field *f, struct error *err, bool *failed)
-{
-    sqlite3_stmt *query = NULL;
-    if (*failed || store_prepare(store, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", &query, err)) {
-        *failed = true;
-        return false;
-    }
-    sqlite3_bind_text(query, 1, tables[f->level], -1, SQLITE_STATIC);
-    sqlite3_bind_text(query, 2, f->name, -1, SQLITE_STATIC);
-    int step = store_step(store, query, err);
-    *failed = step < 0;
-    sqlite3_finalize(query);
-    return step > 0;
-}
-
 int store_find_columns(struct store *store, struct error *err)
 {
     size_t count;
-    bool failed = false;
-    trial_fields(&count);
+    const struct trial_field *fields = trial_fields(&count);
     if (!store->present) store->present = memory_new(count, sizeof *store->present);
     store->incomplete = false;
     for (int level = 0; level < FIELD_LEVELS; level++) {
+        sqlite3_stmt *query = NULL;
+        int step;
         size_t i = 0;
-        for (const struct trial_field *f; (f = next_field((enum field_level)level, &i));) {
-            store->present[i - 1] = has_column(store, f, err, &failed);
-            store->incomplete |= !store->present[i - 1];
+        if (store_prepare(store, "SELECT name FROM pragma_table_info(?)", &query, err)) return -1;
+        sqlite3_bind_text(query, 1, tables[level], -1, SQLITE_STATIC);
+        for (size_t f = 0; f < count; f++)
+            if (fields[f].level == (enum field_level)level) store->present[f] = false;
+        while ((step = store_step(store, query, err)) > 0) {
+            const struct trial_field *f =
+                trial_field_find((enum field_level)level, (const char *)sqlite3_column_text(query, 0));
+            if (f) store->present[f - fields] = true;
         }
+        sqlite3_finalize(query);
+        if (step < 0) return -1;
+        while (next_field((enum field_level)level, &i)) store->incomplete |= !store->present[i - 1];
     }
-    return failed ? -1 : 0;
+    return 0;
 }
 
 int store_add_columns(struct store *store, struct error *err)

@@ -45,8 +45,8 @@ void display_log(struct display *d, const char *format, ...)
 
 void display_clear(struct display *d)
 {
-    if (d->terminal && d->width) fputs("\r\033[K", stderr);
-    d->width = 0;
+    if (d->drawn) fputs("\r\033[K", stderr);
+    d->drawn = false;
 }
 
 void display_message(struct display *d, const char *format, ...)
@@ -61,70 +61,21 @@ void display_message(struct display *d, const char *format, ...)
     free(text);
 }
 
-void progress_add(struct progress_line *line, enum importance importance, const char *format, ...)
-{
-    struct progress_field *field = &line->fields[line->count++];
-    va_list args;
-    field->importance = importance;
-    va_start(args, format);
-    vsnprintf(field->text, sizeof field->text, format, args);
-    va_end(args);
-}
-
-// Two blanks before a field; one before what only explains the field before it.
-static size_t gap_before(const struct progress_line *line, size_t i)
-{
-    return i == 0 ? 0 : strchr("=(", line->fields[i].text[0]) ? 1 : 2;
-}
-
-static size_t width_of(const struct progress_line *line)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < line->count; i++) width += gap_before(line, i) + strlen(line->fields[i].text);
-    return width;
-}
-
-// Leaves out the last of the least important fields until the rest fits; what is vital stays.
-static void fit(struct progress_line *line, size_t columns)
-{
-    while (width_of(line) > columns) {
-        size_t least = 0;
-        for (size_t i = 0; i < line->count; i++)
-            if (line->fields[i].importance >= line->fields[least].importance) least = i;
-        if (line->fields[least].importance == VITAL) return;
-        line->count--;
-        memmove(&line->fields[least], &line->fields[least + 1], (line->count - least) * sizeof line->fields[0]);
-    }
-}
-
-static void print(const struct progress_line *line, char *out, size_t size)
-{
-    size_t used = 0;
-    *out = 0;
-    for (size_t i = 0; i < line->count && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%*s%s", (int)gap_before(line, i), "", line->fields[i].text);
-}
-
 bool display_due(const struct display *d)
 {
     return !d->quiet && clock_now() >= d->next;
 }
 
-void display_progress(struct display *d, struct progress_line *fields, const char *job)
+void display_progress(struct display *d, const char *line, const char *job)
 {
-    char line[1024];
     if (d->terminal) {
         struct winsize window;
-        size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) || !window.ws_col ? 80 : window.ws_col;
-        fit(fields, columns - 1);
-        print(fields, line, sizeof line);
-        if (strlen(line) >= columns) line[columns - 1] = 0;
-        fprintf(stderr, "\r\033[K%s", line);
+        int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) || !window.ws_col ? 80 : window.ws_col;
+        fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
         fflush(stderr);
-        d->width = strlen(line);
+        d->drawn = true;
         d->next = clock_now() + 0.25;
     } else {
-        print(fields, line, sizeof line);
         fprintf(stderr, "%s: %s\n", job, line);
         d->next = clock_now() + 60;
     }

@@ -57,7 +57,6 @@ function keyFigures(result) {
                   ],
             ['Evaluations', large(count(result.evaluations), space)],
             ['Time of search', large(duration(result.seconds), number(result.runs?.length ?? 0, 'run'))],
-            ['Gain of the last hour', large(percent(result.gain_last_hour, 2))],
             ['Failures', large(count(failureCount(result.counts)), kinds.join(', '))],
         ],
         {class: 'keys'}
@@ -116,9 +115,7 @@ function showJob(main, jobs, at, index) {
     if (jobs.length > 1) main.append(el('p.back', el('a', {href: '#'}, '← All jobs')));
     main.append(el('h1', job.name, job.running ? el('span.badge.running', 'Running') : null));
     if (job.title) main.append(el('p.lead', job.title));
-    if (job.running) {
-        main.append(el('p.note', 'This job is being tuned. The page reloads itself every minute.'));
-    }
+    if (job.running) main.append(el('p.note', 'This job is being tuned: sweetspot report shows newer results.'));
     if (job.error) main.append(el('p.error', job.error));
     if (!result) {
         if (!job.error) main.append(absent(`The store has no trials yet. Run: sweetspot tune ${fileOf(job)}`));

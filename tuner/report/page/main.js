@@ -1,8 +1,6 @@
-// The page: reads its data, shows the index or the job that the address names, and keeps itself up to date.
+// The page: reads its data, and shows the index or the job that the address names.
 //
 // Addresses: "#" is the index; "#job/3" the fourth job; "#job/3/1" its second result; "#job/3/1/final" a section.
-
-const RENEW_MILLISECONDS = 60000;
 
 const report = (() => {
     try {
@@ -42,32 +40,13 @@ function show() {
     }
 }
 
-// Light and dark: the system's preference, until the button is pressed.
+// Light and dark are the system's preference.
 function initTheme() {
-    const button = document.getElementById('theme'),
-        system = matchMedia('(prefers-color-scheme: dark)');
-    let stored = null;
-    try {
-        stored = localStorage.getItem('sweetspot theme');
-    } catch {
-        /* no storage */
-    }
+    const system = matchMedia('(prefers-color-scheme: dark)');
     const apply = () => {
-        const dark = stored ? stored === 'dark' : system.matches;
-        document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-        button.setAttribute('aria-pressed', String(dark));
-        button.textContent = dark ? 'Light' : 'Dark';
+        document.documentElement.dataset.theme = system.matches ? 'dark' : 'light';
         for (const each of everyFigure) if (each.instance) each.redraw();
     };
-    button.addEventListener('click', () => {
-        stored = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
-        try {
-            localStorage.setItem('sweetspot theme', stored);
-        } catch {
-            /* as above */
-        }
-        apply();
-    });
     system.addEventListener('change', apply);
     apply();
 }
@@ -88,11 +67,6 @@ function initPrint() {
     });
 }
 
-// While a job runs, the page is reloaded. The browser keeps the scroll position, and `memory` the choices.
-function initRenewal() {
-    if (report.jobs.some(job => job.running)) setInterval(() => location.reload(), RENEW_MILLISECONDS);
-}
-
 report.jobs ??= [];
 document.getElementById('made').textContent = known(report.made) ? moment(report.made) : '';
 document.getElementById('program').textContent = report.program ? `Made by ${report.program}.` : '';
@@ -100,4 +74,3 @@ initTheme();
 initPrint();
 addEventListener('hashchange', show);
 show();
-initRenewal();

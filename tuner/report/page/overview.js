@@ -55,12 +55,6 @@ const COLUMNS = [
     {name: 'Ratio', key: entry => entry.result?.ratio?.value, down: true},
     {name: 'Verdict', key: entry => Object.keys(VERDICTS).indexOf(entry.result?.verdict)},
     {name: 'Best time', key: entry => entry.result?.winner?.time?.value ?? entry.result?.best?.time},
-    {
-        name: 'Last hour',
-        key: entry => entry.result?.gain_last_hour,
-        down: true,
-        title: 'By which share the best time fell in the last hour of the search',
-    },
     {name: 'Evaluations', key: entry => entry.result?.evaluations, down: true},
     {name: 'Failures', key: entry => entry.result && failureCount(entry.result.counts), down: true},
     {name: 'When', key: entry => entry.result?.ended, down: true},
@@ -110,11 +104,6 @@ function overviewRow(entry, low, high) {
         ),
         cell('Verdict', {}, badge(result.verdict)),
         cell('Best time', {class: 'number'}, time(result.winner?.time?.value ?? result.best?.time)),
-        cell(
-            'Last hour',
-            {class: 'number'},
-            known(result.gain_last_hour) ? percent(result.gain_last_hour, 2) : UNKNOWN
-        ),
         cell('Evaluations', {class: 'number'}, count(result.evaluations)),
         cell(
             'Failures',
@@ -165,8 +154,8 @@ function showOverview(main, jobs) {
         return;
     }
 
-    let column = Number(memory.get('sort', -1)),
-        down = memory.get('down', false);
+    let column = memory.get('sort') ?? -1,
+        down = memory.get('down') ?? false;
     // What all have in common is said once, above.
     const devices = new Set(entries.filter(({result}) => result).map(({result}) => result.device));
     const titles = new Set(jobs.map(job => job.title ?? ''));
@@ -177,7 +166,7 @@ function showOverview(main, jobs) {
     const filter = el('input', {
         type: 'search',
         placeholder: 'Name, title or device',
-        value: memory.get('filter', ''),
+        value: memory.get('filter') ?? '',
         oninput: () => {
             memory.set('filter', filter.value);
             fill();

@@ -158,27 +158,7 @@ function pairs(entries, attributes) {
     );
 }
 
-// A reader's choices, kept while the page renews itself. Without storage they last until then.
-const memory = (() => {
-    const key = `sweetspot report ${location.pathname}`;
-    let values = {};
-    try {
-        values = JSON.parse(sessionStorage.getItem(key)) ?? {};
-    } catch {
-        /* no storage, or not ours */
-    }
-    return {
-        get: (name, otherwise) => values[name] ?? otherwise,
-        set(name, value) {
-            values[name] = value;
-            try {
-                sessionStorage.setItem(key, JSON.stringify(values));
-            } catch {
-                /* as above */
-            }
-        },
-    };
-})();
+const memory = new Map(); // a reader's choices, so that a view that is shown again has them
 
 // A control with its label.
 const labelled = (label, control) => el('label.choice', el('span', label), control);
@@ -187,7 +167,7 @@ const labelled = (label, control) => el('label.choice', el('span', label), contr
 // `key`, unless it is no longer there. change(value) is called when another is chosen.
 function choice(label, key, options, otherwise, change) {
     const all = Array.isArray(options) ? options : Object.entries(options);
-    const remembered = String(memory.get(key, otherwise));
+    const remembered = String(memory.get(key) ?? otherwise);
     const chosen = all.some(([value]) => String(value) === remembered) ? remembered : String(otherwise);
     const select = el(
         'select',
