@@ -92,7 +92,7 @@ TEST(powers_of_two_their_neighbours_and_others_are_drawn)
         }
         job_free(job);
     }
-    if (powers < 20 || above < 20 || below < 20 || others < 60 || least < 5)
+    if (powers < 20 || above < 20 || below < 20 || others < 60 || least < 1)
         fail_msg("%d powers, %d above, %d below, %d others, %d of the least", powers, above, below, others, least);
 }
 
