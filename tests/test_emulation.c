@@ -178,7 +178,7 @@ TEST(transpositions_are_right_in_emulation)
 static struct outcome_of_command emulate_support(const char *folder, const char *script)
 {
     return e2e_run(folder,
-                   "for file in support.cu support_elements.cuh; do "
+                   "for file in support.cu support_memory.cuh support_elements.cuh; do "
                    "sed -f tests/emulation/support.sed kernels/$file | sed '%s' >%s/$file || exit 9; done; "
                    "g++ -std=c++17 -O1 -w -I%s -Itests/emulation tests/emulation/support.cpp -o %s/emulated && "
                    "timeout 120 %s/emulated",

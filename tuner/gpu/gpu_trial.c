@@ -19,6 +19,7 @@
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
+#include "tuner/gpu/zeros_needed.h"
 #include "tuner/trial/trial_field.h"
 
 enum { PHASES_MAX = 8 };
@@ -226,7 +227,7 @@ static int run(struct gpu_trial *t, struct error *err)
     }
     mark(t, "verify");
     // A wrong result that changes from run to run is a race; that helps more than the word "wrong".
-    if (t->status == STATUS_WRONG && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
+    if (t->status == STATUS_WRONG && !late && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
     if ((failed = early_stop(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     mark(t, "measure");
@@ -346,6 +347,8 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     mark(t, "load");
     if (!failed) failed = run(t, &why);
     if (!failed) failed = soak(t, &why);
+    if (!failed && t->verify && (t->status == STATUS_WRONG || t->status == STATUS_NONDETERMINISTIC))
+        failed = zeros_needed(t->w, &t->pipeline, &t->reason, &why);
     if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
         int lost = check_memory(t, failed ? NULL : &why);
         if (!lost && !failed && t->verify) lost = check_times(t, &why);
