@@ -151,6 +151,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "error", json_real(worst));
     json_object_set_new(section, "launches_judged",
                         json_integer(trial->launches_judged + (decided ? decided->launches_judged : 0)));
+    json_object_set_new(section, "sizes_verified", json_integer(decided ? decided->sizes_verified : 0));
     if (!several) json_object_set_new(section, "seconds", json_real(job_objective(job, times)));
     if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
     if (several) json_object_set_new(section, "kernels", json_integer((json_int_t) final->kernel_count));

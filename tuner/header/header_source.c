@@ -81,8 +81,7 @@ void header_source_macros(struct renderer *r, const json_t *section)
     header_define(r, "binary_bytes", "%" PRId64, json_get_integer(binary, "bytes", 0));
 }
 
-static void comment_argument(struct renderer *r, const json_t *section, const char *prefix, size_t place,
-                             const json_t *argument)
+static void comment_argument(struct renderer *r, const char *prefix, size_t place, const json_t *argument)
 {
     const char *kind = json_get_string(argument, "kind", ""), *name = json_get_string(argument, "name", "?");
     char *text;
@@ -167,8 +166,7 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
                            json_get_bool(stage, "cooperative", false) ? ", a cooperative launch" : "");
         comment_macros(r, stage);
         comment_repeat(r, stage, prefix);
-        json_array_foreach(json_object_get(stage, "arguments"), k, argument)
-            comment_argument(r, section, prefix, k, argument);
+        json_array_foreach(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);
         if (!library) comment_attributes(r, stage);
         free(prefix);
         free(identifier);
@@ -180,21 +178,28 @@ void header_comment_contract(struct renderer *r, const json_t *section)
     const json_t *buffer;
     size_t i;
     bool verified = json_object_get(section, "supported") != NULL;
-    header_put(r, " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
-                  "every launch:\n");
+    int64_t sizes = json_get_integer(section, "sizes_verified", 0);
+    header_put(r,
+               " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
+               "every launch:\n");
     json_array_foreach(json_object_get(section, "buffers"), i, buffer)
     {
         const char *before = json_get_string(buffer, "before", "");
         if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
     }
-    header_put(r,
-               " * Variables of the module keep what the last launch left. Addresses are multiples of NAME_ALIGNMENT; "
-               "timed launches used\n"
-               " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same loaded "
-               "module, follow each other:\n"
-               " * two at once were not tried. name_supported(sizes) says which sizes are accepted: the verified range. ");
-    header_put(r, verified ? "Small sizes of this\n * range were drawn in the final and verified as well.\n"
-                           : "NOTHING\n * was verified here.\n");
+    header_put(
+        r, " * Variables of the module keep what the last launch left. Addresses are multiples of NAME_ALIGNMENT; "
+           "timed launches used\n"
+           " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same loaded "
+           "module, follow each other:\n"
+           " * two at once were not tried. name_supported(sizes) says which sizes are accepted: the verified range. ");
+    if (!verified)
+        header_put(r, "NOTHING\n * was verified here.\n");
+    else if (sizes > 0)
+        header_put(r, "%" PRId64 " small\n * sizes of this range, drawn for the final, were verified as well.\n",
+                   sizes);
+    else
+        header_put(r, "No other\n * sizes of this range than those of the problems were verified in a final.\n");
 }
 
 // Compute capabilities that a compiler may target, so that the warning can name them.

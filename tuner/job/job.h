@@ -224,6 +224,9 @@ int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 // objective_value() of the tuned problems' times (s).
 double job_objective(const struct job *, const double *times);
 
+// What is said of results that nothing is held against, or NULL. Static text.
+const char *job_unverified(const struct job *);
+
 // The compute class of a job's operation ("tf32"), or NULL where the operation has no classes. Static
 // text.
 const char *job_compute_class(const struct job *);
