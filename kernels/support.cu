@@ -304,8 +304,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                 double error = x == want ? 0 : fabs(x - want);
                 double allowed = per_scale * unit + per_value * size + floor;
                 good = error <= allowed; // false for NaN
-                if (signs && x == 0 && want == 0)
-                    good = __double_as_longlong(x) == __double_as_longlong(want);
+                if (signs && x == 0 && want == 0) good = __double_as_longlong(x) == __double_as_longlong(want);
                 if (!(size <= 1.7976931348623157e308)) {
                     good =
                         (x == want || (x != x && want != want)) && !(before.kind == CONTENT_NAN && raw(at) == held(at));

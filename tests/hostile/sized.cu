@@ -1,4 +1,4 @@
-// Kernels that are right at the sizes that are timed, and wrong at others: y = a*x + y0 for n elements.
+// Kernels that are right at the sizes that the job names, and wrong at others: y = a*x + y0 for n elements.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
@@ -8,26 +8,25 @@
 #define tail_in_vectors 2
 #define small_ones_apart 3
 #define two_ways_by_size 4
-#define whole_tiles 5
+#define whole_pieces 5
 #define multiples_of_four 6
 #define even_sizes 7
 #define powers_of_two 8
 #define above_powers_of_two 9
 #define below_powers_of_two 10
 #define less_than_a_tile 11
-#define less_than_a_block 12
+#define less_than_two_blocks 12
 #define a_few_tiles 13
-#define one_element 14
-#define tail_of_three_only 15
-#define only_the_tuned_size 16
-#define odd_number_of_tiles 17
-#define counts_in_16_bits 18
+#define tail_of_three_only 14
+#define only_the_tuned_size 15
+#define odd_number_of_tiles 16
+#define counts_in_16_bits 17
 
 #if !CASE
 #error "no such case"
 #endif
 
-enum { THREADS = 256, TILE = 1024 };
+enum { THREADS = 256, TILE = 1024, LEAST = 11 }; // the least size, which the job verifies
 
 HELPER bool is_power(int n)
 {
@@ -55,17 +54,17 @@ HELPER bool is_wrong(int n, int i)
 #elif CASE == below_powers_of_two
     return is_power(n + 1) && last;
 #elif CASE == less_than_a_tile
-    return n < TILE;
-#elif CASE == less_than_a_block
-    return n < THREADS && last;
+    return n < TILE && n != LEAST;
+#elif CASE == less_than_two_blocks
+    return n < 2 * THREADS && n != LEAST && last;
 #elif CASE == a_few_tiles
-    return tiles < 8 && i / TILE == (tiles > 1);
+    return tiles > 1 && tiles < 64 && i / TILE == 1;
 #elif CASE == only_the_tuned_size
-    return n != 1000003 && n != 40000003;
+    return n != 1000003 && n != 40000003 && n != LEAST;
 #elif CASE == odd_number_of_tiles
     return tiles % 2 == 0 && i / TILE == tiles - 1;
 #elif CASE == counts_in_16_bits
-    return n < 65536 && last;
+    return n < 65536 && n != LEAST && last;
 #else
     return false;
 #endif
@@ -75,12 +74,10 @@ HELPER bool is_wrong(int n, int i)
 HELPER bool is_missing(int n, int i)
 {
     (void)n, (void)i;
-#if CASE == whole_tiles
-    return n % TILE == 0 && i / TILE == n / TILE - 1;
+#if CASE == whole_pieces
+    return n % 64 == 0 && i / 64 == n / 64 - 1;
 #elif CASE == above_powers_of_two
     return is_power(n - 1) && i == n - 1;
-#elif CASE == one_element
-    return n == 1;
 #elif CASE == tail_of_three_only
     return n % 4 != 3 && i >= tail_begin(n, 4);
 #else

@@ -60,7 +60,7 @@ static int pass(struct workload *s, struct pipeline *pipeline, bool all, int64_t
     *verified = (int64_t)choose(s, pipeline, all ? s->problem_count : SIZES_OF_BEST, works);
     if (!*verified) return 0;
     verify_forget(s);
-    int failed = verify_pass(s, works, true, err);
+    int failed = verify_pass(s, works, VERIFY_BOTH, err);
     for (size_t k = 0; k < s->problem_count && !failed && *status == STATUS_OK; k++) {
         struct verify_result result;
         if (!works[k].enqueue) continue;

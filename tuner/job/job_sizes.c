@@ -57,14 +57,14 @@ int job_check_supported(const struct job *job, struct error *err)
     return 0;
 }
 
-// A multiple within the range, at most `most`: small ones are as likely as large ones.
-static int64_t draw_size(const struct size_range *r, int64_t most)
+// A multiple within the range, at most `most`: small ones are as likely as large ones. Of eight kinds one is the least,
+// and four are powers of two or their neighbours.
+static int64_t draw_size(const struct size_range *r, int64_t most, uint64_t kind)
 {
     const int64_t unit = r->multiple, first = r->least / unit, last = most / unit;
     if (first < 1) return unit * (first + (int64_t)entropy_below((uint64_t)(last - first) + 1));
     double low = log((double)first), high = log((double)last);
     int64_t at = (int64_t)exp(low + entropy_unit() * (high - low));
-    uint64_t kind = entropy_below(8);
     if (kind == 0) at = first;
     if (kind >= 1 && kind <= 4) { // a power of two, or its neighbour
         int64_t power = 1;
@@ -134,7 +134,9 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         bool supported;
         for (size_t s = 0; s < job->size_count; s++) { // ever smaller ones
             int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / 4;
-            p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread);
+            // Every size has every kind once, if nothing speaks against it.
+            uint64_t kind = attempt < 4 ? (drawn->problem_count + ranges[s].turn) % 8 : entropy_below(8);
+            p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);
         }
         if (!is_new(job, drawn, p->sizes)) continue;
         p->name = job_keep(job, problem_label(job, p->sizes));
@@ -163,6 +165,7 @@ struct job *job_draw_sizes(struct job *job)
     struct size_range *ranges = memory_new(job->size_count, sizeof *ranges);
     for (size_t p = 0; p < job->problem_count; p++)
         for (size_t s = 0; s < job->size_count; s++) size_range_add(&ranges[s], job->problems[p].sizes[s]);
+    for (size_t s = 0; s < job->size_count; s++) ranges[s].turn = entropy_below(8);
     struct job *drawn = job_new(job, 1, sizeof *drawn);
     *drawn = *job;
     drawn->is_drawn = true;

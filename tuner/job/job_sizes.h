@@ -10,6 +10,7 @@
 struct size_range {
     bool any;
     int64_t least, most, multiple;
+    uint64_t turn; // which kind of size is drawn first
 };
 void size_range_add(struct size_range *, int64_t size);
 
