@@ -199,7 +199,7 @@ void header_comment_contract(struct renderer *r, const json_t *section)
         header_put(r, "%" PRId64 " small\n * sizes of this range, drawn for the final, were verified as well.\n",
                    sizes);
     else
-        header_put(r, "No other\n * sizes of this range than those of the problems were verified in a final.\n");
+        header_put(r, "Only the\n * sizes of the job's problems were verified.\n");
 }
 
 // Compute capabilities that a compiler may target, so that the warning can name them.
