@@ -122,7 +122,7 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial
 # everywhere.
 $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
-$(BUILD)/tuner/base/embedded.o: kernels/support_elements.cuh kernels/support.cu kernels/support_load.cu \
+$(BUILD)/tuner/base/embedded.o: $(wildcard kernels/support*.cu*) \
   kernels/ceilings.cu search/space/fn_arithmetic.h search/space/fn_selector.h \
   $(wildcard tuner/header/*.in tuner/report/page/*)
 $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)

@@ -7,33 +7,9 @@
 // support_compare_f32 and so on. The kernels of one type take NVRTC as long as all others here together, so the driver
 // compiles only those for the types of the job's buffers (tuner/setup/job_setup.c).
 
-#ifndef SUPPORT_ELEMENTS
-#include "support_elements.cuh"
+#ifndef SUPPORT_MEMORY
+#include "support_memory.cuh"
 #endif
-
-// The findings about one buffer in one run. All fields begin at zero. Indices are complemented, so that the lowest
-// index is the highest value and atomicMax finds it.
-struct finding {
-    u64 bad;                   // elements beyond the bound
-    u64 unwritten;             // of these, how many still hold what they held before the launch
-    u64 worst;                 // 27 bits of the largest error/allowed, then 37 bits of complemented index
-    u64 differ;                // elements that differ bitwise from the first run
-    u64 first_differ;          // complemented index of the first of them
-    u64 guard_bad;             // guard bytes overwritten
-    u64 guard_first;           // complemented offset, from the front guard's beginning, of the first of them
-    double sum_squares;        // of error/scale
-    double max_scaled;         // largest error/scale
-    double got, want, allowed; // at the worst element
-    i64 place;                 // its index, -1 if no element is off at all
-};
-static_assert(sizeof(finding) == 13 * 8, "tuner/gpu/support.h has the same struct");
-
-// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of the buffer,
-// whose data begins at `data`.
-struct region {
-    u64 address, rows, bytes, pitch, offset, buffer, data;
-    element_format format;
-};
 
 enum { PLACE_BITS = 37 };
 static const u64 place_mask = (1ull << PLACE_BITS) - 1;
@@ -61,7 +37,7 @@ template <typename T, typename F> static __device__ T block_reduce(T x, T *share
     return shared[0];
 }
 
-enum { CHECKED = 128, COPIES = 128, REGIONS = 16, RESTORED = 8 };
+enum { CHECKED = 128 };
 
 // Pieces of memory at 8-byte aligned addresses. Passed by value, like all lists here: a candidate can change what
 // lies in device memory.
@@ -120,110 +96,6 @@ extern "C" __global__ void support_mask(u64 *words, i64 n, u64 key)
 {
     i64 stride = (i64)gridDim.x * blockDim.x;
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) words[i] ^= mask(key, (u64)i);
-}
-
-// A copy of a problem's memory: its distance from the first one, a multiple of 1024; the lowest bit says which data it
-// holds.
-struct copies {
-    i64 shift[COPIES];
-};
-
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). Where contents are promised it
-// gets what lies at its origin, at the same distances, or a constant.
-struct restored {
-    u64 address, rows, bytes, pitch, origin[2];
-    content held;
-};
-struct restored_list {
-    restored buffer[RESTORED];
-};
-// By copy: a key, and the kinds of contents, 4 bits for each buffer.
-struct restored_kinds {
-    u64 key[COPIES];
-    u32 kinds[COPIES];
-};
-
-// Puts writable buffers into the state in which a launch is to find them, in every copy (blockIdx.y).
-extern "C" __global__ void support_restore(const __grid_constant__ restored_list list, int count,
-                                           const __grid_constant__ copies to,
-                                           const __grid_constant__ restored_kinds contents)
-{
-    const i64 code = to.shift[blockIdx.y], shift = code & ~1023ll;
-    u64 stride = (u64)gridDim.x * blockDim.x, first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    for (int k = 0; k < count; k++) {
-        const restored &b = list.buffer[k];
-        const int kind = (int)(contents.kinds[blockIdx.y] >> 4 * k & 15);
-        if (kind == CONTENT_LEFT) continue;
-        const content_maker made = content_begin(b.held, contents.key[blockIdx.y] + b.held.key, kind);
-        u8 *at = (u8 *)(b.address + shift);
-        const u8 *from = (const u8 *)(kind == CONTENT_PROMISED ? b.origin[code & 1] : 0);
-        if (b.rows == 1) {
-            u64 n = b.bytes / 16;
-            if (from)
-                for (u64 i = first; i < n; i += stride) ((uint4 *)at)[i] = ((const uint4 *)from)[i];
-            else
-                for (u64 i = first; i < n; i += stride) {
-                    const u64 low = content_word(made, 2 * i), high = content_word(made, 2 * i + 1);
-                    ((uint4 *)at)[i] = {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
-                }
-            for (u64 i = n * 16 + first; i < b.bytes; i += stride)
-                at[i] = from ? from[i] : (u8)(content_word(made, i / 8) >> 8 * (i & 7));
-        } else if ((b.address | b.bytes | b.pitch) % 4 == 0) {
-            u64 width = b.bytes / 4;
-            for (u64 i = first; i < b.rows * width; i += stride) {
-                u64 row = i / width, offset = row * b.pitch + (i - row * width) * 4;
-                *(u32 *)(at + offset) =
-                    from ? *(const u32 *)(from + offset) : (u32)(content_word(made, offset / 8) >> 8 * (offset & 7));
-            }
-        } else {
-            for (u64 i = first; i < b.rows * b.bytes; i += stride) {
-                u64 row = i / b.bytes, offset = row * b.pitch + (i - row * b.bytes);
-                at[offset] = from ? from[offset] : (u8)(content_word(made, offset / 8) >> 8 * (offset & 7));
-            }
-        }
-    }
-}
-
-// Overwrites the shared memory of one multiprocessor: launched with all of it, a block for each.
-extern "C" __global__ void support_poison(u32 value, int words)
-{
-    extern __shared__ volatile u32 everything[];
-    for (int i = threadIdx.x; i < words; i += blockDim.x) everything[i] = value + i * 0x9e3779b9u;
-}
-
-struct guarded {
-    region list[REGIONS];
-};
-
-// The guards of each copy.
-struct guard_contents {
-    u64 key[COPIES];
-    u8 kind[COPIES];
-};
-
-// Checks every guard byte of a problem, in every copy of its memory: a row of blocks for each region (blockIdx.y) and
-// copy (blockIdx.z). Without findings it writes them.
-extern "C" __global__ void support_guards(const __grid_constant__ guarded regions, const __grid_constant__ copies in,
-                                          const __grid_constant__ guard_contents contents, finding *findings)
-{
-    const region &r = regions.list[blockIdx.y];
-    i64 shift = in.shift[blockIdx.z] & ~1023ll;
-    u64 n = r.rows * r.bytes, stride = (u64)gridDim.x * blockDim.x;
-    const content held = {0, 0, r.format, {0, 0, 0, 0}};
-    const content_maker made = content_begin(held, contents.key[blockIdx.z] + r.buffer, contents.kind[blockIdx.z]);
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
-        u64 row = r.rows == 1 ? 0 : i / r.bytes;
-        u64 at = row * r.pitch + (i - row * r.bytes);
-        u8 *byte = (u8 *)(r.address + shift + at);
-        i64 place = (i64)(r.address + at - r.data);
-        u8 meant = (u8)(content_word(made, (u64)(place >> 3)) >> 8 * (place & 7));
-        if (!findings) {
-            *byte = meant;
-        } else if (*byte != meant) {
-            atomicAdd(&findings[r.buffer].guard_bad, 1ull);
-            atomicMax(&findings[r.buffer].guard_first, ~(r.offset + at));
-        }
-    }
 }
 
 // Which elements are compared, by their number i in row-major order; tuner/gpu/support.h has the same struct.

@@ -40,6 +40,10 @@ static const char source[] =
     "    if (*(volatile unsigned *)&launches > 60 && i == n - 1) add = 0;\n"
     "#elif WAY == 5\n"
     "    if (before > n && i == n - 1) add = 0;\n"
+    "#elif WAY == 6\n"
+    "    if (i < n && scratch[i] != 0) add = 0;\n"
+    "    if (i < n) y[i] = x[i] + add, scratch[i] = 1;\n"
+    "    if (i >= 0) return;\n"
     "#endif\n"
     "    if (i < n) y[i] = x[i] + add, scratch[i] = add;\n"
     "    if (i == n - 1) last_n = n;\n"
@@ -69,6 +73,7 @@ static const struct {
     {3, NULL, "of 64 in one loaded module"},
     {4, "1 wrong", NULL},
     {5, "1 wrong", NULL},
+    {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there"},
 };
 
 TEST(what_has_only_seen_one_state_is_found_in_the_soak)

@@ -6,6 +6,7 @@
 #include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/soak.h"
+#include "tuner/gpu/zeros_needed.h"
 
 enum { X, S, Y, SCRATCH, BUFFERS, PROBLEMS = 2, LARGEST = 300 };
 static const int sizes[PROBLEMS] = {300, 77};
@@ -298,6 +299,49 @@ TEST(without_room_elsewhere_the_problems_own_copies_are_soaked)
     assert_int_equal(status, STATUS_WRONG);
     bench_close(b);
     free(b);
+}
+
+static void counter_in_scratch(const float *x, const float *s, float *y, float *scratch, int n)
+{
+    for (int i = 0; i < n; i++) y[i] = 2 * x[i] + s[i] + scratch[0];
+    scratch[0] = 1;
+}
+
+static void adds_to_output(const float *x, const float *s, float *y, float *scratch, int n)
+{
+    (void)scratch;
+    for (int i = 0; i < n; i++) y[i] += 2 * x[i] + s[i];
+}
+
+static void off_by_one(const float *x, const float *s, float *y, float *scratch, int n)
+{
+    (void)scratch;
+    for (int i = 0; i < n; i++) y[i] = 2 * x[i] + s[i] + 1;
+}
+
+TEST(a_kernel_that_needs_zeros_is_told_what_to_write_in_the_job)
+{
+    static const struct {
+        candidate *kernel;
+        const char *said;
+    } needs[] = {
+        {counter_in_scratch, "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\""},
+        {adds_to_output, "'y' holds zeros before the launch: if it needs them, write direction = \"inout\""},
+        {off_by_one, NULL}};
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        struct bench *b = malloc(sizeof *b);
+        struct error reason = {"y[0] is 1"}, err = {""};
+        bench_open(b, true);
+        kernel = needs[i].kernel;
+        for (int k = 0; k < PROBLEMS; k++) // what lies there before
+            for (int buffer = Y; buffer <= SCRATCH; buffer++)
+                *(float *)floats(b->problems[k].buffers.list[buffer].view.device) = 7;
+        if (zeros_needed(&b->w, &b->pipeline, &reason, &err)) fail_msg("%s", err.message);
+        if (needs[i].said ? !strstr(reason.message, needs[i].said) : strcmp(reason.message, "y[0] is 1") != 0)
+            fail_msg("case %zu: %s", i, reason.message);
+        bench_close(b);
+        free(b);
+    }
 }
 
 TEST(a_time_that_needs_what_earlier_launches_left_is_refused)

@@ -137,10 +137,12 @@ void contents_are_of_their_kind()
         for (memory &m : slots) std::memset(m.bytes, 0x5a, sizeof m.bytes);
         const u64 near = 0x3fc000003fc00000ull;
         list.buffer[0] = {(u64)slots[0].bytes, 1, N * 4, N * 4, {0, 0}, {7, 0, f32, {near, near, near, near}}};
-        list.buffer[1] = {(u64)slots[0].bytes + 32768, ROWS, COLS * 4, LD * 4, {0, 0}, {8, 0, f32, {near, near, near, near}}};
+        list.buffer[1] = {(u64)slots[0].bytes + 32768,          ROWS, COLS * 4, LD * 4, {0, 0},
+                          {8, 0, f32, {near, near, near, near}}};
         to.shift[0] = 0;
         to.shift[1] = (i64)(slots[1].bytes - slots[0].bytes) | 1;
-        for (int c = 0; c < 2; c++) kinds.key[c] = 1234567890123ull * (unsigned)(c + 1), kinds.kinds[c] = (u32)(kind | kind << 4);
+        for (int c = 0; c < 2; c++)
+            kinds.key[c] = 1234567890123ull * (unsigned)(c + 1), kinds.kinds[c] = (u32)(kind | kind << 4);
         launch(3, 2, 1, [] { support_restore(list, 2, to, kinds); });
         for (int c = 0; c < 2; c++) {
             const float *dense = (const float *)slots[c].bytes, *padded = dense + 8192;
@@ -165,20 +167,21 @@ void contents_are_of_their_kind()
                     true,
                     std::isinf(x),
                     std::fabs(x) > 1e38f && std::isfinite(x),
-                    x >= 1 && x < 2,
-                    x > 1e38f && std::isfinite(x),
+                    x >= 1 && x<2, x> 1e38f && std::isfinite(x),
                     x < -1e38f && std::isfinite(x),
                     b == 0x5a5a5a5a,
                 };
                 expect(right[kind], "an element has another content", kind * 10000 + (long long)i);
             }
             const long long n = (long long)seen.size();
-            const bool signs = kind == CONTENT_NAN || kind == CONTENT_RANDOM || kind == CONTENT_INFINITE || kind == CONTENT_EXTREME;
+            const bool signs =
+                kind == CONTENT_NAN || kind == CONTENT_RANDOM || kind == CONTENT_INFINITE || kind == CONTENT_EXTREME;
             if (signs) expect(negative > n / 3 && negative < 2 * n / 3, "signs are not drawn", kind);
             const bool varied = kind != CONTENT_ZEROS && kind != CONTENT_INFINITE && kind != CONTENT_LEFT;
             if (varied) expect(same < n / 100, "neighbours are the same", kind);
         }
-        if (kind == CONTENT_RANDOM) expect(std::memcmp(slots[0].bytes, slots[1].bytes, N * 4) != 0, "copies are alike", 0);
+        if (kind == CONTENT_RANDOM)
+            expect(std::memcmp(slots[0].bytes, slots[1].bytes, N * 4) != 0, "copies are alike", 0);
     }
 }
 
@@ -252,8 +255,13 @@ void unwritten_elements_are_recognised()
     for (int i = 0; i < N; i++) expected[i] = bits<double>(bits<u64>((double)i + 1) ^ mask(0, (u64)i));
     for (int kind = CONTENT_ZEROS; kind <= CONTENT_LOW; kind++) {
         for (int padded = 0; padded < 2; padded++) {
-            const content held = {7, (u64)kind, f32, {0x3fc000003fc00000ull, 0x3f4000003f400000ull, 0xbfc00000bfc00000ull, 0x3fc000003fc00000ull}};
-            list.buffer[0] = {(u64)slots[0].bytes, padded ? ROWS : 1ull, (padded ? COLS : N) * 4ull, LD * 4ull, {0, 0}, held};
+            const content held = {
+                7,
+                (u64)kind,
+                f32,
+                {0x3fc000003fc00000ull, 0x3f4000003f400000ull, 0xbfc00000bfc00000ull, 0x3fc000003fc00000ull}};
+            list.buffer[0] = {
+                (u64)slots[0].bytes, padded ? ROWS : 1ull, (padded ? COLS : N) * 4ull, LD * 4ull, {0, 0}, held};
             kinds.key[0] = 4321;
             kinds.kinds[0] = (u32)kind;
             launch(3, 1, 1, [] { support_restore(list, 1, to, kinds); });
@@ -268,11 +276,13 @@ void unwritten_elements_are_recognised()
             for (int i = 0; i < n - some; i++) out[padded ? i / COLS * LD + i % COLS : i] = (float)i + 1;
             compare_now();
             expect(found.bad == some, "wrong elements", (long long)found.bad);
-            expect(found.unwritten == (kind == CONTENT_ZEROS ? 0 : some), "unwritten elements", kind * 1000 + (long long)found.unwritten);
+            expect(found.unwritten == (kind == CONTENT_ZEROS ? 0 : some), "unwritten elements",
+                   kind * 1000 + (long long)found.unwritten);
             out[0] = -5;
             compare_now();
             expect(found.bad == some + 1, "wrong elements", (long long)found.bad);
-            expect(found.unwritten == (kind == CONTENT_ZEROS ? 0 : some), "written elements", (long long)found.unwritten);
+            expect(found.unwritten == (kind == CONTENT_ZEROS ? 0 : some), "written elements",
+                   (long long)found.unwritten);
         }
     }
 }
@@ -307,7 +317,8 @@ void low_numbers_without_a_sign_are_zero()
     const content c = {3, 0, u32s, {0, 0, 0, 0}};
     expect(content_word(content_begin(c, 3, CONTENT_LOW), 4) == 0, "not zero", 0);
     expect((content_word(content_begin(c, 3, CONTENT_HIGH), 4) >> 32) >= 0x60000000, "not high", 0);
-    expect(content_word(content_begin(c, 3, CONTENT_NAN), 4) != content_word(content_begin(c, 3, CONTENT_NAN), 5), "not random", 0);
+    expect(content_word(content_begin(c, 3, CONTENT_NAN), 4) != content_word(content_begin(c, 3, CONTENT_NAN), 5),
+           "not random", 0);
 }
 
 double numbers[ROWS * COLS], sums2[2];

@@ -8,7 +8,8 @@
     }
 #define EMBED(name, path) EMBED_FILE(name, path) TEXT(name)
 
-EMBED_FILES(support, ".incbin \"kernels/support_elements.cuh\"\n.incbin \"kernels/support.cu\"\n"
+EMBED_FILES(support, ".incbin \"kernels/support_elements.cuh\"\n.incbin \"kernels/support_memory.cuh\"\n"
+                     ".incbin \"kernels/support.cu\"\n"
                      ".incbin \"kernels/support_load.cu\"\n")
 TEXT(support)
 EMBED(ceilings, "kernels/ceilings.cu")

@@ -11,7 +11,7 @@
     __asm__(".section .rodata\nsweetspot_" #name ":\n" files ".byte 0\n.previous\n"); \
     extern const char sweetspot_##name[];
 
-const char *embedded_support(void);       // kernels/support_elements.cuh, support.cu, support_load.cu
+const char *embedded_support(void);       // kernels/support_elements.cuh, _memory.cuh, support.cu, _load.cu
 const char *embedded_ceilings(void);      // kernels/ceilings.cu
 const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
 const char *embedded_fn_selector(void);   // search/space/fn_selector.h

@@ -19,6 +19,7 @@
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
+#include "tuner/gpu/zeros_needed.h"
 #include "tuner/trial/trial_field.h"
 
 enum { PHASES_MAX = 8 };
@@ -347,6 +348,8 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     mark(t, "load");
     if (!failed) failed = run(t, &why);
     if (!failed) failed = soak(t, &why);
+    if (!failed && t->verify && (t->status == STATUS_WRONG || t->status == STATUS_NONDETERMINISTIC))
+        failed = zeros_needed(t->w, &t->pipeline, &t->reason, &why);
     if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
         int lost = check_memory(t, failed ? NULL : &why);
         if (!lost && !failed && t->verify) lost = check_times(t, &why);

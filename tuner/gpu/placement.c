@@ -31,7 +31,8 @@ static bool is_fixed(const struct workload *w, size_t i)
 // Slots in drawn order, the pieces of memory between them cut at drawn places.
 static int reserve(struct placement *p, struct workload *w, struct error *err)
 {
-    size_t order[BUFFERS_MAX], piece_of[BUFFERS_MAX], offset[BUFFERS_MAX], bytes[CUDA_MAPPING_PIECES_MAX] = {0};
+    size_t order[BUFFERS_MAX], piece_of[BUFFERS_MAX] = {0}, offset[BUFFERS_MAX] = {0},
+                               bytes[CUDA_MAPPING_PIECES_MAX] = {0};
     uint64_t apart[CUDA_MAPPING_PIECES_MAX] = {0};
     size_t pieces = p->count < CUDA_MAPPING_PIECES_MAX ? p->count : CUDA_MAPPING_PIECES_MAX;
     for (size_t i = 0; i < p->count; i++) order[i] = i;

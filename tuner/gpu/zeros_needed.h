@@ -1,0 +1,13 @@
+// Why a candidate may be wrong: because it takes for granted that memory of which the job promises nothing holds zeros.
+// It is then right when it does, and the reason says what to write in the job.
+#ifndef SWEETSPOT_GPU_ZEROS_NEEDED_H
+#define SWEETSPOT_GPU_ZEROS_NEEDED_H
+
+#include "tuner/gpu/pipeline.h"
+
+// After a verdict of STATUS_WRONG or STATUS_NONDETERMINISTIC, before memory is checked: launches the candidate once
+// more on each problem with zeros in scratch, and if that does not help in outputs, and adds to the reason where it is
+// right. Not where launches take long. Waits.
+int zeros_needed(struct workload *, struct pipeline *, struct error *reason, struct error *err);
+
+#endif
