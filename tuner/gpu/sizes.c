@@ -94,7 +94,7 @@ int sizes_run(struct workload *w, const struct candidate *candidate, bool all, i
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
     w->launches_judged += s->launches_judged;
     measure_add_busy(w->measure, measure_take_busy(s->measure));
-    static const char where[] = "on a drawn size that the header would accept";
+    static const char where[] = "with sizes and values that the header accepts";
     if (failed) error_prefix(err, "%s (%s)", where, advice);
     if (*status != STATUS_OK) error_prefix(reason, "%s (%s)", where, advice);
     return failed;

@@ -173,6 +173,19 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
     }
 }
 
+// What was verified besides the job's problems.
+static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
+{
+    const json_t *word;
+    size_t i;
+    struct text values = {0};
+    json_array_foreach(json_object_get(section, "values"), i, word)
+        text_add(&values, "%s%s", i ? ", " : " and with inputs that are also: ", json_string_value(word));
+    header_put(r, "%" PRId64 " small\n * problems, with drawn sizes%s, were verified in the final as well.\n", sizes,
+               values.text ? values.text : "");
+    free(values.text);
+}
+
 void header_comment_contract(struct renderer *r, const json_t *section)
 {
     const json_t *buffer;
@@ -196,8 +209,7 @@ void header_comment_contract(struct renderer *r, const json_t *section)
     if (!verified)
         header_put(r, "NOTHING\n * was verified here.\n");
     else if (sizes > 0)
-        header_put(r, "%" PRId64 " small\n * sizes of this range, drawn for the final, were verified as well.\n",
-                   sizes);
+        put_drawn(r, section, sizes);
     else
         header_put(r, "Only the\n * sizes of the job's problems were verified.\n");
 }
