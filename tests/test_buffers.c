@@ -119,4 +119,76 @@ TEST(a_part_says_how_much_is_compared)
     json_decref(list);
 }
 
+// By kinds of contents: how many of 10,000 launches had it.
+struct kinds {
+    int of[CONTENT_PROMISED + 1];
+};
+
+static struct kinds count_kinds(const struct buffers *s, size_t i, unsigned copy, unsigned flags)
+{
+    struct kinds k = {{0}};
+    for (int n = 0; n < 10000; n++) k.of[buffers_content(s, i, copy, buffers_key(flags)).kind]++;
+    return k;
+}
+
+TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
+{
+    enum { OUT, PLAIN, FILLED, INOUT };
+    json_t *list = list_of(
+        "[{\"name\":\"out\",\"type\":\"f32\",\"cols\":10,\"direction\":\"out\"},"
+        "{\"name\":\"plain\",\"type\":\"f32\",\"cols\":10,\"direction\":\"scratch\"},"
+        "{\"name\":\"filled\",\"type\":\"f32\",\"cols\":10,\"direction\":\"scratch\",\"fill\":{\"kind\":\"zero\"}},"
+        "{\"name\":\"inout\",\"type\":\"f32\",\"cols\":10,\"direction\":\"inout\"}]");
+    struct buffers s;
+    struct error err = {""};
+    if (buffers_open(&s, &fake_device, NULL, list, 64, &err) || buffers_second(&s, &err)) fail_msg("%s", err.message);
+    for (unsigned copy = 0; copy < 2; copy++) {
+        struct kinds out = count_kinds(&s, OUT, copy, BUFFERS_LEAVE), timed = count_kinds(&s, PLAIN, copy, 0),
+                     left = count_kinds(&s, PLAIN, copy, BUFFERS_LEAVE);
+        assert_true(out.of[CONTENT_NAN] + out.of[CONTENT_RANDOM] > 5200);
+        for (int kind = CONTENT_ZEROS; kind <= CONTENT_NEAR; kind++)
+            assert_true(out.of[kind] > 500 && timed.of[kind] > 500 && left.of[kind] > 200);
+        // Outputs are never left: they would be right already. Scratch is not when answers in it would be fast.
+        assert_int_equal(out.of[CONTENT_LEFT] + timed.of[CONTENT_LEFT], 0);
+        assert_true(left.of[CONTENT_LEFT] > 4000 && left.of[CONTENT_LEFT] < 6000);
+        struct kinds first = count_kinds(&s, OUT, copy, BUFFERS_LEAVE | BUFFERS_TELLTALE);
+        assert_int_equal(first.of[CONTENT_NAN] + first.of[CONTENT_RANDOM], 10000);
+        // What the job promises is not drawn.
+        assert_int_equal(count_kinds(&s, FILLED, copy, BUFFERS_LEAVE).of[CONTENT_PROMISED], 10000);
+        assert_int_equal(count_kinds(&s, INOUT, copy, 0).of[CONTENT_PROMISED], 10000);
+        assert_int_equal(buffers_content(&s, OUT, copy, CONTENT_NAN).kind, CONTENT_NAN);
+    }
+    int same = 0;
+    for (int n = 0; n < 1000; n++) {
+        uint64_t key = buffers_key(0);
+        struct content a = buffers_content(&s, OUT, 0, key), b = buffers_content(&s, OUT, 1, key);
+        assert_true(a.key != b.key);
+        same += a.kind == b.kind;
+    }
+    assert_true(same > 100 && same < 500); // copies and buffers differ
+    buffers_release(&s);
+    json_decref(list);
+}
+
+// Numbers of the size of what is expected are never that.
+TEST(near_numbers_have_the_size_of_what_is_expected_and_are_wrong)
+{
+    static const double values[] = {1, -1, 3.25, -0.25, 100, 0};
+    for (int type = 0; type < ELEMENT_COUNT; type++)
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            const bool floats = element_is_float((enum element)type);
+            double value = floats ? values[i] : trunc(values[i]);
+            uint64_t bits = 0, one = 0;
+            element_store((enum element)type, value, &bits);
+            uint64_t near = support_near((enum element)type, bits);
+            double x = element_load((enum element)type, &near);
+            assert_true(x != element_load((enum element)type, &bits));
+            if (floats && value != 0) assert_true(x / value > 0.6 && x / value < 1.6);
+            if (floats && value == 0) assert_true(fabs(x) > 0.1 && fabs(x) < 10);
+            if (!floats) assert_true(fabs(x - element_load((enum element)type, &bits)) <= 3);
+            memcpy(&one, &near, element_size((enum element)type));
+            assert_int_equal(support_repeat((enum element)type, one), near); // in every element of a word
+        }
+}
+
 TEST_MAIN(NULL, NULL)

@@ -1,8 +1,8 @@
 // Timing on the device, in which a kernel cannot tell a timed launch from one that will be judged: before every launch
-// everything writable that outlives one is put into the state that the job promises, and which launches are judged is
-// drawn afterwards, from the system's entropy.
+// everything writable that outlives one is put into a state that the job allows, and which launches are judged is drawn
+// afterwards, from the system's entropy.
 //
-// A launch alone:  draw the data, restore outputs, scratch and the module's variables, overwrite shared memory,
+// A launch alone:  draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
 // In a graph:      work shorter than graph_below, as many launches as copies of the memory, each copy used once, all
 //                  restored between executions. Copies are added until an execution lasts 300 us (at most 128); where

@@ -1,5 +1,5 @@
 // The state of a loaded module that survives its launches: its `__device__` variables, whose first contents are kept on
-// the host and written back before every launch that counts; and whether it uses the device's heap or printf buffer,
+// the host, so that a launch can be as the first one after loading; and whether it uses the device's heap or printf buffer,
 // which cannot be restored, so that a fresh worker must follow.
 //
 // The cubin is an ELF file. Writable variables lie in sections .nv.global (zero at first) and .nv.global.init; each is
@@ -18,7 +18,7 @@ struct module_variable {
     uint64_t address;
     size_t bytes, at; // at: where its contents are kept
     size_t placed;    // the first bytes, which are a buffer's of the job: written before every launch that counts
-    bool changes;     // it has been seen to change: it is written back before every launch that counts
+    bool changes;     // it has been seen to change: module_state_restore() writes it back
 };
 
 struct module_state {

@@ -38,7 +38,7 @@ enum binding_view { BINDING_POINTER = 1, BINDING_TEXTURE = 2, BINDING_SURFACE = 
 // A loaded module of a candidate.
 struct module_unit {
     struct cuda_module *module; // NULL: not used
-    struct module_state state;  // its variables, written back before every launch that counts
+    struct module_state state;  // its variables
 };
 
 // Inputs are placed in every unit that has the variable. `views`: for each buffer, an OR of the ways in which the

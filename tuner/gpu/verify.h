@@ -1,16 +1,15 @@
 // Whether a candidate computes the right thing. One run of one problem, on one copy of its memory:
 //
-//     outputs filled with a NaN pattern, everything else that is writable restored -> launch -> outputs against
-//     expected values, element by element, on the device -> findings to the host at once, before any other launch of
-//     the candidate
+//     outputs and scratch hold arbitrary data, what the job promises is restored -> launch -> outputs against expected
+//     values, element by element, on the device -> findings to the host at once, before any other launch of the
+//     candidate
 //
 // A trial makes two passes over all problems, before and after timing, the second on both sets of data; and of the
 // timed launches a share is judged in the same way (measure.h). What proves what: an element that was not written
-// keeps a NaN (or, in an integer, a number that changes from run to run), which no bound admits; results kept from
-// another launch are of no use, because nothing outlives a launch; a stray read near a buffer finds NaN and poisons
-// what is computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed
-// inputs: integrity.h. A user's function (reference_library.h) judges as well, on the host, where the job names
-// one.
+// keeps what it held, mostly a NaN or random bits, which no bound admits; a kernel that uses what it finds there is
+// wrong for some of the contents (buffers.h); a stray read near a buffer finds one of three extremes and poisons what is
+// computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed inputs:
+// integrity.h. A user's function (reference_library.h) judges as well, on the host, where the job names one.
 #ifndef SWEETSPOT_GPU_VERIFY_H
 #define SWEETSPOT_GPU_VERIFY_H
 
