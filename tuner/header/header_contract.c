@@ -75,7 +75,8 @@ static char *contents_text(const struct buffer *b)
 {
     char *fill = fill_words(&b->fill), *text = NULL;
     if (b->direction == DIRECTION_IN && b->restore)
-        text = text_format("your input, again before every launch, since a launch may change it; verified with %s", fill);
+        text =
+            text_format("your input, again before every launch, since a launch may change it; verified with %s", fill);
     else if (b->direction == DIRECTION_IN)
         text = text_format("your input; verified with %s", fill);
     else if (b->direction == DIRECTION_INOUT)

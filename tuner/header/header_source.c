@@ -168,26 +168,45 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
     }
 }
 
+// What was verified besides the job's problems.
+static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
+{
+    const json_t *word;
+    size_t i;
+    struct text values = {0};
+    json_array_foreach(json_object_get(section, "values"), i, word)
+        text_add(&values, "%s%s", i ? ", " : " and with inputs that are also: ", json_string_value(word));
+    header_put(r, "%" PRId64 " small\n * problems, with drawn sizes%s, were verified in the final as well.\n", sizes,
+               values.text ? values.text : "");
+    free(values.text);
+}
+
 void header_comment_contract(struct renderer *r, const json_t *section)
 {
     const json_t *buffer;
     size_t i;
     bool verified = json_object_get(section, "supported") != NULL;
-    header_put(r, " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
-                  "every launch:\n");
+    int64_t sizes = json_get_integer(section, "sizes_verified", 0);
+    header_put(r,
+               " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
+               "every launch:\n");
     json_array_foreach(json_object_get(section, "buffers"), i, buffer)
     {
         const char *before = json_get_string(buffer, "before", "");
         if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
     }
-    header_put(r,
-               " * Variables of the module keep what the last launch left. Addresses are multiples of NAME_ALIGNMENT; "
-               "timed launches used\n"
-               " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same loaded "
-               "module, follow each other:\n"
-               " * two at once were not tried. name_supported(sizes) says which sizes are accepted: the verified range. ");
-    header_put(r, verified ? "Small sizes of this\n * range were drawn in the final and verified as well.\n"
-                           : "NOTHING\n * was verified here.\n");
+    header_put(
+        r, " * Variables of the module keep what the last launch left. Addresses are multiples of NAME_ALIGNMENT; "
+           "timed launches used\n"
+           " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same loaded "
+           "module, follow each other:\n"
+           " * two at once were not tried. name_supported(sizes) says which sizes are accepted: the verified range. ");
+    if (!verified)
+        header_put(r, "NOTHING\n * was verified here.\n");
+    else if (sizes > 0)
+        put_drawn(r, section, sizes);
+    else
+        header_put(r, "Only the\n * sizes of the job's problems were verified.\n");
 }
 
 void header_architecture(struct renderer *r)

@@ -58,6 +58,7 @@ static const struct record_field entry_fields[] = {
     {"detail", ANSWER(detail)},
     {"error", ANSWER(error), .high = 1e300},
     {"launches_judged", ANSWER(launches_judged)},
+    {"sizes_verified", ANSWER(sizes_verified)},
     {"binary", ANSWER(binary)},
     {"cubin_hash", ANSWER(cubin_hash)},
     {"problems", RECORD_RECORDS(struct final_entry_answer, problems, problem_count, times_record),
