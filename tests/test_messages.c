@@ -58,7 +58,7 @@ static const struct mistake job_mistakes[] = {
     {"a shape that depends on a parameter", "s/\"N\" .; direction/\"N * X\" ]; direction/"},
     {"a scalar without value", "s/scalar = \"N\"/scalar = \"n\"/"},
     {"no output", "s/ direction = \"out\";//"},
-    {"no reference", "/^verif/d"},
+    {"no reference", "/^reference/d"},
     {"an unknown operation", SUM "s/\"sum\"/\"summ\"/"},
     {"a role that names nothing", SUM "s/result = \"y\"/result = \"z\"/"},
     {"a pipe that does not exist", "s/fp32 fma/fp32 fmaa/"},

@@ -160,8 +160,7 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
                            json_get_bool(stage, "cooperative", false) ? ", a cooperative launch" : "");
         comment_macros(r, stage);
         comment_repeat(r, stage, prefix);
-        json_array_foreach(json_object_get(stage, "arguments"), k, argument)
-            comment_argument(r, prefix, k, argument);
+        json_array_foreach(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);
         if (!library) comment_attributes(r, stage);
         free(prefix);
         free(identifier);
