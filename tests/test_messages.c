@@ -8,12 +8,12 @@
 
 #include <dirent.h>
 
-#define SUM "s/^verif.*/reference = { operation = \"sum\"; result = \"y\"; x = \"x\"; n = \"N\"; };/; "
+#define SUM "s/^reference.*/reference = { operation = \"sum\"; result = \"y\"; x = \"x\"; n = \"N\"; };/; "
 
 // The job with another reference.
-#define REFERENCE(kernel) "s/^verif.*/reference = { kernel = \"" kernel "\"; launch = { grid = [1]; block = [1]; }; };/"
-#define LIBRARY(path) "s/^verif.*/reference = { library = \"" path "\"; function = \"expected\"; };/"
-#define FILES "s/^verif.*/reference = { files = { y = \"y.npy\"; }; };/"
+#define REFERENCE(kernel) "s/^reference.*/reference = { kernel = \"" kernel "\"; launch = { grid = [1]; block = [1]; }; };/"
+#define LIBRARY(path) "s/^reference.*/reference = { library = \"" path "\"; function = \"expected\"; };/"
+#define FILES "s/^reference.*/reference = { files = { y = \"y.npy\"; }; };/"
 #define STAGE(name)                                                                                              \
     "{ name = \"" name "\"; entry = \"scale\"; launch = { grid = [1]; block = [1]; }; arguments = ( { scalar = " \
     "\"N\"; type = \"i32\"; } ); }"
