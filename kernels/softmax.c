@@ -86,6 +86,7 @@ const struct operation operation_softmax = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .domain = VALUES_NEGATIVE,
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu,

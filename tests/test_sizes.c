@@ -3,6 +3,9 @@
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 
+#include <math.h>
+
+#include "kernels/operation.h"
 #include "tuner/base/memory.h"
 #include "tuner/job/job_sizes.h"
 #include "tuner/setup/request.h"
@@ -166,6 +169,55 @@ TEST(launches_on_drawn_sizes_are_marked_and_computed_from_them)
     assert_true(json_is_true(json_object_get(reference, "drawn")));
     json_decref(request);
     job_free(job);
+}
+
+// Whether a fill of the second set of data is one of a word's.
+static bool is_of(const char *word, const json_t *other)
+{
+    const char *kind = json_get_string(other, "kind", "");
+    double low = json_get_number(other, "low", NAN), high = json_get_number(other, "high", NAN),
+           value = json_get_number(other, "value", NAN);
+    if (!strcmp(word, "zero")) return !strcmp(kind, "constant") && value == 0 && !signbit(value);
+    if (!strcmp(word, "minus_zero")) return !strcmp(kind, "constant") && value == 0 && signbit(value);
+    if (!strcmp(word, "negative")) return low == -1 && high < 0;
+    if (!strcmp(word, "shifted")) return high - low == 2 && fabs(low + high) == 200;
+    if (!strcmp(word, "scaled")) return low == -high && fabs(log2(high)) >= 4 && fabs(log2(high)) <= 10;
+    return false;
+}
+
+// The fill of the second set of data of buffer `number`, of a job's first problem. New reference, or NULL.
+static json_t *other_fill(const struct job *job, size_t number)
+{
+    struct error err = {""};
+    json_t *request = request_job(job, 0, NULL, 1, &err);
+    if (!request) fail_msg("%s", err.message);
+    const json_t *buffers = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "buffers");
+    json_t *other = json_incref(json_object_get(json_array_get(buffers, number), "other"));
+    json_decref(request);
+    return other;
+}
+
+TEST(other_values_are_drawn_from_what_the_job_allows)
+{
+    for (int i = 0; value_domain_text[i]; i++) {
+        char *verification = text_format("values = ( \"%s\" );", value_domain_text[i]);
+        struct job *job = sound_job("{ M = 8; N = 65536; }", verification), *drawn = job_draw_sizes(job);
+        bool integers = !strcmp(value_domain_text[i], "full");
+        int given = 0;
+        assert_non_null(drawn); // the job's own problem
+        assert_int_equal(drawn->problem_count, 1);
+        for (int run = 0; run < 40; run++) {
+            json_t *other = other_fill(drawn, 0);
+            if (other && !is_of(value_domain_text[i], other)) fail_msg("%s", value_domain_text[i]);
+            given += other != NULL;
+            json_decref(other);
+            assert_null(other_fill(drawn, 1)); // an output
+            assert_null(other_fill(job, 0));
+        }
+        if (integers ? given > 0 : given < 15) fail_msg("%s: %d of 40", value_domain_text[i], given);
+        job_free(job);
+        free(verification);
+    }
 }
 
 TEST(drawn_sizes_of_every_shipped_job_can_be_described)

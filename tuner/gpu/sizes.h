@@ -12,8 +12,9 @@ int sizes_open(struct workload *, struct error *err);
 void sizes_close(struct workload *);
 
 // STATUS_OK, or what a launch calls for, with the reason. `all`: all sizes that the candidate has launches for. Waits;
-// *status is set when 0 is returned.
-int sizes_run(struct workload *, const struct candidate *, bool all, enum trial_status *status, struct error *reason,
-              struct error *err);
+// *verified (how many sizes) and *status are set when 0 is
+// returned.
+int sizes_run(struct workload *, const struct candidate *, bool all, int64_t *verified, enum trial_status *status,
+              struct error *reason, struct error *err);
 
 #endif

@@ -109,6 +109,7 @@ struct job {
     struct verify_settings verify;
     size_t supported_count; // conditions on sizes that the kernel is for
     struct expr **supported;
+    unsigned domain; // of other values of inputs (enum value_domain): the operation's, or what the job says
     struct job *drawn;   // other sizes that are verified (job_sizes.h); NULL: none
     bool is_drawn;       // it is such a job
     size_t metric_count; // counters besides the basic set
@@ -223,6 +224,9 @@ int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
 // objective_value() of the tuned problems' times (s).
 double job_objective(const struct job *, const double *times);
+
+// What is said of results that nothing is held against, or NULL. Static text.
+const char *job_unverified(const struct job *);
 
 // The compute class of a job's operation ("tf32"), or NULL where the operation has no classes. Static
 // text.

@@ -12,7 +12,7 @@
 static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30;
 static const double flops_small = 2e9, flops_small_on_cpu = 5e7;
 // Where a reference takes a fraction of a second for any problem, fewer sizes are drawn.
-enum { DRAWN_WITH_COMMAND = 2, ATTEMPTS = 100 };
+enum { DRAWN_WITH_COMMAND = 2, ATTEMPTS = 400, ATTEMPTS_EACH = 40 };
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
@@ -133,7 +133,7 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         struct error ignored;
         bool supported;
         for (size_t s = 0; s < job->size_count; s++) { // ever smaller ones
-            int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / 4;
+            int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / ATTEMPTS_EACH;
             // Every size has every kind once, if nothing speaks against it.
             uint64_t kind = attempt < 4 ? (drawn->problem_count + ranges[s].turn) % 8 : entropy_below(8);
             p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);
@@ -148,6 +148,19 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         drawn->problem_count--;
     }
     return false;
+}
+
+// The job's own small problems, for other values.
+static void add_own(const struct job *job, struct job *drawn, const struct cost *limit)
+{
+    for (size_t p = 0, own = 0; p < job->problem_count && own < JOB_OWN_SIZES; p++) {
+        struct cost cost;
+        if (cost_of(job, p, &cost) || cost.bytes > limit->bytes || cost.flops > limit->flops) continue;
+        struct problem *to = &drawn->problems[drawn->problem_count++];
+        *to = job->problems[p];
+        to->tune = false;
+        own++;
+    }
 }
 
 // Files hold the values of one problem.
@@ -169,12 +182,13 @@ struct job *job_draw_sizes(struct job *job)
     struct job *drawn = job_new(job, 1, sizeof *drawn);
     *drawn = *job;
     drawn->is_drawn = true;
-    drawn->problems = job_new(job, JOB_DRAWN_SIZES, sizeof *drawn->problems);
+    drawn->problems = job_new(job, JOB_DRAWN_SIZES + JOB_OWN_SIZES, sizeof *drawn->problems);
     drawn->problem_count = drawn->tuned_count = drawn->baseline_count = 0;
     struct cost limit = limit_of(job);
     size_t most = slow ? DRAWN_WITH_COMMAND : JOB_DRAWN_SIZES;
     while (drawn->problem_count < most && draw_problem(job, drawn, ranges, &limit)) {
     }
     free(ranges);
+    if (job->domain) add_own(job, drawn, &limit);
     return drawn->problem_count ? drawn : NULL;
 }

@@ -1,4 +1,8 @@
 // The "buffers" of a problem in requests: shapes, fills, images, and what is compared.
+#include <math.h>
+
+#include "kernels/operation.h"
+#include "tuner/base/entropy.h"
 #include "tuner/setup/request_parts.h"
 
 static json_t *describe_fill(const struct fill *f, double low, double high)
@@ -65,6 +69,60 @@ static json_t *describe_compared(const struct buffer *b, const int64_t *values, 
     return NULL;
 }
 
+// Whether other values than those of its fill may be tried in a buffer: an input, whose values mean nothing else, such
+// as an index.
+static bool has_domain(const struct job *job, const struct buffer *b)
+{
+    const struct operation *op = job_operation(job);
+    bool integers = !element_is_float(b->type), given = b->fill.given, input = !op;
+    for (size_t k = 0; op && op->roles[k].name; k++)
+        input |= op->roles[k].kind == ROLE_INPUT && !strcmp(request_bound_name(job, op->roles[k].name), b->name);
+    return input && b->direction == DIRECTION_IN && !b->value && !b->image &&
+           (integers ? !given : b->fill.kind == FILL_UNIFORM || b->fill.kind == FILL_NORMAL);
+}
+
+static json_t *describe_range(enum fill_kind kind, double low, double high)
+{
+    return json_pack("{s:s, s:f, s:f}", "kind", fill_text[kind], "low", low, "high", high);
+}
+
+static json_t *describe_constant(double value)
+{
+    return json_pack("{s:s, s:f}", "kind", fill_text[FILL_CONSTANT], "value", value);
+}
+
+// Another fill for the second set of data, drawn from the job's domain; NULL: the same.
+static json_t *draw_other(const struct job *job, const struct buffer *b, double low, double high)
+{
+    const bool integers = !element_is_float(b->type);
+    unsigned possible = job->domain & (integers ? VALUES_FULL | VALUES_ZERO : ~(unsigned)VALUES_FULL), chosen = 0;
+    if (b->type == ELEMENT_F16 || element_size(b->type) == 1) possible &= ~(unsigned)VALUES_SCALED;
+    if (!has_domain(job, b) || !possible || !entropy_below(4)) return NULL;
+    while (!(possible & chosen)) chosen = 1u << entropy_below(6);
+    if (b->fill.kind == FILL_NORMAL) low = -1, high = 1;
+    const double most = fmax(fabs(low), fabs(high)), sign = entropy_below(2) ? 1 : -1,
+                 scale = ldexp(1, (int)sign * (4 + (int)entropy_below(7)));
+    // 64-bit integers: as far as the request's numbers hold them.
+    const double least = fmax((double)element_least(b->type), -0x1p53),
+                 greatest = fmin((double)element_greatest(b->type), 0x1p53);
+    switch ((enum value_domain)chosen) {
+    case VALUES_SCALED:
+        return describe_range(FILL_UNIFORM, low * scale, high * scale);
+    case VALUES_NEGATIVE:
+        return describe_range(FILL_UNIFORM, -most, -most / 1024);
+    case VALUES_SHIFTED:
+        return describe_range(FILL_UNIFORM, low + sign * 100 * most, high + sign * 100 * most);
+    case VALUES_FULL:
+        return describe_range(FILL_INTEGER, least, greatest);
+    case VALUES_MINUS_ZERO:
+        return describe_constant(-0.0);
+    case VALUES_ZERO:
+    case VALUES_END:
+        break;
+    }
+    return describe_constant(0);
+}
+
 json_t *request_buffers(const struct job *job, const int64_t *values, struct error *err)
 {
     json_t *buffers = json_array();
@@ -88,6 +146,8 @@ json_t *request_buffers(const struct job *job, const int64_t *values, struct err
                                         element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
                                         (json_int_t)ld, "direction", direction_text[b->direction], "fill", fill));
         json_t *added = json_array_get(buffers, i);
+        json_t *other = job->is_drawn ? draw_other(job, b, low, high) : NULL;
+        if (other) json_object_set_new(added, "other", other);
         if (b->restore) json_object_set_new(added, "restore", json_true());
         if (compared) json_object_set_new(added, "compare", compared);
         if (describe_place(added, b, values, err)) goto fail;
