@@ -1,6 +1,6 @@
 // The state of a loaded module that survives its launches: its `__device__` variables, whose first contents are kept on
-// the host, so that a launch can be as the first one after loading; and whether it uses the device's heap or printf buffer,
-// which cannot be restored, so that a fresh worker must follow.
+// the host, so that a launch can be as the first one after loading; and whether it uses the device's heap or printf
+// buffer, which cannot be restored, so that a fresh worker must follow.
 //
 // The cubin is an ELF file. Writable variables lie in sections .nv.global (zero at first) and .nv.global.init; each is
 // an object in the symbol table, and the driver gives its address by name. malloc and vprintf are undefined functions

@@ -7,8 +7,8 @@
 // A trial makes two passes over all problems, before and after timing, the second on both sets of data; and of the
 // timed launches a share is judged in the same way (measure.h). What proves what: an element that was not written
 // keeps what it held, mostly a NaN or random bits, which no bound admits; a kernel that uses what it finds there is
-// wrong for some of the contents (buffers.h); a stray read near a buffer finds one of three extremes and poisons what is
-// computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed inputs:
+// wrong for some of the contents (buffers.h); a stray read near a buffer finds one of three extremes and poisons what
+// is computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed inputs:
 // integrity.h. A user's function (reference_library.h) judges as well, on the host, where the job names one.
 #ifndef SWEETSPOT_GPU_VERIFY_H
 #define SWEETSPOT_GPU_VERIFY_H

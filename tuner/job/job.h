@@ -109,7 +109,7 @@ struct job {
     struct verify_settings verify;
     size_t supported_count; // conditions on sizes that the kernel is for
     struct expr **supported;
-    unsigned domain; // of other values of inputs (enum value_domain): the operation's, or what the job says
+    unsigned domain;     // of other values of inputs (enum value_domain): the operation's, or what the job says
     struct job *drawn;   // other sizes that are verified (job_sizes.h); NULL: none
     bool is_drawn;       // it is such a job
     size_t metric_count; // counters besides the basic set
