@@ -12,7 +12,7 @@ const struct soak_budget soak_of_best = {64, 64, 0.1}, soak_of_finalist = {64, 3
 enum { BATCH = 16, FIRST_BATCH = 2 };
 // How far the fewest launches may exceed the time.
 static const double over_budget = 4;
-static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.25,
+static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.5,
                     mixed_share = 0.5, loaded_share = 0.4;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
@@ -49,13 +49,23 @@ static struct soak_launch draw(const struct soak *s)
     return l;
 }
 
+// What outputs and scratch hold before a launch. They may be as the last launch there left them if it worked on other
+// data, so that no answers lie there that this one could keep.
+static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
+{
+    const struct placement *p = s->w->placement;
+    bool other = l->placed && p->holds < p->problem_count &&
+                 (p->holds != l->problem || (p->placed[l->problem].set[0] == 1) != (l->set == 1));
+    return other && entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
+}
+
 static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool last, struct error *err)
 {
     struct workload *w = s->w;
     struct buffers *in = l->placed ? &w->placement->placed[l->problem] : &w->problems[l->problem].buffers;
     struct work work = pipeline_work(s->pipeline, l->problem);
     int64_t shift = in->shift[l->copy];
-    uint64_t key = entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
+    uint64_t key = draw_key(s, l);
     int failed = l->placed ? placement_fill(w->placement, w, l->problem, l->set, err) : 0;
     if (failed) return failed;
     pipeline_place(s->pipeline, l->problem, in);
