@@ -142,7 +142,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
     const content_maker made = content_begin(before, before.key, (int)before.kind);
     // Of a byte, and of zeros, nobody can tell whether it was written.
     const bool recognised = (sizeof(T) > 1 || traits<T>::floats) && before.kind != CONTENT_LEFT &&
-                            before.kind != CONTENT_ZEROS && before.kind != CONTENT_PROMISED;
+                            before.kind != CONTENT_CLOSE && before.kind != CONTENT_ZEROS &&
+                            before.kind != CONTENT_PROMISED;
     // The bits that element `at` had before the launch.
     auto held = [&](const T *at) {
         const u64 offset = (u64)(at - out) * sizeof(T);
@@ -218,6 +219,40 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
     if (squares != 0) atomicAdd(&to->sum_squares, squares);
     // Bits of non-negative doubles are ordered like the numbers.
     if (largest != 0) atomicMax((u64 *)&to->max_scaled, (u64)__double_as_longlong(fabs(largest)));
+}
+
+// Fills an output with what is expected, disturbed: each element is 4 to 512 times the allowed error away from an
+// expected one, which is its own or a neighbour's, as the key says.
+template <typename T>
+static __device__ void disturb(T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
+                               double per_scale, double per_value, double floor, u64 hidden_key, u64 key)
+{
+    const i64 n = rows * cols, stride = (i64)gridDim.x * blockDim.x;
+    const i64 turned = key & 1 ? 0 : key & 2 ? 1 : 32;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        const i64 j = (i ^ turned) < n ? i ^ turned : i;
+        const u64 random = mix(key + (u64)i * 0x9e3779b97f4a7c15ull);
+        const u64 word = ((const u64 *)expected)[j] ^ mask(hidden_key, (u64)j);
+        T *at = out + i / cols * ld + i % cols;
+        if (!traits<T>::floats) {
+            store_raw(at, word ^ (1 + random % 3));
+            continue;
+        }
+        double want = __longlong_as_double((i64)word);
+        if (!(fabs(want) <= 1.7976931348623157e308)) want = 1;
+        const double allowed = per_scale * (scale ? (double)scale[j] : fabs(want)) + per_value * fabs(want) + floor;
+        const double off = allowed * (double)(4 << (random >> 8 & 7));
+        const T x = element<T>(random & 1 ? want + off : want - off);
+        u64 bits = raw(&x);
+        // What is rounded to an allowed number gets other bits.
+        for (u64 bit = 1; bit >> (8 * sizeof(T) - 1) == 0; bit <<= 1) {
+            T seen;
+            store_raw(&seen, bits);
+            if (fabs(value(seen) - want) > allowed) break;
+            bits = raw(&x) ^ bit;
+        }
+        store_raw(at, bits);
+    }
 }
 
 // Reads the worst element again, so that its values can be reported. One thread.
@@ -439,6 +474,12 @@ extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
                                                     double floor, u64 key, finding *to)                            \
     {                                                                                                              \
         judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                            \
+    }                                                                                                              \
+    extern "C" __global__ void support_disturb_##name(T *out, i64 rows, i64 cols, i64 ld, const void *expected,    \
+                                                      const float *scale, double per_scale, double per_value,      \
+                                                      double floor, u64 hidden_key, u64 key)                       \
+    {                                                                                                              \
+        disturb<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, hidden_key, key);            \
     }                                                                                                              \
     extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,       \
                                                     int exact, void *to)                                           \

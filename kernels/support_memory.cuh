@@ -16,6 +16,7 @@ enum {
     CONTENT_HIGH,
     CONTENT_LOW,
     CONTENT_LEFT,
+    CONTENT_CLOSE,
     CONTENT_PROMISED
 }; // tuner/gpu/support.h, which has the structs as well
 struct element_format {
@@ -147,7 +148,7 @@ extern "C" __global__ void support_restore(const __grid_constant__ restored_list
     for (int k = 0; k < count; k++) {
         const restored &b = list.buffer[k];
         const int kind = (int)(contents.kinds[blockIdx.y] >> 4 * k & 15);
-        if (kind == CONTENT_LEFT) continue;
+        if (kind == CONTENT_LEFT || kind == CONTENT_CLOSE) continue; // CLOSE: support_disturb
         const content_maker made = content_begin(b.held, contents.key[blockIdx.y] + b.held.key, kind);
         u8 *at = (u8 *)(b.address + shift);
         const u8 *from = (const u8 *)(kind == CONTENT_PROMISED ? b.origin[code & 1] : 0);

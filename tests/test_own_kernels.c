@@ -117,7 +117,7 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
 
 TEST(every_element_type_has_its_kernels_under_its_macro)
 {
-    static const char *const kernels[] = {"fill", "compare", "judge", "widen", "sums"};
+    static const char *const kernels[] = {"fill", "compare", "disturb", "judge", "widen", "sums"};
     json_t *entries = json_array(), *defines = json_object();
     for (int type = 0; type < ELEMENT_COUNT; type++) {
         char *macro = text_format("SUPPORT_%s", element_name((enum element)type));

@@ -133,7 +133,7 @@ bool is_nan(float x)
 // A dense buffer of an odd number of floats, and one with padding, in two copies, each of its own kind.
 void contents_are_of_their_kind()
 {
-    for (int kind = CONTENT_ZEROS; kind <= CONTENT_LEFT; kind++) {
+    for (int kind = CONTENT_ZEROS; kind <= CONTENT_CLOSE; kind++) {
         for (memory &m : slots) std::memset(m.bytes, 0x5a, sizeof m.bytes);
         const u64 near = 0x3fc000003fc00000ull;
         list.buffer[0] = {(u64)slots[0].bytes, 1, N * 4, N * 4, {0, 0}, {7, 0, f32, {near, near, near, near}}};
@@ -170,6 +170,7 @@ void contents_are_of_their_kind()
                     x >= 1 && x<2, x> 1e38f && std::isfinite(x),
                     x < -1e38f && std::isfinite(x),
                     b == 0x5a5a5a5a,
+                    b == 0x5a5a5a5a,
                 };
                 expect(right[kind], "an element has another content", kind * 10000 + (long long)i);
             }
@@ -177,7 +178,7 @@ void contents_are_of_their_kind()
             const bool signs =
                 kind == CONTENT_NAN || kind == CONTENT_RANDOM || kind == CONTENT_INFINITE || kind == CONTENT_EXTREME;
             if (signs) expect(negative > n / 3 && negative < 2 * n / 3, "signs are not drawn", kind);
-            const bool varied = kind != CONTENT_ZEROS && kind != CONTENT_INFINITE && kind != CONTENT_LEFT;
+            const bool varied = kind != CONTENT_ZEROS && kind != CONTENT_INFINITE && kind < CONTENT_LEFT;
             if (varied) expect(same < n / 100, "neighbours are the same", kind);
         }
         if (kind == CONTENT_RANDOM)
@@ -321,6 +322,34 @@ void low_numbers_without_a_sign_are_zero()
            "not random", 0);
 }
 
+// No element is right, all are nearly so, and those of a padded output lie where they belong.
+void disturbed_elements_are_wrong_and_close()
+{
+    static u64 key;
+    static double relative;
+    float *out = (float *)slots[0].bytes;
+    for (int i = 0; i < N; i++) expected[i] = bits<double>(bits<u64>((double)i + 1) ^ mask(0, (u64)i));
+    before = {0, CONTENT_CLOSE, f32, {0, 0, 0, 0}};
+    for (key = 0; key < 4; key++)
+        for (double allowed : {0.0, 1e-9, 1e-6}) {
+            relative = allowed;
+            for (int i = 0; i < ROWS * LD; i++) out[i] = -1;
+            launch(2, 1, 1, [] {
+                support_disturb_f32((float *)slots[0].bytes, ROWS, COLS, LD, expected, nullptr, 0, relative, 0, 0, key);
+            });
+            for (int i = 0; i < ROWS * LD; i++) {
+                const double want = i / LD * COLS + i % LD + 1, x = out[i];
+                if (i % LD >= COLS) {
+                    expect(x == -1, "padding is disturbed", i);
+                    continue;
+                }
+                const int own = (int)want - 1, turned = own ^ (key & 1 ? 0 : key & 2 ? 1 : 32);
+                const double from = (turned < ROWS * COLS ? turned : own) + 1;
+                expect(std::fabs(x - from) > relative * from && std::fabs(x - from) <= 6e-4 * from, "disturbed", i);
+            }
+        }
+}
+
 double numbers[ROWS * COLS], sums2[2];
 float sizes[ROWS * COLS];
 
@@ -346,6 +375,7 @@ int main()
     unwritten_elements_are_recognised();
     nan_and_signs();
     low_numbers_without_a_sign_are_zero();
+    disturbed_elements_are_wrong_and_close();
     rows_have_their_sizes();
     if (!failures) std::printf("ok\n");
     return failures ? 1 : 0;

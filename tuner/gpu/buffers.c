@@ -359,22 +359,32 @@ static uint64_t copy_key(const struct buffers *s, unsigned copy, uint64_t key)
     return key <= CONTENT_PROMISED ? key : mix(key + (uint64_t)s->shift[copy]);
 }
 
-// What buffer i gets in a copy with such a key.
-static enum content_kind kind_of(const struct device_buffer *b, size_t i, uint64_t key, uint64_t copy_key)
+// Whether an output may hold numbers close to those expected. In timed launches that is for two copies only, since each
+// takes a kernel of its own.
+static bool may_be_close(const struct buffers *s, size_t i, unsigned copy, uint64_t key)
 {
+    const struct device_buffer *b = &s->list[i];
+    return b->direction == DIRECTION_OUT && b->bound[s->set[copy]] && (copy < s->sets || key & BUFFERS_LEAVE);
+}
+
+// What buffer i gets in a copy with such a key.
+static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned copy, uint64_t key, uint64_t copy_key)
+{
+    const struct device_buffer *b = &s->list[i];
     static const struct {
         unsigned char until; // of 64
         enum content_kind kind;
-    } chances[] = {{20, CONTENT_NAN},      {36, CONTENT_RANDOM},  {42, CONTENT_ZEROS},
-                   {48, CONTENT_INFINITE}, {54, CONTENT_EXTREME}, {64, CONTENT_NEAR}};
+    } chances[] = {{20, CONTENT_NAN},     {35, CONTENT_RANDOM}, {40, CONTENT_ZEROS}, {45, CONTENT_INFINITE},
+                   {50, CONTENT_EXTREME}, {56, CONTENT_NEAR},   {64, CONTENT_CLOSE}};
     const bool scratch = b->direction == DIRECTION_SCRATCH;
     if (b->direction != DIRECTION_OUT && (!scratch || b->filled)) return CONTENT_PROMISED;
     if (key <= CONTENT_PROMISED) return (enum content_kind)key;
     uint64_t drawn = mix(copy_key + i);
     if (scratch && key & BUFFERS_LEAVE && drawn >> 63) return CONTENT_LEFT;
     size_t k = 0;
-    drawn %= !scratch && key & BUFFERS_TELLTALE ? 36 : 64;
+    drawn %= !scratch && key & BUFFERS_TELLTALE ? 35 : 64;
     while (drawn >= chances[k].until) k++;
+    if (chances[k].kind == CONTENT_CLOSE && !may_be_close(s, i, copy, key)) return CONTENT_NEAR;
     return chances[k].kind;
 }
 
@@ -395,13 +405,13 @@ struct content buffers_content(const struct buffers *s, size_t i, unsigned copy,
 {
     const struct device_buffer *b = &s->list[i];
     uint64_t mine = copy_key(s, copy, key);
-    return content_of(b, i, kind_of(b, i, key, mine), mine);
+    return content_of(b, i, kind_of(s, i, copy, key, mine), mine);
 }
 
 int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_t key, struct error *err)
 {
     struct restored list[SUPPORT_RESTORED_MAX];
-    struct copies to;
+    struct copies to = {{0}};
     struct restored_kinds contents = {{0}, {0}};
     size_t count = 0;
     int failed = 0;
@@ -415,7 +425,8 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_
         size_t size = element_size(v->type);
         bool whole = v->ld == v->cols; // otherwise its padding is a guard and is not touched
         if (b->direction == DIRECTION_IN && !b->restored) continue;
-        for (size_t c = 0; c < n; c++) contents.kinds[c] |= (uint32_t)kind_of(b, i, key, contents.key[c]) << 4 * count;
+        for (size_t c = 0; c < n; c++)
+            contents.kinds[c] |= (uint32_t)kind_of(s, i, copies[c], key, contents.key[c]) << 4 * count;
         list[count++] = (struct restored){
             .address = v->device,
             .rows = whole ? 1 : (uint64_t)v->rows,
@@ -429,7 +440,16 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_
         memset(contents.kinds, 0, sizeof contents.kinds);
         count = 0;
     }
-    return failed ? failed : support_restore(s->support, list, count, &to, &contents, n, err);
+    if (!failed && count) failed = support_restore(s->support, list, count, &to, &contents, n, err);
+    for (size_t c = 0; c < n && !failed; c++)
+        for (size_t i = 0; i < s->count && !failed; i++) {
+            const struct device_buffer *b = &s->list[i];
+            struct operand view = b->view;
+            if (!buffer_is_output(b) || kind_of(s, i, copies[c], key, contents.key[c]) != CONTENT_CLOSE) continue;
+            view.device += (uint64_t)s->shift[copies[c]];
+            failed = support_disturb(s->support, &view, b->bound[s->set[copies[c]]], s->mask_key, contents.key[c], err);
+        }
+    return failed;
 }
 
 // Guards of one copy or of all: written, or checked into the findings.

@@ -49,6 +49,7 @@ struct device_buffer {
     uint64_t origin[2]; // by set of data, for what begins with contents and is written: a pristine copy; else 0
     uint64_t content;   // of inputs: a checksum of what the set that was filled last holds
     uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected (support_near)
+    const struct bound *bound[3];      // of outputs, by set: what is expected, where it is known, masked with mask_key
     uint64_t checksum[3];              // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
@@ -61,6 +62,7 @@ struct buffers {
     size_t arena_bytes, origin_bytes;
     struct region regions[3 * BUFFERS_MAX];
     size_t region_count;
+    uint64_t mask_key;
     uint64_t findings;                     // on the device: struct verify_finding[BUFFERS_MAX]
     unsigned sets;                         // of data: 1 or 2
     unsigned copy_count;                   // the first `sets` copies are one of each set

@@ -316,12 +316,14 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
 static int look_at_sizes(struct workload *w, struct device_problem *p, struct error *err)
 {
     int failed = 0;
+    p->buffers.mask_key = w->mask_key;
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         struct device_buffer *b = &p->buffers.list[i];
         const struct bound *bound = &p->filled->bound[i];
         const size_t n = host_elements(b);
         uint64_t some[CONTENT_NEAR_COUNT] = {0};
         double size = 0;
+        b->bound[p->filled - p->set] = bound->expected ? bound : NULL;
         if (!bound->expected) continue;
         for (int k = 0; k < CONTENT_NEAR_COUNT && !failed; k++)
             failed = cuda_download(w->cuda, &some[k], bound->expected + 8 * entropy_below(n), 8, err);

@@ -9,8 +9,8 @@
 enum { BLOCK = 256, PARTIALS = 1024 };
 enum { COMPARE_BITS = 4 }; // support.cu
 
-enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
-static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
+enum kernel_name { FILL, COMPARE, DISTURB, JUDGE, WIDEN, SUMS, TYPED_COUNT };
+static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "disturb", "judge", "widen", "sums"};
 
 enum {
     CHECKSUMS,
@@ -276,6 +276,17 @@ int support_compare(struct support *s, const struct operand *out, const struct b
                     &b.floor,  &previous, &number, &held, &key,        &part,    &finding};
     int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
+}
+
+int support_disturb(struct support *s, const struct operand *out, const struct bound *bound, uint64_t mask_key,
+                    uint64_t key, struct error *err)
+{
+    struct operand o = *out;
+    struct bound b = *bound;
+    b.scale = bound_scale(bound);
+    void *args[] = {&o.device,    &o.rows,      &o.cols,  &o.ld,     &b.expected, &b.scale,
+                    &b.per_scale, &b.per_value, &b.floor, &mask_key, &key};
+    return launch_typed(s, DISTURB, o.type, blocks_for(s, o.rows * o.cols, 4), BLOCK, args, err);
 }
 
 int support_verify(struct support *s, const struct operand *out, const struct bound *bound, uint64_t key,

@@ -16,9 +16,9 @@ struct verify_finding {
     int64_t place;
 };
 
-// What memory holds before a launch where the job promises nothing, made from a key (support_elements.cuh). NEAR:
-// numbers of the size of those expected. HIGH and LOW: extreme ones of one sign, for guards. LEFT: the previous
-// launch's.
+// What memory holds before a launch where the job promises nothing, made from a key (support_memory.cuh). NEAR: numbers
+// of the size of those expected. HIGH and LOW: extreme ones of one sign, for guards. LEFT: the previous launch's.
+// CLOSE: what is expected, disturbed by support_disturb().
 enum content_kind {
     CONTENT_ZEROS,
     CONTENT_NAN, // in integers random bits
@@ -29,6 +29,7 @@ enum content_kind {
     CONTENT_HIGH,
     CONTENT_LOW,
     CONTENT_LEFT,
+    CONTENT_CLOSE,
     CONTENT_PROMISED // a constant, or what lies at an origin
 };
 
@@ -147,6 +148,10 @@ int support_guards(struct support *, const struct region *regions, size_t count,
 // the launch. Expected values and `previous` are masked with `key`.
 int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous,
                     enum previous_mode, const struct content *before, uint64_t key, uint64_t finding,
+                    struct error *err);
+// Fills an output with what is expected, of which every element is disturbed by a few times the allowed error, by a
+// key.
+int support_disturb(struct support *, const struct operand *, const struct bound *, uint64_t mask_key, uint64_t key,
                     struct error *err);
 // After the last compare into a finding: names the worst element.
 int support_verify(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
