@@ -139,12 +139,11 @@ struct device_operations {
 // What inputs may hold besides the values that a job fills them with, such that a right kernel still meets the bound.
 enum value_domain {
     VALUES_SCALED = 1,   // all times one power of two, 2^-10 to 2^10; of types with at least eight bits of exponent
-    VALUES_ZERO = 2,     // nothing but zeros
+    VALUES_ZERO = 2,     // 0 and -0 among them, or nothing but zeros
     VALUES_NEGATIVE = 4, // negative numbers alone
     VALUES_SHIFTED = 8,  // all plus one number
     VALUES_FULL = 16,    // integers: everything that the type holds
-    VALUES_MINUS_ZERO = 32,
-    VALUES_END = 64
+    VALUES_END = 32
 };
 // The word of each bit, from the lowest on, NULL at the end.
 extern const char *const value_domain_text[];

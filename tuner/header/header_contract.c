@@ -58,6 +58,8 @@ static char *fill_words(const struct fill *f)
         return text_format("random numbers from %s to %s", from, to);
     case FILL_INTEGER:
         return text_format("random integers from %s to %s", from, to);
+    case FILL_ZEROS:
+        return text_format("random numbers from %s to %s, half of them 0 or -0", from, to);
     case FILL_NONFINITE:
         return text_format("random numbers from %s to %s, infinities and NaN", from, to);
     case FILL_SORTED:

@@ -28,7 +28,8 @@ struct problem {
     double weight; // of the objective
     bool holdout;  // objective each: measured, but held back from the choice of the kernels, to judge it by
     size_t size_count;
-    int64_t *sizes; // in the order of job.size_names
+    int64_t *sizes;   // in the order of job.size_names
+    uint64_t variant; // of drawn ones: which other values its inputs have
 };
 
 // Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.

@@ -9,7 +9,8 @@ static json_t *describe_fill(const struct fill *f, double low, double high)
 {
     json_t *fill = json_pack("{s:s}", "kind", fill_text[f->kind]);
     if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(low));
-    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER || f->kind == FILL_SORTED) {
+    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_ZEROS || f->kind == FILL_INTEGER ||
+        f->kind == FILL_SORTED) {
         json_object_set_new(fill, "low", json_real(low));
         json_object_set_new(fill, "high", json_real(high));
     }
@@ -91,39 +92,47 @@ static json_t *describe_constant(double value)
     return json_pack("{s:s, s:f}", "kind", fill_text[FILL_CONSTANT], "value", value);
 }
 
-// Another fill for the second set of data, drawn from the job's domain; NULL: the same.
-static json_t *draw_other(const struct job *job, const struct buffer *b, double low, double high)
+// Another fill for the second set of data, of the job's domain: with consecutive variants, all there are. NULL: the
+// same.
+static json_t *other_fill(const struct job *job, const struct buffer *b, uint64_t variant, double low, double high)
 {
+    static const struct {
+        enum value_domain domain;
+        int sign;
+    } all[] = {{VALUES_SCALED, 1},  {VALUES_SHIFTED, 1},  {VALUES_ZERO, 1},  {VALUES_NEGATIVE, 1},
+               {VALUES_SCALED, -1}, {VALUES_SHIFTED, -1}, {VALUES_ZERO, -1}, {VALUES_FULL, 1}};
+    enum { ALL = sizeof all / sizeof *all };
     const bool integers = !element_is_float(b->type);
-    unsigned possible = job->domain & (integers ? VALUES_FULL | VALUES_ZERO : ~(unsigned)VALUES_FULL), chosen = 0;
-    if (b->type == ELEMENT_F16 || element_size(b->type) == 1) possible &= ~(unsigned)VALUES_SCALED;
-    if (!has_domain(job, b) || !possible || !entropy_below(4)) return NULL;
-    while (!(possible & chosen)) chosen = 1u << entropy_below(6);
+    unsigned domain = job->domain & (integers ? VALUES_FULL | VALUES_ZERO : ~(unsigned)VALUES_FULL);
+    size_t possible[ALL], count = 0;
+    if (b->type == ELEMENT_F16 || element_size(b->type) == 1) domain &= ~(unsigned)VALUES_SCALED;
+    for (size_t i = 0; i < ALL; i++)
+        if (domain & all[i].domain) possible[count++] = i;
+    if (!has_domain(job, b) || !count) return NULL;
+    const size_t chosen = possible[variant % count];
+    const int sign = all[chosen].sign;
     if (b->fill.kind == FILL_NORMAL) low = -1, high = 1;
-    const double most = fmax(fabs(low), fabs(high)), sign = entropy_below(2) ? 1 : -1,
-                 scale = ldexp(1, (int)sign * (4 + (int)entropy_below(7)));
-    // 64-bit integers: as far as the request's numbers hold them.
-    const double least = fmax((double)element_least(b->type), -0x1p53),
-                 greatest = fmin((double)element_greatest(b->type), 0x1p53);
-    switch ((enum value_domain)chosen) {
+    const double most = fmax(fabs(low), fabs(high)), scale = ldexp(1, sign * (7 + (int)entropy_below(4)));
+    switch (all[chosen].domain) {
     case VALUES_SCALED:
         return describe_range(FILL_UNIFORM, low * scale, high * scale);
     case VALUES_NEGATIVE:
         return describe_range(FILL_UNIFORM, -most, -most / 1024);
     case VALUES_SHIFTED:
         return describe_range(FILL_UNIFORM, low + sign * 100 * most, high + sign * 100 * most);
-    case VALUES_FULL:
-        return describe_range(FILL_INTEGER, least, greatest);
-    case VALUES_MINUS_ZERO:
-        return describe_constant(-0.0);
+    case VALUES_FULL: // 64-bit integers: as far as the request's numbers hold them
+        return describe_range(FILL_INTEGER, fmax((double)element_least(b->type), -0x1p53),
+                              fmin((double)element_greatest(b->type), 0x1p53));
     case VALUES_ZERO:
+        if (!integers && sign > 0) return describe_range(FILL_ZEROS, low, high);
+        break;
     case VALUES_END:
         break;
     }
     return describe_constant(0);
 }
 
-json_t *request_buffers(const struct job *job, const int64_t *values, struct error *err)
+json_t *request_buffers(const struct job *job, const struct problem *problem, const int64_t *values, struct error *err)
 {
     json_t *buffers = json_array();
     for (size_t i = 0; i < job->buffer_count; i++) {
@@ -146,7 +155,7 @@ json_t *request_buffers(const struct job *job, const int64_t *values, struct err
                                         element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
                                         (json_int_t)ld, "direction", direction_text[b->direction], "fill", fill));
         json_t *added = json_array_get(buffers, i);
-        json_t *other = job->is_drawn ? draw_other(job, b, low, high) : NULL;
+        json_t *other = job->is_drawn ? other_fill(job, b, problem->variant + 3 * i, low, high) : NULL;
         if (other) json_object_set_new(added, "other", other);
         if (b->restore) json_object_set_new(added, "restore", json_true());
         if (compared) json_object_set_new(added, "compare", compared);
