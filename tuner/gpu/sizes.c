@@ -22,9 +22,8 @@ static int check_reference(struct workload *s, struct error *err)
     return error_set(err, "the reference: %s", reason.message);
 }
 
-int sizes_open(struct workload *w, struct error *err)
+int sizes_open(struct workload *w, json_t *request, struct error *err)
 {
-    json_t *request = json_object_get(w->request, "sizes");
     if (!request || !(w->sizes = memory_try(1, sizeof *w->sizes, err))) return 0;
     int failed = workload_open(w->sizes, w->machine, request, err);
     if (!failed && w->sizes->problem_count) failed = check_reference(w->sizes, err);
