@@ -325,6 +325,7 @@ const struct operation operation_gemm = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .domain = VALUES_SCALED | VALUES_ZERO | VALUES_FULL,
     .least = least,
     .pipe = operation_pipe_of_products,
     .reference = reference,

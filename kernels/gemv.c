@@ -173,6 +173,7 @@ const struct operation operation_gemv = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .domain = VALUES_SCALED | VALUES_ZERO,
     .least = least,
     .pipe = operation_pipe_of_sums,
     .reference = reference,

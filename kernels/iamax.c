@@ -94,6 +94,7 @@ const struct operation operation_iamax = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .domain = VALUES_SCALED | VALUES_ZERO | VALUES_NEGATIVE | VALUES_SHIFTED,
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu,

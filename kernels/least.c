@@ -44,6 +44,7 @@ struct operand_data operand_data_of(enum element type, enum fill_kind fill, doub
     case FILL_PERMUTATION:
         return (struct operand_data){0.5, true, false};
     case FILL_NONFINITE:
+    case FILL_ZEROS:
     case FILL_NPY:
     case FILL_OFFSETS:
         break;

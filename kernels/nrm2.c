@@ -87,6 +87,7 @@ const struct operation operation_nrm2 = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .domain = VALUES_SCALED | VALUES_ZERO | VALUES_NEGATIVE,
     .least = least,
     .pipe = operation_pipe_of_sums,
     .reference = reference,

@@ -136,6 +136,18 @@ struct device_operations {
     int (*transpose)(void *self, const struct operand *from, const struct operand *to, struct error *err);
 };
 
+// What inputs may hold besides the values that a job fills them with, such that a right kernel still meets the bound.
+enum value_domain {
+    VALUES_SCALED = 1,   // all times one power of two, 2^-10 to 2^10; of types with at least eight bits of exponent
+    VALUES_ZERO = 2,     // 0 and -0 among them, or nothing but zeros
+    VALUES_NEGATIVE = 4, // negative numbers alone
+    VALUES_SHIFTED = 8,  // all plus one number
+    VALUES_FULL = 16,    // integers: everything that the type holds
+    VALUES_END = 32
+};
+// The word of each bit, from the lowest on, NULL at the end.
+extern const char *const value_domain_text[];
+
 struct operation_baseline {
     const char *name; // NULL ends a table of baselines
     const char *summary;
@@ -163,6 +175,8 @@ struct operation {
     // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes
     // with floating-point atomics; a job may say otherwise.
     bool deterministic;
+    // Values of enum value_domain, besides those that jobs fill inputs with.
+    unsigned domain;
     // The least work of a problem that check() has accepted; *least is zeroed before.
     void (*least)(const struct operation_problem *, struct operation_least *least);
     // The pipe that its arithmetic can count on, by the type of its first buffer and the compute class, where a job

@@ -96,6 +96,7 @@ const struct operation operation_prefix_sum = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .domain = VALUES_SCALED | VALUES_ZERO,
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu,

@@ -65,12 +65,14 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     struct operation_expected *expected = &all[Y];
     struct rows r = {&p->operand[X], expected};
-    double u = element_roundoff(p->operand[Y].type);
+    const enum element type = p->operand[Y].type;
+    double u = element_roundoff(type);
     (void)err;
     parallel_for(r.x->rows, 16, do_rows, &r);
     expected->per_scale = u * (16 + sqrt((double)r.x->cols) / 4);
     expected->per_value = 0;
-    expected->floor = 0x1p-149;
+    // What is too small for the type may be 0, also where subnormal numbers could hold it.
+    expected->floor = type == ELEMENT_F64 ? 0x1p-1022 : type == ELEMENT_F16 ? 0x1p-24 : 0x1p-126;
     return 0;
 }
 
@@ -86,6 +88,7 @@ const struct operation operation_softmax = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .domain = VALUES_SCALED | VALUES_ZERO | VALUES_NEGATIVE | VALUES_SHIFTED,
     .least = least,
     .pipe = operation_pipe_of_sums,
     .cpu = cpu,

@@ -131,6 +131,7 @@ const struct operation operation_sum = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .domain = VALUES_SCALED | VALUES_ZERO | VALUES_FULL,
     .least = least,
     .pipe = operation_pipe_of_sums,
     .reference = reference,

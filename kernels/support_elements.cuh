@@ -185,7 +185,8 @@ enum {
     FILL_ZERO,
     FILL_CONSTANT,
     FILL_INDEX,
-    FILL_NONFINITE
+    FILL_NONFINITE,
+    FILL_ZEROS
 }; // tuner/base/buffer_kind.h
 
 // Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same
@@ -220,6 +221,10 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
             x = (double)i;
             break;
         // One element in 512 is an infinity or NaN, the others are uniform in [low, high).
+        case FILL_ZEROS: // every second element, half of these with a sign; the others are uniform in [low, high)
+            x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);
+            if (random & 1) x = random & 2 ? -0.0 : 0.0;
+            break;
         case FILL_NONFINITE: {
             u32 which = (u32)mix(random) & 2047;
             x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);

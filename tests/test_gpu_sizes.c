@@ -9,6 +9,8 @@ static const char source[] = "extern \"C\" __global__ void k(int n, const float 
                              "    if (n % 3 != 1 && i == 0) return;\n"
                              "#elif WAY == 3\n" // whole blocks, but for the sizes of the job
                              "    if (n != 65536 && n != 1000) { y[i] = 2 * x[i]; return; }\n"
+                             "#elif WAY == 4\n" // only values as the job fills them
+                             "    if (i < n && (x[i] > 2 || x[i] < -2)) { y[i] = 0; return; }\n"
                              "#endif\n"
                              "    if (i < n) y[i] = 2 * x[i];\n}\n"
                              "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
@@ -33,10 +35,13 @@ static const struct {
     const char *reference, *verification, *said[2];
 } cases[] = {
     {0, "right", "", {"1 ok"}},
-    {1, "right", "", {"1 wrong", "on a drawn size that the header would accept"}},
+    {1, "right", "", {"1 wrong", "with sizes and values that the header accepts"}},
     {2, "right", "", {"1 wrong", "'verification.supported' says which sizes a kernel is made for"}},
     {2, "right", "supported = ( \"N % 3 == 1\" );", {"1 ok"}},
-    {3, "right", "", {"1 out_of_bounds", "on a drawn size"}},
+    {3, "right", "", {"1 out_of_bounds", "with sizes and values"}},
+    {4, "right", "", {"1 ok"}},
+    {4, "right", "values = ( \"shifted\" );", {"1 wrong", "with sizes and values"}},
+    {0, "right", "values = ( \"scaled\", \"zero\", \"negative\", \"shifted\" );", {"1 ok"}},
     {0, "careless", "", {"1 ok", "no drawn sizes are verified"}},
 };
 
@@ -73,7 +78,7 @@ TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
                 "--evaluations 12 --time 60s 2>&1; $BIN/sweetspot status configs/transpose.cfg --store %s/job.db",
                 folder, folder, folder);
     print_message("%s\n", r.out);
-    assert_null(strstr(r.out, "drawn size"));
+    assert_null(strstr(r.out, "sizes and values"));
     e2e_expect(r.out, " ok");
     e2e_done(&r);
     e2e_remove(folder);

@@ -308,6 +308,7 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
     static struct problem problem = {.name = "N=1"};
     static struct job about;
     if (!document || final_read(&final, document, 1, &err)) fail_msg("%s", err.message);
+    about.verify.enabled = true;
     about.problems = &problem;
     about.tuned_count = 1;
     const struct final_entry *fastest = final_fastest_baseline(&final, 0);
@@ -325,6 +326,8 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
     for (size_t i = 0; i < final.entry_count; i++) final.entries[i].problems[0].ratio.value = NAN;
     file = fmemopen(text, sizeof text, "w");
     assert_int_equal(gate_check(&(struct gate){0, false}, &final, &about, "j", file), 1);
+    about.verify.enabled = false;
+    assert_int_equal(gate_check(&(struct gate){0.5, false}, &final, &about, "j", file), 1); // whatever its figures
     fclose(file);
     assert_contains(text, "j: N=1: no baseline has a time in the final: the job needs");
     final_release(&final);

@@ -8,12 +8,13 @@
 
 #include <dirent.h>
 
-#define SUM "s/^verif.*/reference = { operation = \"sum\"; result = \"y\"; x = \"x\"; n = \"N\"; };/; "
+#define SUM "s/^reference.*/reference = { operation = \"sum\"; result = \"y\"; x = \"x\"; n = \"N\"; };/; "
 
 // The job with another reference.
-#define REFERENCE(kernel) "s/^verif.*/reference = { kernel = \"" kernel "\"; launch = { grid = [1]; block = [1]; }; };/"
-#define LIBRARY(path) "s/^verif.*/reference = { library = \"" path "\"; function = \"expected\"; };/"
-#define FILES "s/^verif.*/reference = { files = { y = \"y.npy\"; }; };/"
+#define REFERENCE(kernel) \
+    "s/^reference.*/reference = { kernel = \"" kernel "\"; launch = { grid = [1]; block = [1]; }; };/"
+#define LIBRARY(path) "s/^reference.*/reference = { library = \"" path "\"; function = \"expected\"; };/"
+#define FILES "s/^reference.*/reference = { files = { y = \"y.npy\"; }; };/"
 #define STAGE(name)                                                                                              \
     "{ name = \"" name "\"; entry = \"scale\"; launch = { grid = [1]; block = [1]; }; arguments = ( { scalar = " \
     "\"N\"; type = \"i32\"; } ); }"
@@ -58,7 +59,7 @@ static const struct mistake job_mistakes[] = {
     {"a shape that depends on a parameter", "s/\"N\" .; direction/\"N * X\" ]; direction/"},
     {"a scalar without value", "s/scalar = \"N\"/scalar = \"n\"/"},
     {"no output", "s/ direction = \"out\";//"},
-    {"no reference", "/^verif/d"},
+    {"no reference", "/^reference/d"},
     {"an unknown operation", SUM "s/\"sum\"/\"summ\"/"},
     {"a role that names nothing", SUM "s/result = \"y\"/result = \"z\"/"},
     {"a pipe that does not exist", "s/fp32 fma/fp32 fmaa/"},

@@ -3,6 +3,9 @@
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 
+#include <math.h>
+
+#include "kernels/operation.h"
 #include "tuner/base/memory.h"
 #include "tuner/job/job_sizes.h"
 #include "tuner/setup/request.h"
@@ -165,6 +168,74 @@ TEST(launches_on_drawn_sizes_are_marked_and_computed_from_them)
     const json_t *reference = json_array_get(json_object_get(json_object_get(request, "reference"), "problems"), 0);
     assert_true(json_is_true(json_object_get(reference, "drawn")));
     json_decref(request);
+    job_free(job);
+}
+
+// Whether a fill of the second set of data is one of a word's.
+static bool is_of(const char *word, const json_t *other)
+{
+    const char *kind = json_get_string(other, "kind", "");
+    double low = json_get_number(other, "low", NAN), high = json_get_number(other, "high", NAN),
+           value = json_get_number(other, "value", NAN);
+    if (!strcmp(word, "zero")) return !strcmp(kind, "zeros") || (!strcmp(kind, "constant") && value == 0);
+    if (!strcmp(word, "negative")) return low == -1 && high < 0;
+    if (!strcmp(word, "shifted")) return high - low == 2 && fabs(low + high) == 200;
+    if (!strcmp(word, "scaled")) return low == -high && fabs(log2(high)) >= 7 && fabs(log2(high)) <= 10;
+    return false;
+}
+
+// The fill of the second set of data of buffer `number`, of a job's first problem. New reference, or NULL.
+static json_t *other_fill(const struct job *job, size_t number)
+{
+    struct error err = {""};
+    json_t *request = request_job(job, 0, NULL, 1, &err);
+    if (!request) fail_msg("%s", err.message);
+    const json_t *buffers = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "buffers");
+    json_t *other = json_incref(json_object_get(json_array_get(buffers, number), "other"));
+    json_decref(request);
+    return other;
+}
+
+TEST(other_values_are_those_that_the_job_allows)
+{
+    for (int i = 0; value_domain_text[i]; i++) {
+        char *verification = text_format("values = ( \"%s\" );", value_domain_text[i]);
+        struct job *job = sound_job("{ M = 8; N = 65536; }", verification), *drawn = job_draw_sizes(job);
+        bool integers = !strcmp(value_domain_text[i], "full");
+        assert_non_null(drawn); // the job's own problem
+        assert_int_equal(drawn->problem_count, JOB_OWN_SIZES);
+        for (size_t p = 0; p < drawn->problem_count; p++) {
+            struct job one = *drawn;
+            one.problems = &drawn->problems[p];
+            one.problem_count = 1;
+            json_t *other = other_fill(&one, 0);
+            if (integers ? other != NULL : !is_of(value_domain_text[i], other)) fail_msg("%s", value_domain_text[i]);
+            json_decref(other);
+            assert_null(other_fill(&one, 1)); // an output
+        }
+        assert_null(other_fill(job, 0));
+        job_free(job);
+        free(verification);
+    }
+}
+
+// All kinds of values come up in a job of one problem.
+TEST(every_kind_of_values_is_tried)
+{
+    struct job *job = loaded_job("tests/hostile/domains.cfg"), *drawn = job_draw_sizes(job);
+    int found[4] = {0};
+    assert_non_null(drawn);
+    for (size_t p = 0; p < drawn->problem_count; p++) {
+        static const char *const words[] = {"zero", "negative", "shifted", "scaled"};
+        struct job one = *drawn;
+        one.problems = &drawn->problems[p];
+        one.problem_count = 1;
+        json_t *other = other_fill(&one, 0);
+        for (int k = 0; k < 4; k++) found[k] += is_of(words[k], other);
+        json_decref(other);
+    }
+    for (int k = 0; k < 4; k++)
+        if (found[k] < 1 + (k != 1)) fail_msg("%d: %d times", k, found[k]);
     job_free(job);
 }
 

@@ -13,6 +13,7 @@ enum fill_kind {
     FILL_CONSTANT,
     FILL_INDEX,     // the element's number
     FILL_NONFINITE, // as uniform, some of them infinite or NaN
+    FILL_ZEROS,     // as uniform, half of them 0 or -0
     FILL_NPY,       // a file
     // kernels/host_fill.h:
     FILL_SORTED, // low <= x <= high, ascending

@@ -255,7 +255,10 @@ static int run(void)
         status = EXIT_USAGE;
     }
     const struct operation *op = job_operation(job);
-    if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
+    if (job_unverified(job))
+        printf("%s\n", job_unverified(job));
+    else if (op)
+        printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     fflush(stdout);
     check_open(&check, job, &limits, given.arch);

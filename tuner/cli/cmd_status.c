@@ -146,6 +146,7 @@ static int gather(struct status *status)
         "trials_total", (json_int_t)total, "trials", trials, "runs_total", (json_int_t)json_array_size(status->runs),
         "evaluations", (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
     json_object_update(status->report, members);
+    json_object_set_new(status->report, "verified", json_boolean(!job_unverified(session->job)));
     json_decref(members);
     add_baselines(status);
     add_final(status);

@@ -199,6 +199,7 @@ json_t *compare_json(const struct comparison *c)
                              "when", c->final.when, "rounds", (json_int_t)c->final.rounds, "replayed",
                              c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_object_set_new(root, "verified", json_boolean(!job_unverified(job)));
     json_object_set_new(root, "certainty", json_string(c->final.document.decision.certainty));
     json_object_set_new(root, "within", json_real_or_null(c->final.document.decision.within));
     json_object_set_new(root, "pipe", json_pipe(c));

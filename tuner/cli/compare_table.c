@@ -150,6 +150,7 @@ static void print_table(const struct comparison *c)
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
     if (!strcmp(d->certainty, "undecided"))
         printf("undecided: another candidate may be faster by up to %.2g%%\n", 100 * d->within);
+    if (job_unverified(job)) printf("%s\n", job_unverified(job));
     if (*d->warning) printf("warning: %s\n", d->warning);
     for (size_t k = 0; k < final->kernel_count; k++) {
         struct trial trial;

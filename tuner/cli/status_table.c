@@ -93,6 +93,7 @@ void status_print(const json_t *report, const struct session *session)
     printf("%-15s%" PRId64 " evaluations in %s, %zu run%s\n", "spent", json_get_integer(report, "evaluations", 0),
            text_show_duration(json_get_number(report, "seconds", NAN), text, sizeof text), runs, runs == 1 ? "" : "s");
     print_best(report);
+    if (job_unverified(session->job)) printf("%-15s%s\n", "", job_unverified(session->job));
     const json_t *final = json_object_get(report, "final");
     if (final)
         printf("%-15s%s, won by trial %" PRId64 "\n", "final",
@@ -172,8 +173,14 @@ static void add_line(struct table *table, const json_t *report)
     table_number(table, "%.3f", ratio);
     table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), text, sizeof text) : "");
     table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), text, sizeof text) : "");
-    table_cell(table, "%s%s", json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : "",
-               json_get_bool(report, "source_changed", false) ? "  the template has changed" : "");
+    const char *notes[] = {json_get_bool(report, "verified", true) ? NULL : "NOT VERIFIED",
+                           json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : NULL,
+                           json_get_bool(report, "source_changed", false) ? "the template has changed" : NULL};
+    struct text note = {0};
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (notes[i]) text_add(&note, "%s%s", note.text ? "  " : "", notes[i]);
+    table_cell(table, "%s", note.text ? note.text : "");
+    free(note.text);
 }
 
 void status_print_all(const json_t *reports)

@@ -102,6 +102,7 @@ static void add_entry(struct final_run *f, struct final_entry_answer *to, const 
     }
     keep_larger(&to->error, from->error);
     to->launches_judged += from->launches_judged;
+    to->sizes_verified += from->sizes_verified;
     if (strcmp(to->cubin_hash, from->cubin_hash) != 0)
         to->cubin_hash = ""; // not the same bytes in every process, so no bytes were proved by all
     for (size_t i = 0; i < to->problem_count; i++) {

@@ -63,6 +63,7 @@ static void read_entry(const struct final *final, struct final_entry *entry, con
         .reason = answer->reason,
         .error = answer->error,
         .launches_judged = answer->launches_judged,
+        .sizes_verified = answer->sizes_verified,
         .problems = memory_new(final->problem_count, sizeof *entry->problems),
         .ratio = unknown,
         .by_process = from->by_process,

@@ -27,7 +27,7 @@ struct final_entry {
     bool ok;
     const char *reason; // why not
     double error;       // worst element over its bound; NaN
-    int64_t launches_judged;
+    int64_t launches_judged, sizes_verified;
     struct final_problem *problems;
     struct interval ratio;         // of a baseline: geometric mean over the problems
     bool by_process;               // has one of two times, depending on the process that runs it

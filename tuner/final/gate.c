@@ -5,6 +5,10 @@ size_t gate_check(const struct gate *gate, const struct final *final, const stru
                   FILE *file)
 {
     size_t failures = 0;
+    if (job_unverified(job)) {
+        fprintf(file, "sweetspot: gate: %s: %s\n", where, job_unverified(job));
+        return 1;
+    }
     for (size_t p = 0; p < final->problem_count; p++) {
         const struct final_entry *library = final_fastest_baseline(final, p);
         const char *problem = job->problems[p].name;

@@ -81,6 +81,13 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     b->restored = b->direction == DIRECTION_IN && json_get_bool(from, "restore", false);
     if (parse_fill(b, json_object_get(from, "fill"), err) || parse_part(b, json_object_get(from, "compare"), err))
         return error_prefix(err, "buffer %s", name);
+    const json_t *other = json_object_get(from, "other");
+    struct device_buffer with = *b;
+    if (other && parse_fill(&with, other, err)) return error_prefix(err, "buffer %s", name);
+    b->other.given = other != NULL;
+    b->other.fill = with.fill;
+    b->other.low = with.low;
+    b->other.high = with.high;
     b->symbol = json_object_get(from, "symbol") != NULL;
     b->optional = !strcmp(json_get_string(from, "symbol", ""), "optional");
     if (b->symbol && v->rows > 1 && v->ld != v->cols)
@@ -302,8 +309,10 @@ out:
     return failed;
 }
 
-static int fill(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
+static int fill(struct buffers *s, const struct device_buffer *b, unsigned set, uint64_t seed, struct error *err)
 {
+    if (set == 1 && b->other.given)
+        return support_fill(s->support, &b->view, b->other.fill, b->other.low, b->other.high, seed, err);
     if (b->fill == FILL_NPY) return fill_from_file(s, b, err);
     if (fill_is_on_host(b->fill)) return fill_on_host(s, b, seed, err);
     return support_fill(s->support, &b->view, b->fill, b->low, b->high, seed, err);
@@ -316,7 +325,7 @@ int buffers_fill(struct buffers *s, unsigned set, uint64_t seed, struct error *e
     for (size_t i = 0; i < s->count && !failed; i++) {
         struct device_buffer *b = &s->list[i];
         if (b->direction != DIRECTION_IN && !has_origin(b)) continue;
-        failed = fill(s, b, seed + (i + 1) * 0x632be59bd9b4e019ull, err);
+        failed = fill(s, b, set, seed + (i + 1) * 0x632be59bd9b4e019ull, err);
         if (!failed && has_origin(b)) failed = cuda_copy(s->cuda, b->origin[set], b->view.device, b->bytes, err);
     }
     return failed;

@@ -29,7 +29,12 @@ struct device_buffer {
     struct operand view;
     enum direction direction;
     enum fill_kind fill;
-    double low, high;      // of offsets also the total
+    double low, high; // of offsets also the total
+    struct {
+        bool given;
+        enum fill_kind fill;
+        double low, high;
+    } other;               // what set 1 holds, where that is something else
     const char *path;      // of an npy fill
     bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
     bool has_image;        // kernels see it by objects:

@@ -33,7 +33,7 @@ struct timed_entry {
     struct measure_plan plan;
     bool enters;   // has been proved, and races
     double *times; // [round] of the problem being measured
-    int64_t launches_judged;
+    int64_t launches_judged, sizes_verified;
     struct final_times *problems; // in the answer's memory, room for all
     size_t problem_count;
 };
@@ -179,7 +179,8 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
     int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
-    if (!failed && status == STATUS_OK && f->first) failed = sizes_run(f->w, e->kernel, true, &status, &reason, err);
+    if (!failed && status == STATUS_OK && f->first)
+        failed = sizes_run(f->w, e->kernel, true, &e->sizes_verified, &status, &reason, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
     if (failed) return failed == CUDA_REFUSED ? 0 : failed;
     if (status != STATUS_OK) disqualify(e, status, reason.message);
@@ -426,6 +427,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
                                         .detail = e->baseline ? baseline_detail(e->baseline) : "",
                                         .error = worst,
                                         .launches_judged = e->baseline ? 0 : e->launches_judged,
+                                        .sizes_verified = e->sizes_verified,
                                         .cubin_hash = arena_copy(f->memory, e->baseline ? "" : e->pipeline.image_hash),
                                         .problems = e->problems,
                                         .problem_count = e->problem_count};

@@ -208,7 +208,8 @@ static int soak(struct gpu_trial *t, struct error *err)
     int failed = soak_run(t->w, &t->pipeline, &soak_of_best, &t->status, &t->reason, err);
     mark(t, "soak");
     if (failed || t->status != STATUS_OK) return failed;
-    failed = sizes_run(t->w, t->candidate, false, &t->status, &t->reason, err);
+    int64_t verified;
+    failed = sizes_run(t->w, t->candidate, false, &verified, &t->status, &t->reason, err);
     mark(t, "sizes");
     return failed;
 }

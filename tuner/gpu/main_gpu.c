@@ -104,7 +104,7 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
     }
     w->has_job = true;
     failed = workload_open(&w->workload, &w->machine, (json_t *)(uintptr_t)request, err);
-    if (!failed) failed = sizes_open(&w->workload, err);
+    if (!failed) failed = sizes_open(&w->workload, json_object_get(request, "sizes"), err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.

@@ -9,9 +9,9 @@ enum variety { VARIETY_NONE, VARIETY_EACH, VARIETY_ALL };
 static enum variety variety_of(const struct device_buffer *b)
 {
     static const enum variety of[] = {
-        [FILL_UNIFORM] = VARIETY_EACH,   [FILL_NORMAL] = VARIETY_EACH, [FILL_INTEGER] = VARIETY_EACH,
-        [FILL_NONFINITE] = VARIETY_EACH, [FILL_SORTED] = VARIETY_ALL,  [FILL_PERMUTATION] = VARIETY_ALL,
-        [FILL_OFFSETS] = VARIETY_ALL,
+        [FILL_UNIFORM] = VARIETY_EACH,    [FILL_NORMAL] = VARIETY_EACH, [FILL_INTEGER] = VARIETY_EACH,
+        [FILL_NONFINITE] = VARIETY_EACH,  [FILL_ZEROS] = VARIETY_EACH,  [FILL_SORTED] = VARIETY_ALL,
+        [FILL_PERMUTATION] = VARIETY_ALL, [FILL_OFFSETS] = VARIETY_ALL,
     };
     if (b->direction == DIRECTION_OUT || (b->direction == DIRECTION_SCRATCH && !b->filled)) return VARIETY_NONE;
     return (size_t)b->fill < sizeof of / sizeof *of ? of[b->fill] : VARIETY_NONE;

@@ -22,9 +22,8 @@ static int check_reference(struct workload *s, struct error *err)
     return error_set(err, "the reference: %s", reason.message);
 }
 
-int sizes_open(struct workload *w, struct error *err)
+int sizes_open(struct workload *w, json_t *request, struct error *err)
 {
-    json_t *request = json_object_get(w->request, "sizes");
     if (!request || !(w->sizes = memory_try(1, sizeof *w->sizes, err))) return 0;
     int failed = workload_open(w->sizes, w->machine, request, err);
     if (!failed && w->sizes->problem_count) failed = check_reference(w->sizes, err);
@@ -53,11 +52,12 @@ static size_t choose(struct workload *s, struct pipeline *pipeline, size_t most,
     return chosen;
 }
 
-static int pass(struct workload *s, struct pipeline *pipeline, bool all, enum trial_status *status,
+static int pass(struct workload *s, struct pipeline *pipeline, bool all, int64_t *verified, enum trial_status *status,
                 struct error *reason, struct error *err)
 {
     struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
-    if (!choose(s, pipeline, all ? s->problem_count : SIZES_OF_BEST, works)) return 0;
+    *verified = (int64_t)choose(s, pipeline, all ? s->problem_count : SIZES_OF_BEST, works);
+    if (!*verified) return 0;
     verify_forget(s);
     int failed = verify_pass(s, works, VERIFY_BOTH, err);
     for (size_t k = 0; k < s->problem_count && !failed && *status == STATUS_OK; k++) {
@@ -72,16 +72,18 @@ static int pass(struct workload *s, struct pipeline *pipeline, bool all, enum tr
     return soak_run(s, pipeline, all ? &soak_of_all : &soak_of_some, status, reason, err);
 }
 
-int sizes_run(struct workload *w, const struct candidate *candidate, bool all, enum trial_status *status,
-              struct error *reason, struct error *err)
+int sizes_run(struct workload *w, const struct candidate *candidate, bool all, int64_t *verified,
+              enum trial_status *status, struct error *reason, struct error *err)
 {
     struct workload *s = w->sizes;
     struct pipeline pipeline = {0};
     *status = STATUS_OK;
+    *verified = 0;
     if (!s) return 0;
+    s->launches_judged = 0;
     int failed = workload_sound(s, err); // an earlier candidate may have written there
     if (!failed) failed = pipeline_open(&pipeline, s, candidate, err);
-    if (!failed) failed = pass(s, &pipeline, all, status, reason, err);
+    if (!failed) failed = pass(s, &pipeline, all, verified, status, reason, err);
     if (!failed) {
         enum trial_status damaged;
         struct error words;
@@ -89,8 +91,9 @@ int sizes_run(struct workload *w, const struct candidate *candidate, bool all, e
         if (!failed && damaged != STATUS_OK) *status = damaged, *reason = words;
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
+    w->launches_judged += s->launches_judged;
     measure_add_busy(w->measure, measure_take_busy(s->measure));
-    static const char where[] = "on a drawn size that the header would accept";
+    static const char where[] = "with sizes and values that the header accepts";
     if (failed) error_prefix(err, "%s (%s)", where, advice);
     if (*status != STATUS_OK) error_prefix(reason, "%s (%s)", where, advice);
     return failed;

@@ -6,14 +6,14 @@
 
 #include "tuner/gpu/workload_data.h"
 
-// Prepares the "sizes" of a "job" request. Without any, or where they cannot be prepared, there are none, the latter
-// with a note on stderr. CUDA_CRASHED: the reference cannot compute them.
-int sizes_open(struct workload *, struct error *err);
+// Prepares the "sizes" of a "job" request. NULL: there are none; nor are there where they cannot be prepared, with a
+// note on stderr. CUDA_CRASHED: the reference cannot compute them.
+int sizes_open(struct workload *, json_t *request, struct error *err);
 void sizes_close(struct workload *);
 
 // STATUS_OK, or what a launch calls for, with the reason. `all`: all sizes that the candidate has launches for. Waits;
-// *status is set when 0 is returned.
-int sizes_run(struct workload *, const struct candidate *, bool all, enum trial_status *status, struct error *reason,
-              struct error *err);
+// *verified (how many sizes) and *status are set when 0 is returned.
+int sizes_run(struct workload *, const struct candidate *, bool all, int64_t *verified, enum trial_status *status,
+              struct error *reason, struct error *err);
 
 #endif

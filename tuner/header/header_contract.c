@@ -37,16 +37,72 @@ static const char *direction_word(const struct buffer *b)
     return direction_text[b->restore ? DIRECTION_INOUT : b->direction];
 }
 
+// What a fill puts into a buffer. malloc'ed.
+static char *fill_words(const struct fill *f)
+{
+    char low[32], high[32];
+    const char *from = f->low_value ? expr_text(f->low_value) : text_show_number(f->low, low, sizeof low),
+               *to = f->high_value ? expr_text(f->high_value) : text_show_number(f->high, high, sizeof high);
+    switch (f->kind) {
+    case FILL_ZERO:
+        return text_copy("0 in every element");
+    case FILL_CONSTANT:
+        return text_format("%s in every element", from);
+    case FILL_INDEX:
+        return text_copy("each element's number, from 0");
+    case FILL_NPY:
+        return text_format("the values of %s", strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f->path);
+    case FILL_NORMAL:
+        return text_copy("normally distributed random numbers");
+    case FILL_UNIFORM:
+        return text_format("random numbers from %s to %s", from, to);
+    case FILL_INTEGER:
+        return text_format("random integers from %s to %s", from, to);
+    case FILL_ZEROS:
+        return text_format("random numbers from %s to %s, half of them 0 or -0", from, to);
+    case FILL_NONFINITE:
+        return text_format("random numbers from %s to %s, infinities and NaN", from, to);
+    case FILL_SORTED:
+        return text_format("ascending random numbers from %s to %s", from, to);
+    case FILL_PERMUTATION:
+        return text_copy("a random permutation of the elements' numbers, from 0");
+    case FILL_OFFSETS:
+        return text_format("ascending random offsets from 0 to %s", to);
+    }
+    return text_copy("?");
+}
+
+// What it contains before every launch. malloc'ed.
+static char *contents_text(const struct buffer *b)
+{
+    char *fill = fill_words(&b->fill), *text = NULL;
+    if (b->direction == DIRECTION_IN && b->restore)
+        text =
+            text_format("your input, again before every launch, since a launch may change it; verified with %s", fill);
+    else if (b->direction == DIRECTION_IN)
+        text = text_format("your input; verified with %s", fill);
+    else if (b->direction == DIRECTION_INOUT)
+        text = text_format("what the launch reads and changes; verified with %s", fill);
+    else if (b->direction == DIRECTION_SCRATCH && b->fill.given)
+        text = text_format("%s: fill it before every launch", fill);
+    else
+        text = text_copy(b->compared ? "anything; only a part of it is verified" : "anything");
+    free(fill);
+    return text;
+}
+
 static json_t *describe_buffer(struct const_eval *f, const struct buffer *b)
 {
+    char *before = contents_text(b);
     json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1"),
            *ld = const_eval_text(f, b->ld ? b->ld : b->cols, "1");
     json_t *bytes =
         json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(ld));
-    bool zero = b->direction == DIRECTION_SCRATCH && b->fill.kind == FILL_ZERO;
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o*}", "name", b->name, "type", element_name(b->type),
-                     "direction", direction_word(b), "rows", rows, "cols", cols, "ld", ld, "bytes", bytes, "zero",
-                     zero ? json_true() : NULL);
+    json_t *described = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "name", b->name, "type",
+                                  element_name(b->type), "direction", direction_word(b), "rows", rows, "cols", cols,
+                                  "ld", ld, "bytes", bytes, "before", before);
+    free(before);
+    return described;
 }
 
 static void add_text(void *list, const char *text)

@@ -4,15 +4,16 @@
 //    "conditions":["size_M % 8 == 0",..]                         on sizes, as C; missing: none
 //    "supported":[{"least":1,"most":4096,"multiple":8},..]     by size, from the verified problems; missing: none
 //                                                               verified
-//    "buffers":[{"name":"A","type":"f32","direction":"in","rows":"C","cols":"C","ld":"C","bytes":"C","zero":true}]
+//    "buffers":[{"name":"A","type":"f32","direction":"in","rows":"C","cols":"C","ld":"C","bytes":"C",
+//                "before":"anything"}]
 //    stages: "arguments":[{"kind":"buffer"|"map"|"texture"|"surface","name":"A","type":"f32","direction":"in"},
 //                         {"kind":"scalar","name":"lda","type":"i32","value":"C","from":"K"},
 //                         {"kind":"scalar","name":"alpha","type":"f32","real":1.0}]
 //
 //    header_bindings.h's members
 //
-// A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "zero" marks
-// scratch that must be zero before every launch. A size is supported when it is between the smallest and the largest
+// A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "before" says
+// what must be in it before every launch. A size is supported when it is between the smallest and the largest
 // verified ones and a multiple of their greatest common divisor.
 #ifndef SWEETSPOT_HEADER_CONTRACT_H
 #define SWEETSPOT_HEADER_CONTRACT_H

@@ -48,10 +48,11 @@ void header_select(struct renderer *);
 void header_functions(struct renderer *);
 void header_results(struct renderer *);
 
-// header_source.c: what compiling the template takes. In the opening comment, each stage's arguments in their order;
-// macros of a section: entries, options, arguments; after the parameters under the template's own names, a warning if
-// the compiler's architecture differs.
+// header_source.c: what compiling the template takes. In the opening comment, each stage's arguments in their order,
+// and what a caller must do; macros of a section: entries, options, arguments; after the parameters under the
+// template's own names, a warning if the compiler's architecture differs.
 void header_comment_arguments(struct renderer *, const json_t *section);
+void header_comment_contract(struct renderer *, const json_t *section);
 void header_source_macros(struct renderer *, const json_t *section);
 void header_architecture(struct renderer *);
 

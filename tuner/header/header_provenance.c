@@ -130,7 +130,7 @@ static void comment_section(struct renderer *r, const json_t *section)
     if (!problems.text)
         text_add(&problems, "%s",
                  json_get_bool(section, "replayed", false) ? "not verified here: replayed from a recording"
-                                                           : "NOT verified");
+                                                           : "NOT VERIFIED");
     double error = json_get_number(section, "error", NAN);
     if (isfinite(error)) text_add(&problems, "; largest error %.2g of what is allowed", error);
     header_comment(r, "   %s", problems.text);

@@ -53,6 +53,8 @@ static void comment_devices(struct renderer *r)
                     : text_copy("");
         header_comment(r, " %s (%s)%s: %s", json_get_string(section, "device", "?"),
                        json_get_string(section, "arch", "?"), kernel, configuration);
+        if (!json_object_get(section, "supported") && !json_get_bool(section, "replayed", false))
+            header_put(r, " *   NOT VERIFIED: nothing was held against a reference, and no sizes are accepted.\n");
         free(kernel);
         if (!json_get_bool(section, "final", false))
             header_comment(r, "   NOT decided in a final: the best of the search so far, which may be there by luck");
@@ -119,10 +121,8 @@ static void put_opening(struct renderer *r)
                stages ? "<STAGE>_" : "", r->lower, stages ? "<stage>_" : "");
     header_comment_arguments(r, first);
     header_comment_bindings(r, first);
-    header_put(r,
-               " *\n * name_supported(sizes) says whether a problem is within the verified sizes; addresses must be "
-               "multiples of NAME_ALIGNMENT.\n"
-               " * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n",
+    header_comment_contract(r, first);
+    header_put(r, " *\n * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n",
                r->upper, device);
     if (header_several_kernels(r->sections))
         header_put(

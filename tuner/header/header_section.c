@@ -1,6 +1,7 @@
 // See header_section.h.
 #include "tuner/header/header_section.h"
 
+#include "kernels/operation.h"
 #include "tuner/base/base.h"
 #include "tuner/header/header_const_eval.h"
 #include "tuner/header/header_contract.h"
@@ -151,6 +152,11 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "error", json_real(worst));
     json_object_set_new(section, "launches_judged",
                         json_integer(trial->launches_judged + (decided ? decided->launches_judged : 0)));
+    json_object_set_new(section, "sizes_verified", json_integer(decided ? decided->sizes_verified : 0));
+    json_t *values = json_array();
+    for (int i = 0; value_domain_text[i]; i++)
+        if (job->domain >> i & 1) json_array_append_new(values, json_string(value_domain_text[i]));
+    json_object_set_new(section, "values", values);
     if (!several) json_object_set_new(section, "seconds", json_real(job_objective(job, times)));
     if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
     if (several) json_object_set_new(section, "kernels", json_integer((json_int_t) final->kernel_count));

@@ -81,11 +81,9 @@ void header_source_macros(struct renderer *r, const json_t *section)
     header_define(r, "binary_bytes", "%" PRId64, json_get_integer(binary, "bytes", 0));
 }
 
-static void comment_argument(struct renderer *r, const json_t *section, const char *prefix, size_t place,
-                             const json_t *argument)
+static void comment_argument(struct renderer *r, const char *prefix, size_t place, const json_t *argument)
 {
     const char *kind = json_get_string(argument, "kind", ""), *name = json_get_string(argument, "name", "?");
-    const json_t *buffer = header_find(json_object_get(section, "buffers"), name);
     char *text;
     if (!strcmp(kind, "scalar"))
         text = json_object_get(argument, "real")
@@ -95,13 +93,12 @@ static void comment_argument(struct renderer *r, const json_t *section, const ch
         text = text_format(", by value, %" PRId64 " bytes: %sargument_%zu_...(sizes)",
                            json_get_integer(argument, "bytes", 0), prefix, place);
     else
-        text = text_format("%s, %s%s",
+        text = text_format("%s, %s",
                            !strcmp(kind, "map")       ? ": tensor map"
                            : !strcmp(kind, "texture") ? ": texture object"
                            : !strcmp(kind, "surface") ? ": surface object"
                                                       : "",
-                           json_get_string(argument, "direction", "in"),
-                           json_get_bool(buffer, "zero", false) ? ", zero before every launch" : "");
+                           json_get_string(argument, "direction", "in"));
     header_comment(r, "     %2zu  %-4s %s%s", place, json_get_string(argument, "type", "?"), name, text);
     free(text);
 }
@@ -169,12 +166,52 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
                            json_get_bool(stage, "cooperative", false) ? ", a cooperative launch" : "");
         comment_macros(r, stage);
         comment_repeat(r, stage, prefix);
-        json_array_foreach(json_object_get(stage, "arguments"), k, argument)
-            comment_argument(r, section, prefix, k, argument);
+        json_array_foreach(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);
         if (!library) comment_attributes(r, stage);
         free(prefix);
         free(identifier);
     }
+}
+
+// What was verified besides the job's problems.
+static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
+{
+    const json_t *word;
+    size_t i;
+    struct text values = {0};
+    json_array_foreach(json_object_get(section, "values"), i, word)
+        text_add(&values, "%s%s", i ? ", " : " and with inputs that are also: ", json_string_value(word));
+    header_put(r, "%" PRId64 " small\n * problems, with drawn sizes%s, were verified in the final as well.\n", sizes,
+               values.text ? values.text : "");
+    free(values.text);
+}
+
+void header_comment_contract(struct renderer *r, const json_t *section)
+{
+    const json_t *buffer;
+    size_t i;
+    bool verified = json_object_get(section, "supported") != NULL;
+    int64_t sizes = json_get_integer(section, "sizes_verified", 0);
+    header_put(r,
+               " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
+               "every launch:\n");
+    json_array_foreach(json_object_get(section, "buffers"), i, buffer)
+    {
+        const char *before = json_get_string(buffer, "before", "");
+        if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
+    }
+    header_put(
+        r, " * Variables of the module keep what the last launch left. Addresses are multiples of NAME_ALIGNMENT; "
+           "timed launches used\n"
+           " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same loaded "
+           "module, follow each other:\n"
+           " * two at once were not tried. name_supported(sizes) says which sizes are accepted: the verified range. ");
+    if (!verified)
+        header_put(r, "NOTHING\n * was verified here.\n");
+    else if (sizes > 0)
+        put_drawn(r, section, sizes);
+    else
+        header_put(r, "Only the\n * sizes of the job's problems were verified.\n");
 }
 
 // Compute capabilities that a compiler may target, so that the warning can name them.

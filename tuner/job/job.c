@@ -268,6 +268,11 @@ void job_defines(const struct job *job, const uint16_t *config,
     job_shared_defines(job, define, user);
 }
 
+const char *job_unverified(const struct job *job)
+{
+    return job->verify.enabled ? NULL : "NOT VERIFIED: the job has verification.enabled = false";
+}
+
 const char *job_compute_class(const struct job *job)
 {
     const struct operation *op = job_operation(job);

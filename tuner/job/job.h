@@ -28,7 +28,8 @@ struct problem {
     double weight; // of the objective
     bool holdout;  // objective each: measured, but held back from the choice of the kernels, to judge it by
     size_t size_count;
-    int64_t *sizes; // in the order of job.size_names
+    int64_t *sizes;   // in the order of job.size_names
+    uint64_t variant; // of drawn ones: which other values its inputs have
 };
 
 // Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
@@ -109,6 +110,7 @@ struct job {
     struct verify_settings verify;
     size_t supported_count; // conditions on sizes that the kernel is for
     struct expr **supported;
+    unsigned domain;     // of other values of inputs (enum value_domain): the operation's, or what the job says
     struct job *drawn;   // other sizes that are verified (job_sizes.h); NULL: none
     bool is_drawn;       // it is such a job
     size_t metric_count; // counters besides the basic set
@@ -223,6 +225,9 @@ int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
 // objective_value() of the tuned problems' times (s).
 double job_objective(const struct job *, const double *times);
+
+// What is said of results that nothing is held against, or NULL. Static text.
+const char *job_unverified(const struct job *);
 
 // The compute class of a job's operation ("tf32"), or NULL where the operation has no classes. Static
 // text.

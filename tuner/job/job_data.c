@@ -41,8 +41,10 @@ static const struct {
     bool required;
     const char *example;
 } parts[] = {
-    {"low", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "0"},
-    {"high", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_SORTED, false, "1"},
+    {"low", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_ZEROS | 1u << FILL_SORTED,
+     false, "0"},
+    {"high", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_ZEROS | 1u << FILL_SORTED,
+     false, "1"},
     {"total", 1u << FILL_OFFSETS, true, "\"NNZ\""},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -145,8 +147,8 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
         ((!fill.low_value && fill.low < least) || (!fill.high_value && greatest > (double)element_greatest(type))))
         reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
                        element_name(type), element_least(type), element_greatest(type));
-    if (fill.kind == FILL_NONFINITE && integers)
-        reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
+    if ((fill.kind == FILL_NONFINITE || fill.kind == FILL_ZEROS) && integers)
+        reader_mistake(r, n, "fill \"%s\" is for floating-point buffers", fill_text[fill.kind]);
     return fill;
 }
 

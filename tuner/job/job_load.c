@@ -4,6 +4,7 @@
 // are in job_launch.c.
 #include <unistd.h>
 
+#include "kernels/operation.h"
 #include "search/strategies/strategy.h"
 #include "tuner/base/base.h"
 #include "tuner/base/installation.h"
@@ -233,6 +234,25 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     }
 }
 
+// Other values of inputs, by the words for them. None that a job does not name is tried where it names any.
+static void load_values(struct reader *r, struct job *job, const struct node *verification)
+{
+    const struct operation *op = job_operation(job);
+    const struct node *list = verification ? reader_sequence(r, verification, "verification.values") : NULL;
+    job->domain = op && !list ? op->domain : 0;
+    for (size_t i = 0; list && i < node_count(list); i++) {
+        const char *word = node_is_string(node_at(list, i)) ? node_string(node_at(list, i)) : "";
+        int found = word_find(value_domain_text, word);
+        if (found >= 0) {
+            job->domain |= 1u << found;
+            continue;
+        }
+        char *words = text_join(value_domain_text, "\", \"");
+        reader_mistake(r, node_at(list, i), "'values' can hold \"%s\"", words);
+        free(words);
+    }
+}
+
 // The members of a group, as their table in tuner/base/settings.c says; `prefix` is the group's path. The group may be
 // NULL. Defaults are the table's numbers, not their texts, which may round.
 static void load_table(struct reader *r, const struct node *group, const char *prefix, const struct setting *table,
@@ -343,6 +363,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     load_table(r, reader_group(r, root, "verification"), "verification", verify_table, &job->verify);
     const struct node *v = reader_group(r, root, "verification");
     load_supported(r, job, v);
+    load_values(r, job, v);
     bool bounded = node_member(v, "absolute") || node_member(v, "relative");
     if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
         reader_mistake(r, node_member(v, "exact"),

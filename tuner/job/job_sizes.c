@@ -9,10 +9,10 @@
 
 // Small: at most so many bytes more than the job's smallest problem, unless that one is large; and at most so many
 // operations, or as many.
-static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30;
+static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30, own_bytes = 512 << 20;
 static const double flops_small = 2e9, flops_small_on_cpu = 5e7;
 // Where a reference takes a fraction of a second for any problem, fewer sizes are drawn.
-enum { DRAWN_WITH_COMMAND = 2, ATTEMPTS = 100 };
+enum { DRAWN_WITH_COMMAND = 2, ATTEMPTS = 400, ATTEMPTS_EACH = 40 };
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
@@ -57,19 +57,32 @@ int job_check_supported(const struct job *job, struct error *err)
     return 0;
 }
 
-// A multiple within the range, at most `most`: small ones are as likely as large ones. Of eight kinds one is the least,
-// and four are powers of two or their neighbours.
+// One multiple of the unit from first to last: small ones are as likely as large ones.
+static int64_t draw_between(int64_t first, int64_t last)
+{
+    if (first < 1 || last <= first)
+        return first + (int64_t)entropy_below((uint64_t)(last > first ? last - first : 0) + 1);
+    double low = log((double)first), high = log((double)last + 1);
+    int64_t at = (int64_t)exp(low + entropy_unit() * (high - low));
+    return at < first ? first : at > last ? last : at;
+}
+
+// The kinds of sizes at which kernels go wrong.
+enum { SIZE_SMALL, SIZE_POWER, SIZE_ABOVE_POWER, SIZE_BELOW_POWER, SIZE_WARPS, SIZE_TILES, SIZE_KINDS = 8 };
+enum { SMALL = 511, WARPS = 64, TILES = 4096 };
+
+// A size of the range, at most `most`, of a kind; the last two kinds are any sizes.
 static int64_t draw_size(const struct size_range *r, int64_t most, uint64_t kind)
 {
     const int64_t unit = r->multiple, first = r->least / unit, last = most / unit;
-    if (first < 1) return unit * (first + (int64_t)entropy_below((uint64_t)(last - first) + 1));
-    double low = log((double)first), high = log((double)last);
-    int64_t at = (int64_t)exp(low + entropy_unit() * (high - low));
-    if (kind == 0) at = first;
-    if (kind >= 1 && kind <= 4) { // a power of two, or its neighbour
+    const int64_t small = SMALL / unit;
+    int64_t at = draw_between(first, kind == SIZE_SMALL && small >= first && small < last ? small : last);
+    if (kind == SIZE_WARPS && unit < WARPS) at = (at * unit + WARPS - 1) / WARPS * WARPS / unit;
+    if (kind == SIZE_TILES && unit < TILES) at = (at * unit + TILES - 1) / TILES * TILES / unit;
+    if (kind >= SIZE_POWER && kind <= SIZE_BELOW_POWER && at > 0) {
         int64_t power = 1;
         while (power <= at / 2) power *= 2;
-        at = power + (kind == 2) - (kind == 3);
+        at = power + (kind == SIZE_ABOVE_POWER) - (kind == SIZE_BELOW_POWER);
     }
     return unit * (at < first ? first : at > last ? last : at);
 }
@@ -133,9 +146,10 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         struct error ignored;
         bool supported;
         for (size_t s = 0; s < job->size_count; s++) { // ever smaller ones
-            int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / 4;
+            int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / ATTEMPTS_EACH;
             // Every size has every kind once, if nothing speaks against it.
-            uint64_t kind = attempt < 4 ? (drawn->problem_count + ranges[s].turn) % 8 : entropy_below(8);
+            uint64_t kind = attempt < ATTEMPTS_EACH ? (drawn->problem_count + ranges[s].turn) % SIZE_KINDS
+                                                    : entropy_below(SIZE_KINDS);
             p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);
         }
         if (!is_new(job, drawn, p->sizes)) continue;
@@ -148,6 +162,26 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         drawn->problem_count--;
     }
     return false;
+}
+
+// The job's own small problems for other values, again and again, as long as they take little memory.
+static void add_own(const struct job *job, struct job *drawn, const struct cost *limit)
+{
+    const size_t most = drawn->problem_count + JOB_OWN_SIZES;
+    int64_t bytes = 0;
+    bool found = true;
+    while (found && drawn->problem_count < most) {
+        found = false;
+        for (size_t p = 0; p < job->problem_count && drawn->problem_count < most; p++) {
+            struct cost cost;
+            if (cost_of(job, p, &cost) || cost.bytes > limit->bytes || cost.flops > limit->flops) continue;
+            if (bytes && bytes + cost.bytes > own_bytes) continue;
+            drawn->problems[drawn->problem_count] = job->problems[p];
+            drawn->problems[drawn->problem_count++].tune = false;
+            bytes += cost.bytes;
+            found = true;
+        }
+    }
 }
 
 // Files hold the values of one problem.
@@ -169,12 +203,15 @@ struct job *job_draw_sizes(struct job *job)
     struct job *drawn = job_new(job, 1, sizeof *drawn);
     *drawn = *job;
     drawn->is_drawn = true;
-    drawn->problems = job_new(job, JOB_DRAWN_SIZES, sizeof *drawn->problems);
+    drawn->problems = job_new(job, JOB_DRAWN_SIZES + JOB_OWN_SIZES, sizeof *drawn->problems);
     drawn->problem_count = drawn->tuned_count = drawn->baseline_count = 0;
     struct cost limit = limit_of(job);
     size_t most = slow ? DRAWN_WITH_COMMAND : JOB_DRAWN_SIZES;
     while (drawn->problem_count < most && draw_problem(job, drawn, ranges, &limit)) {
     }
     free(ranges);
+    if (job->domain) add_own(job, drawn, &limit);
+    const uint64_t first = entropy_below(SIZE_KINDS);
+    for (size_t p = 0; p < drawn->problem_count; p++) drawn->problems[p].variant = first + p;
     return drawn->problem_count ? drawn : NULL;
 }

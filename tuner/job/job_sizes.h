@@ -18,9 +18,10 @@ void size_range_add(struct size_range *, int64_t size);
 // names file and line.
 int job_check_supported(const struct job *, struct error *);
 
-enum { JOB_DRAWN_SIZES = 8 };
-// A job that has drawn sizes as its problems, up to JOB_DRAWN_SIZES, which are only verified; all else is the job's. It
-// lies in the job's memory. NULL: there is nothing to draw, or drawn sizes cannot have a reference.
+enum { JOB_DRAWN_SIZES = 8, JOB_OWN_SIZES = 8 };
+// A job that has drawn sizes as its problems, up to JOB_DRAWN_SIZES, which are only verified; all else is the job's.
+// Where inputs may have other values, up to JOB_OWN_SIZES of the job's own problems follow. It lies in the job's
+// memory. NULL: there is nothing to draw, or drawn sizes cannot have a reference.
 struct job *job_draw_sizes(struct job *);
 
 #endif

@@ -60,6 +60,7 @@ static const struct record_field entry_fields[] = {
     {"detail", MEMBER(detail)},
     {"error", MEMBER(error), .high = 1e300},
     {"launches_judged", MEMBER(launches_judged)},
+    {"sizes_verified", MEMBER(sizes_verified)},
     {"binary", MEMBER(binary)},
     {"cubin_hash", MEMBER(cubin_hash)},
     {"problems", RECORD_RECORDS(struct final_entry_answer, problems, problem_count, times_record),

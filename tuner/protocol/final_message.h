@@ -2,7 +2,7 @@
 //  "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc",CANDIDATE}],"baselines":["cublas","cublasLt"]}
 // <- {"id":5,"status":"ok","busy":..,"wall":..,
 //     "entries":[{"name":"17"|"cublas","trial":17|0,"binary":"nvrtc","status":"ok","reason":"","detail":"",
-//       "error":..,"launches_judged":..,"cubin_hash":"..",
+//       "error":..,"launches_judged":..,"sizes_verified":..,"cubin_hash":"..",
 //       "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //
 // Fresh data from the seed. Candidates are proved in their order until "places" of them have passed (missing: all are);
@@ -45,6 +45,7 @@ struct final_entry_answer {
     const char *reason, *detail;
     double error;            // the worst element's over its bound
     int64_t launches_judged; // whose results were compared, in all processes
+    int64_t sizes_verified;  // drawn ones
     const char *cubin_hash;  // of the bytes that ran
     struct final_times *problems;
     size_t problem_count;

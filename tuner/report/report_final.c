@@ -102,7 +102,8 @@ static void take_winner(const struct result *r, const struct final *final, struc
         if (entry->trial || !entry->ok || !isfinite(entry->ratio.value)) continue;
         if (!library || entry->ratio.value < library->ratio.value) library = entry;
     }
-    out->verdict = library ? verdict_of(&library->ratio) : "no library";
+    bool unverified = r->job_fits && job_unverified(r->source->job);
+    out->verdict = unverified ? "not verified" : library ? verdict_of(&library->ratio) : "no library";
     if (!library) return;
     out->ratio = interval_json(&library->ratio);
     json_object_set_new(out->ratio, "against", json_string(library->name));

@@ -127,6 +127,7 @@ static void report_outlook(struct run *r)
 
 void run_report(struct run *r)
 {
+    if (job_unverified(r->job)) display_message(&r->display, "%s", job_unverified(r->job));
     report_trials(r);
     run_live_look(r);
     report_workers(r);

@@ -307,6 +307,7 @@ int run_setup(struct run *r)
     display_log(&r->display, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s",
                 job->name, r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count,
                 r->search.strategy_class->name, (unsigned long long)r->setup.seed, r->options->store_path);
+    if (job_unverified(job)) display_message(&r->display, "%s", job_unverified(job));
     run_event_begin(r);
     status = set_up_workers(r, err);
     if (status) return status;

@@ -81,7 +81,7 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
         error_prefix(err, "%s:%d: work of this problem", job->path, problem->line);
         return NULL;
     }
-    json_t *buffers = request_buffers(job, values, err), *sizes = json_object();
+    json_t *buffers = request_buffers(job, problem, values, err), *sizes = json_object();
     if (!buffers) {
         error_prefix(err, "%s:%d", job->path, problem->line);
         json_decref(sizes);

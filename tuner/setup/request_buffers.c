@@ -1,11 +1,16 @@
 // The "buffers" of a problem in requests: shapes, fills, images, and what is compared.
+#include <math.h>
+
+#include "kernels/operation.h"
+#include "tuner/base/entropy.h"
 #include "tuner/setup/request_parts.h"
 
 static json_t *describe_fill(const struct fill *f, double low, double high)
 {
     json_t *fill = json_pack("{s:s}", "kind", fill_text[f->kind]);
     if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(low));
-    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER || f->kind == FILL_SORTED) {
+    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_ZEROS || f->kind == FILL_INTEGER ||
+        f->kind == FILL_SORTED) {
         json_object_set_new(fill, "low", json_real(low));
         json_object_set_new(fill, "high", json_real(high));
     }
@@ -65,7 +70,69 @@ static json_t *describe_compared(const struct buffer *b, const int64_t *values, 
     return NULL;
 }
 
-json_t *request_buffers(const struct job *job, const int64_t *values, struct error *err)
+// Whether other values than those of its fill may be tried in a buffer: an input, whose values mean nothing else, such
+// as an index.
+static bool has_domain(const struct job *job, const struct buffer *b)
+{
+    const struct operation *op = job_operation(job);
+    bool integers = !element_is_float(b->type), given = b->fill.given, input = !op;
+    for (size_t k = 0; op && op->roles[k].name; k++)
+        input |= op->roles[k].kind == ROLE_INPUT && !strcmp(request_bound_name(job, op->roles[k].name), b->name);
+    return input && b->direction == DIRECTION_IN && !b->value && !b->image &&
+           (integers ? !given : b->fill.kind == FILL_UNIFORM || b->fill.kind == FILL_NORMAL);
+}
+
+static json_t *describe_range(enum fill_kind kind, double low, double high)
+{
+    return json_pack("{s:s, s:f, s:f}", "kind", fill_text[kind], "low", low, "high", high);
+}
+
+static json_t *describe_constant(double value)
+{
+    return json_pack("{s:s, s:f}", "kind", fill_text[FILL_CONSTANT], "value", value);
+}
+
+// Another fill for the second set of data, of the job's domain: with consecutive variants, all there are. NULL: the
+// same.
+static json_t *other_fill(const struct job *job, const struct buffer *b, uint64_t variant, double low, double high)
+{
+    static const struct {
+        enum value_domain domain;
+        int sign;
+    } all[] = {{VALUES_SCALED, 1},  {VALUES_SHIFTED, 1},  {VALUES_ZERO, 1},  {VALUES_NEGATIVE, 1},
+               {VALUES_SCALED, -1}, {VALUES_SHIFTED, -1}, {VALUES_ZERO, -1}, {VALUES_FULL, 1}};
+    enum { ALL = sizeof all / sizeof *all };
+    const bool integers = !element_is_float(b->type);
+    unsigned domain = job->domain & (integers ? VALUES_FULL | VALUES_ZERO : ~(unsigned)VALUES_FULL);
+    size_t possible[ALL], count = 0;
+    if (b->type == ELEMENT_F16 || element_size(b->type) == 1) domain &= ~(unsigned)VALUES_SCALED;
+    for (size_t i = 0; i < ALL; i++)
+        if (domain & all[i].domain) possible[count++] = i;
+    if (!has_domain(job, b) || !count) return NULL;
+    const size_t chosen = possible[variant % count];
+    const int sign = all[chosen].sign;
+    if (b->fill.kind == FILL_NORMAL) low = -1, high = 1;
+    const double most = fmax(fabs(low), fabs(high)), scale = ldexp(1, sign * (7 + (int)entropy_below(4)));
+    switch (all[chosen].domain) {
+    case VALUES_SCALED:
+        return describe_range(FILL_UNIFORM, low * scale, high * scale);
+    case VALUES_NEGATIVE:
+        return describe_range(FILL_UNIFORM, -most, -most / 1024);
+    case VALUES_SHIFTED:
+        return describe_range(FILL_UNIFORM, low + sign * 100 * most, high + sign * 100 * most);
+    case VALUES_FULL: // 64-bit integers: as far as the request's numbers hold them
+        return describe_range(FILL_INTEGER, fmax((double)element_least(b->type), -0x1p53),
+                              fmin((double)element_greatest(b->type), 0x1p53));
+    case VALUES_ZERO:
+        if (!integers && sign > 0) return describe_range(FILL_ZEROS, low, high);
+        break;
+    case VALUES_END:
+        break;
+    }
+    return describe_constant(0);
+}
+
+json_t *request_buffers(const struct job *job, const struct problem *problem, const int64_t *values, struct error *err)
 {
     json_t *buffers = json_array();
     for (size_t i = 0; i < job->buffer_count; i++) {
@@ -88,6 +155,8 @@ json_t *request_buffers(const struct job *job, const int64_t *values, struct err
                                         element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
                                         (json_int_t)ld, "direction", direction_text[b->direction], "fill", fill));
         json_t *added = json_array_get(buffers, i);
+        json_t *other = job->is_drawn ? other_fill(job, b, problem->variant + 3 * i, low, high) : NULL;
+        if (other) json_object_set_new(added, "other", other);
         if (b->restore) json_object_set_new(added, "restore", json_true());
         if (compared) json_object_set_new(added, "compare", compared);
         if (describe_place(added, b, values, err)) goto fail;

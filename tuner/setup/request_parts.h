@@ -5,7 +5,7 @@
 #include "tuner/setup/request.h"
 
 // The "buffers" of a problem whose names have these values. NULL with a message.
-json_t *request_buffers(const struct job *, const int64_t *values, struct error *);
+json_t *request_buffers(const struct job *, const struct problem *, const int64_t *values, struct error *);
 // The "problems" of a kernel that is no candidate, or of a function in `library`. NULL with a message.
 json_t *request_own_problems(const struct job *, const struct implementation *, const struct compiled *,
                              const char *library, struct error *);

@@ -8,6 +8,7 @@ const VERDICTS = {
     undecided: ['Undecided', 'The final did not decide.'],
     'no final': ['No final', 'The final has not been run.', 'without a final'],
     'no library': ['No library', 'There is no library to compare with.', 'without a library'],
+    'not verified': ['NOT VERIFIED', 'the job has verification.enabled = false', 'not verified'],
 };
 const verdictWord = verdict => VERDICTS[verdict]?.[0] ?? verdict ?? UNKNOWN;
 const badge = verdict =>
