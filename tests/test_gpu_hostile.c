@@ -83,8 +83,7 @@ static const struct {
     {"sized", SMALL_COLD, ALL_WAYS | FINALS, "n = 1000003", "n = 40000003"},
     {"signs", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
     {"scales", SMALL_COLD, ALL_WAYS, "rows = 992", "rows = 39680"},
-    {"shifted", SMALL_COLD, SMALL_COLD | SMALL_WARM | SINGLE_COLD | FINALS, "rows = 1001", "rows = 1001"},
-    {"scaled", SMALL_COLD, SMALL_COLD | SMALL_WARM | SINGLE_COLD | FINALS, "rows = 1001", "rows = 1001"},
+    {"domains", SMALL_COLD, SMALL_COLD | SMALL_WARM | SINGLE_COLD | FINALS, "rows = 1001", "rows = 1001"},
     {"waits", SMALL_COLD, SMALL_COLD | SMALL_WARM | SINGLE_COLD | FINALS, "n = 999424", "n = 999424"},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof *families };

@@ -10,14 +10,15 @@
 #define largest_from_first 4
 #define reversed 5
 #define nothing_subtracted 6
-#define largest_at_least_zero 7
-#define magnitude_subtracted 8
-#define one_subtracted 9
-#define clamped_to_ten 10
-#define first_subtracted 11
-#define mean_subtracted 12
+#define first_subtracted 7
+#define mean_subtracted 8
+#define largest_at_least_zero 9
+#define magnitude_subtracted 10
+#define one_subtracted 11
+#define clamped_to_ten 12
 #define polynomial 13
 #define small_terms_zero 14
+#define negative_zero_is_small 15
 
 #if !CASE
 #error "no such case"
@@ -96,6 +97,8 @@ HELPER float argument(float v, float shift)
 {
 #if CASE == clamped_to_ten
     return (v > 10 ? 10 : v < -10 ? -10 : v) - (shift > 10 ? 10 : shift);
+#elif CASE == negative_zero_is_small
+    return (__float_as_uint(v) == 0x80000000u ? -1.0f : v) - shift;
 #else
     return v - shift;
 #endif

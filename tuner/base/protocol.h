@@ -67,9 +67,11 @@
 //      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
 //        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}, ..],
 //    "objective":"geomean"|"mean"|"worst"|"each","reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,
-//    "counters":[".."]|null,"baselines":[BASELINE, ..]}
+//    "counters":[".."]|null,"baselines":[BASELINE, ..],"sizes":{..}}
+//     "sizes": the same for drawn sizes, with "drawn":true and without counters and baselines. A buffer's "other" there
+//     is the FILL of its second set of data.
 //     "tune":false: a problem that is only verified.
-//     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
+//     FILL = {"kind":"uniform"|"nonfinite"|"zeros"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
 //     REFERENCE and BASELINE are an IMPLEMENTATION of job_message.h. "files" may also be a list with such an object for
 //     each problem, and "generate" may be there with any kind.

@@ -98,7 +98,7 @@ static json_t *look_at(struct final_run *f, const struct task *t)
 {
     json_t *document = known_document(f, t);
     if (document) return document;
-    json_t *request = job_setup_for_gpu(f->with.setup, false, NULL);
+    json_t *request = job_setup_for_gpu(f->with.setup, false, NULL, false); // it takes long enough as it is
     document = sanitizer_end(
         sanitizer_begin(f->sanitizer, f->with.job, request, t->text, t->compiled.cubin, t->problems, false));
     json_decref(request);

@@ -50,7 +50,7 @@ struct stage_call {
 
 struct candidate_problem {
     int problem; // of the job; -1 where it is missing, which stands for its place in the list
-    bool drawn;  // of the job's "sizes"
+    bool drawn;  // of the job's "sizes", which have numbers of their own
     const struct stage_call *stages;
     size_t stage_count;
 };

@@ -248,7 +248,7 @@ static int meet(struct run *r, struct error *err)
 static int set_up_workers(struct run *r, struct error *err)
 {
     json_t *answer = NULL;
-    int status = pool_set_up(&r->pool, job_setup_for_gpu(&r->setup, r->options->counters, NULL), &answer, err);
+    int status = pool_set_up(&r->pool, job_setup_for_gpu(&r->setup, r->options->counters, NULL, true), &answer, err);
     if (answer) record_read(&job_answer_record, answer, &r->job_answer, &r->memory, NULL); // the pool has checked it
     if (status && answer) error_prefix(err, "%s", r->job->path);
     json_decref(answer);

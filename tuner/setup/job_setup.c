@@ -176,7 +176,7 @@ static void add_files(const struct job_setup *s, json_t *request)
                         json_string(s->cache)); // where expected values may be kept
 }
 
-json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *more)
+json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *more, bool with_sizes)
 {
     json_t *request = json_deep_copy(s->request), *names = counters ? json_array() : json_null();
     if (more) json_array_append_new(names, json_string(more));
@@ -184,7 +184,7 @@ json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *
         json_array_append_new(names, json_string(s->job->metrics[i]));
     json_object_set_new(request, "counters", names);
     add_files(s, request);
-    if (!s->sizes) return request;
+    if (!s->sizes || !with_sizes) return request;
     json_t *sizes = json_deep_copy(s->sizes);
     add_files(s, sizes);
     json_object_set_new(request, "sizes", sizes);

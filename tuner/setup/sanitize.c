@@ -145,7 +145,6 @@ static json_t *make_job(const json_t *request, size_t problem)
     json_object_del(reference, "verify");
     json_object_set_new(job, "baselines", json_array());
     json_object_set_new(job, "counters", json_null());
-    json_object_del(job, "sizes"); // it takes long enough as it is
     return job;
 }
 

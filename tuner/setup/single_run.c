@@ -7,7 +7,7 @@ enum { CLOSING_PATIENCE = 5 }; // s
 
 static json_t *describe_job(const struct single_run *single, const struct single_run_options *o)
 {
-    json_t *request = job_setup_for_gpu(&single->setup, o->metrics != NULL, o->metrics);
+    json_t *request = job_setup_for_gpu(&single->setup, o->metrics != NULL, o->metrics, o->baselines);
     if (o->rest > 0 && !single->job->measure.rest_given)
         json_object_set_new(json_object_get(request, "measure"), "rest", json_real(o->rest));
     if (!o->baselines) json_object_set_new(request, "baselines", json_array());
@@ -74,7 +74,7 @@ bool single_run_died(const struct single_run *single)
 
 json_t *single_run_set_up(const struct single_run *single)
 {
-    return job_setup_for_gpu(&single->setup, false, NULL);
+    return job_setup_for_gpu(&single->setup, false, NULL, false);
 }
 
 struct sanitizer *single_run_sanitizer(const struct single_run *single, struct error *why)
