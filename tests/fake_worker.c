@@ -193,6 +193,13 @@ static json_t *job(const json_t *request)
     if (settings_read(measure_table, json_object_get(request, "measure"), &settings, &err))
         return json_pack("{s:s, s:s}", "status", "error", "reason", err.message);
     if (getenv("FAKE_LOG_FILES")) note_files(request);
+    if (getenv("FAKE_JOB_FAULT")) note_text("set up");
+    if (getenv("FAKE_JOB_FAULT") && times_noted("set up") == atoi(getenv("FAKE_JOB_FAULT"))) {
+        json_t *fault = json_pack("{s:O, s:s, s:s}", "id", json_object_get(request, "id"), "status", "crashed",
+                                  "reason", "scripted fault of the device");
+        json_write_line(STDOUT_FILENO, fault, NULL);
+        exit(1);
+    }
     json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"),
            *missing = json_array(), *asked = json_object_get(request, "counters");
     if (!strcmp(json_is_string(json_array_get(asked, 0)) ? json_string_value(json_array_get(asked, 0)) : "", "full") &&

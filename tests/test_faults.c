@@ -69,6 +69,21 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
     }
 }
 
+// The device faults while the second worker is set up: a third one is.
+static void a_set_up_that_crashes_is_tried_again(void **state)
+{
+    (void)state;
+    char *folder = job_folder("set_up");
+    struct outcome_of_command r =
+        RUN(folder, "export FAKE_DELAY=20000 FAKE_FAULT=trial:kill:1 FAKE_JOB_FAULT=2\n" TUNE);
+    if (r.status) fail_msg("status %d\n%s", r.status, r.err);
+    struct statuses s = statuses(folder, "job.db");
+    assert_true(s.ok == 8 && !s.others);
+    e2e_expect(r.out, "winner: trial");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 // Two workers are killed, each with two children.
 static void what_a_killed_worker_leaves_behind_ends_with_it(void **state)
 {
@@ -297,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
+        cmocka_unit_test(a_set_up_that_crashes_is_tried_again),
         cmocka_unit_test(what_a_killed_worker_leaves_behind_ends_with_it),
         cmocka_unit_test(a_line_without_end_is_cut_off),
         cmocka_unit_test(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log),

@@ -56,7 +56,7 @@ TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
         struct outcome_of_command r =
             e2e_run(folder,
                     "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache --no-counters --no-final 2>&1; "
-                    "$BIN/sweetspot status job.cfg --store job.db",
+                    "$BIN/sweetspot status job.cfg --store job.db; cat job.log",
                     folder);
         print_message("case %zu: %s\n", i, r.out);
         for (int k = 0; k < 2; k++)

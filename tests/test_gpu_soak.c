@@ -86,7 +86,7 @@ TEST(what_has_only_seen_one_state_is_found_in_the_soak)
         struct outcome_of_command r = e2e_run(
             folder,
             "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
-            "$BIN/sweetspot status job.cfg --store job.db",
+            "$BIN/sweetspot status job.cfg --store job.db; cat job.log",
             folder);
         print_message("way %d: %s\n", cases[i].way, r.out);
         if (cases[i].status) e2e_expect(r.out, cases[i].status);

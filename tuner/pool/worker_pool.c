@@ -164,6 +164,12 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         slot->ending = true;
         return false;
     }
+    // The device faulted while the worker was set up, which has worked before: its successor tries again.
+    if (slot->state == GPU_JOB && status_find(json_get_string(answer, "status", "")) == STATUS_CRASHED &&
+        slot->failed_starts + pool_start_weight(false) < POOL_FAILED_STARTS) {
+        slot->ending = true;
+        return false;
+    }
     event->exit_status = pool_refusal(answer, &event->why);
     if (slot->node != POOL_HERE) { // the first GPU took it: this one, or its node, is to blame
         pool_gpu_disable(p, i, event->why.message);
