@@ -41,6 +41,7 @@ struct sample {
     const struct implementation *own; // no candidate, but the reference or a baseline; NULL: a configuration
     size_t number;                    // among the samples
     uint16_t config[SPACE_MAX_PARAMETERS];
+    json_t *answer; // that waits to be printed
 };
 
 // Whether it failed. `brief`: says nothing of what compiles.
@@ -88,6 +89,21 @@ static json_t *lost(const struct worker *w, bool late, const struct error *why)
                      "reason", text.message);
 }
 
+// Prints the answers that are there, in the order of the requests. Returns how many failed.
+static int64_t print_ready(const struct job *job, struct check_samples *chosen, struct sample *all, uint64_t count,
+                           uint64_t *printed, bool brief)
+{
+    int64_t failed = 0;
+    for (; *printed < count && all[*printed].answer; ++*printed) {
+        struct sample *s = &all[*printed];
+        failed += print_compiled(job, s, s->answer, brief);
+        if (!s->own) check_samples_compiled(chosen, s->number, json_get_string(s->answer, "cubin", NULL));
+        json_decref(s->answer);
+        s->answer = NULL;
+    }
+    return failed;
+}
+
 // Compiles the kernels of the reference and of baselines, and the samples, one worker per core. A NULL
 // cache: none. Returns how many fail, or -1.
 static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
@@ -96,12 +112,12 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
     const struct implementation *kernels[2 + JOB_MAX_BASELINES], *m;
-    uint64_t own = 0, sent = 0, done = 0;
+    uint64_t own = 0, sent = 0, done = 0, printed = 0;
     for (size_t i = 0; (m = job_implementation(job, i)); i++)
         if (m->kind == IMPLEMENTATION_KERNEL || m->kind == IMPLEMENTATION_CONFIGURATION) kernels[own++] = m;
     uint64_t samples = own + chosen->count;
     struct worker pool[MAX_WORKERS];
-    struct sample current[MAX_WORKERS];
+    struct sample *all = memory_new(samples, sizeof *all), *current[MAX_WORKERS];
     bool busy[MAX_WORKERS] = {false};
     double limit[MAX_WORKERS]; // when it is killed
     int64_t failed = 0;
@@ -118,12 +134,13 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
         int n = 0;
         for (size_t i = 0; i < workers && i < samples; i++) {
             if (!busy[i] && sent < samples) {
-                current[i].own = sent < own ? kernels[sent] : NULL;
-                current[i].number = sent - own;
-                if (sent >= own) space_get(job->space, chosen->index[current[i].number], current[i].config);
+                struct sample *s = current[i] = &all[sent];
+                s->own = sent < own ? kernels[sent] : NULL;
+                s->number = sent - own;
+                if (sent >= own) space_get(job->space, chosen->index[s->number], s->config);
                 const char *folder = cache ? cache : "";
-                json_t *request = current[i].own ? request_implementation(job, current[i].own, arch, folder)
-                                                 : request_compile(job, current[i].config, arch, NULL, folder);
+                json_t *request = s->own ? request_implementation(job, s->own, arch, folder)
+                                         : request_compile(job, s->config, arch, NULL, folder);
                 if (!cache) json_object_del(request, "cache");
                 worker_send(&pool[i], request);
                 limit[i] = clock_now() + job->compile_timeout + COMPILE_GRACE;
@@ -145,10 +162,8 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
                 worker_kill(&pool[i]);
             }
             if (got > 0) {
-                failed += print_compiled(job, &current[i], answer, brief);
-                if (!current[i].own)
-                    check_samples_compiled(chosen, current[i].number, json_get_string(answer, "cubin", NULL));
-                json_decref(answer);
+                current[i]->answer = answer;
+                failed += print_ready(job, chosen, all, sent, &printed, brief);
                 busy[i] = false;
                 done++;
             } else if (got < 0 || (dead && busy[i])) {
@@ -163,6 +178,8 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
     }
 out:
     for (size_t i = 0; i < workers; i++) worker_release(&pool[i]);
+    for (; printed < sent; printed++) json_decref(all[printed].answer);
+    free(all);
     free(program);
     return failed;
 }
