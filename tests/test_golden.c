@@ -71,6 +71,7 @@ static const struct {
     {"status_json", "status job.cfg --store job.db --format json", 0, status_blots, NULL},
     {"compare_table", "compare job.cfg --store job.db", 0, NULL, NULL},
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
+    {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"report_table", "report job.cfg --store job.db --format table", 0, NULL, NULL},
     {"report_csv", "report job.cfg --store job.db --format csv", 0, report_blots, NULL},
     {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},

@@ -121,7 +121,7 @@ static const struct option_spec specs[] = {
            "decided (no gate)",
            .low = 0, .high = 1000),
     FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
-    OPTION_DOCUMENT_FORMAT(&given.format),
+    OPTION_FORMAT(&given.format),
     OPTION_END,
 };
 
@@ -136,7 +136,7 @@ static void hold_gate(struct comparing *all, const struct comparison *c)
 
 static void show(struct comparing *all, const struct comparison *c)
 {
-    if (all->format == FORMAT_JSON || all->job_set.many) {
+    if (all->format != FORMAT_TABLE || all->job_set.many) {
         json_array_append_new(all->documents, compare_json(c));
     } else {
         if (all->printed) putchar('\n');
@@ -168,6 +168,8 @@ static void print_all(const struct comparing *all)
 {
     if (all->format == FORMAT_JSON)
         job_set_print(&all->job_set, "sweetspot-compare", 1, all->documents);
+    else if (all->format == FORMAT_CSV)
+        compare_print_csv(all->documents);
     else if (json_array_size(all->documents))
         compare_print_all(all->documents);
 }
@@ -224,6 +226,6 @@ const struct command cmd_compare = {
         "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
         "mentioned on standard error.\n\n"
         "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
-        "a library, fails. `docs/formats.md` describes json.",
+        "a library, fails. `docs/formats.md` describes csv and json.",
     .see = "tune report status",
 };

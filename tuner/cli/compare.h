@@ -27,6 +27,9 @@ void compare_print(const struct comparison *);
 // Prints one table of several comparisons from their documents (compare_json): a line per problem.
 void compare_print_all(const json_t *documents);
 
+// The same as CSV: a line per problem and entry.
+void compare_print_csv(const json_t *documents);
+
 // The document of docs/formats.md, without its format and version.
 json_t *compare_json(const struct comparison *);
 

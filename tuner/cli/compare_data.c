@@ -1,6 +1,8 @@
 // What compare prints for programs (compare.h), which docs/formats.md describes.
 
 #include "tuner/base/base.h"
+#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 #include "tuner/cli/compare.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/trial/trial_field.h"
@@ -94,4 +96,55 @@ json_t *compare_json(const struct comparison *c)
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
     json_object_set_new(root, "trials", json_trials(c));
     return root;
+}
+
+static const struct row_column csv_columns[] = {COLUMN("job"),
+                                                COLUMN("device"),
+                                                COLUMN("problem"),
+                                                COLUMN_OF("entry", "name"),
+                                                COLUMN("trial"),
+                                                COLUMN("winner"),
+                                                COLUMN("status"),
+                                                COLUMN_OF("time", "time.0"),
+                                                COLUMN_OF("time_low", "time.1"),
+                                                COLUMN_OF("time_high", "time.2"),
+                                                COLUMN("rounds"),
+                                                COLUMN_OF("ratio", "ratio.0"),
+                                                COLUMN_OF("ratio_low", "ratio.1"),
+                                                COLUMN_OF("ratio_high", "ratio.2"),
+                                                COLUMN("flops_per_second"),
+                                                COLUMN("bytes_per_second"),
+                                                COLUMN("ceiling_percent"),
+                                                COLUMN("error_max"),
+                                                COLUMN("error_rms"),
+                                                COLUMN("launches_judged"),
+                                                {0}};
+
+// One entry on one problem, with what it belongs to.
+static json_t *csv_row(const json_t *document, const json_t *problem, const json_t *entry)
+{
+    json_t *row = json_copy((json_t *)(uintptr_t)entry);
+    const char *reason = json_get_string(entry, "reason", "");
+    json_object_set(row, "job", json_object_get(document, "job"));
+    json_object_set(row, "device", json_object_get(document, "device"));
+    json_object_set(row, "problem", json_object_get(problem, "problem"));
+    json_object_set_new(row, "winner", json_integer(json_get_bool(entry, "winner", false)));
+    json_object_set_new(row, "status",
+                        json_string(json_get_bool(entry, "ok", false) ? "ok"
+                                    : *reason                         ? reason
+                                                                      : "failed"));
+    return row;
+}
+
+void compare_print_csv(const json_t *documents)
+{
+    json_t *rows = json_array(), *document, *problem, *entry;
+    size_t i, p, k;
+    json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
+        json_array_foreach(json_object_get(problem, "entries"), k, entry)
+            json_array_append_new(rows, csv_row(document, problem, entry));
+    struct table *table = rows_table(rows, csv_columns);
+    table_print_csv(table, stdout);
+    table_free(table);
+    json_decref(rows);
 }
