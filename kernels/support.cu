@@ -140,7 +140,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
     mode &= COMPARE_BITS - 1;
     const bool partly = kept.rank || kept.leading < rows * cols;
     const content_maker made = content_begin(before, before.key, (int)before.kind);
-    // Of a byte, and of zeros, nobody can tell whether it was written.
+    // Whether a byte or a zero was written cannot be told.
     const bool recognised = (sizeof(T) > 1 || traits<T>::floats) && before.kind != CONTENT_LEFT &&
                             before.kind != CONTENT_CLOSE && before.kind != CONTENT_ZEROS &&
                             before.kind != CONTENT_PROMISED;

@@ -32,10 +32,10 @@ static const struct {
     {"of the same share and code the faster", {{1.001, 0.5, 100, 9}, {1, 0.5, 100, 9}}, 1, "", FINAL_FASTEST},
     {"of three the lightest", {{1, 0.5, 1, 9}, {1, 0.3, 1, 9}, {1, 0.2, 9, 9}}, 2, "01", FINAL_TIED},
     {"of three by share, then code", {{1, 0.5, 1, 9}, {1, 0.2, 9, 9}, {1, 0.2, 8, 9}}, 2, "01", FINAL_TIED},
-    {"a slower one is no equal", {{1, 0.5, 1, 9}, {1, 0.4, 1, 9}, {1.018, 0.1, 1, 9}}, 1, "0", FINAL_TIED},
+    {"a slower one is not an equal", {{1, 0.5, 1, 9}, {1, 0.4, 1, 9}, {1.018, 0.1, 1, 9}}, 1, "0", FINAL_TIED},
     {"a baseline cannot win", {{0.5, 0, 0, 9}, {1, 0.5, 1, 9}, {1.1, 0.1, 1, 9}}, 1, "", FINAL_FASTEST},
     {"nor be tied", {{1, 0, 0, 9}, {1, 0.5, 1, 9}, {1, 0.4, 1, 9}}, 2, "1", FINAL_TIED},
-    {"without rounds nobody wins", {{1, 0.1, 1, 0}, {2, 0.1, 1, 0}, {3, 0, 0, 9}}, -1, "", FINAL_FASTEST},
+    {"without rounds no candidate wins", {{1, 0.1, 1, 0}, {2, 0.1, 1, 0}, {3, 0, 0, 9}}, -1, "", FINAL_FASTEST},
     {"who has no rounds is out", {{0.5, 0.1, 1, 0}, {2, 0.9, 1, 9}}, 1, "", FINAL_FASTEST},
     {"fewer rounds are compared as far as they go", {{1, 0.5, 1, 9}, {1, 0.25, 1, 4}}, 1, "0", FINAL_TIED},
 };

@@ -7,7 +7,7 @@
 //                   ^ data, 1024-byte aligned
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold NaN, large positive or large
-// negative numbers, drawn anew for each copy and each pass of verification: a stray write shows in a guard, and a stray
+// negative numbers, drawn for each copy and each pass of verification: a stray write shows in a guard, and a stray
 // read changes what is computed from it, also where a maximum or minimum absorbs one of the three. A back guard begins
 // at the byte after the last element, whatever the type.
 //
