@@ -8,7 +8,7 @@
 #include "tuner/cli/job_set_tune.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/tune_request.h"
-#include "tuner/pool/node_spec.h"
+#include "tuner/pool/pool_spec.h"
 #include "tuner/watch/events.h"
 
 static const char first_device[] = "0";

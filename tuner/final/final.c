@@ -75,8 +75,8 @@ void final_send(struct final_run *f, size_t gpu)
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
                 f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
                 request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
-    pool_send_gpu(f->with.pool, gpu, request_write("final", &final_request_record, &request),
-                  f->with.job->measure.timeout + FINAL_GRACE);
+    slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
+              f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
 }
 

@@ -155,7 +155,7 @@ bool final_goes_on(struct final_run *f)
         f->before = NULL;
         return false;
     }
-    pool_stop_gpu(f->with.pool, f->with.policy->final_gpu);
+    slot_stop(&f->with.pool->gpus[f->with.policy->final_gpu]);
     policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);
     policy_continue_final(f->with.policy);
     return true;

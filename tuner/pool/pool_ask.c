@@ -41,7 +41,7 @@ static int send_next(struct worker_pool *p, size_t compiler, size_t *given, stru
 {
     size_t next = 0;
     while (next < count && questions[next].sent) next++;
-    if (next == count || p->compilers[compiler].busy || !pool_compiler_usable(p, compiler)) return 0;
+    if (next == count || p->compilers[compiler].queued || !pool_compiler_usable(p, compiler)) return 0;
     *which = given[compiler] = next;
     questions[next].sent = true;
     if (!pool_send_compiler(p, compiler, json_incref(questions[next].request), seconds, err)) return 0;
@@ -73,7 +73,7 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
         if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
     }
     for (size_t i = 0; i < p->compiler_count && failed; i++)
-        if (p->compilers[i].busy) pool_stop_compiler(p, i);
+        if (p->compilers[i].queued) slot_stop(&p->compilers[i]);
     for (size_t i = 0; i < count; i++) {
         json_decref(requests[i]);
         if (!failed) continue;

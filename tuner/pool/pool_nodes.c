@@ -10,7 +10,6 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
-#include "tuner/pool/pool_spec.h"
 
 enum {
     TRIES_MOST = 8,   // of a node in a row
@@ -131,7 +130,7 @@ static const char *node_aside(const struct worker_pool *p, size_t node)
 
 const char *pool_gpu_aside(const struct worker_pool *p, size_t gpu)
 {
-    const struct gpu_slot *slot = &p->gpus[gpu];
+    const struct pool_slot *slot = &p->gpus[gpu];
     return slot->aside ? slot->aside_why : node_aside(p, slot->node);
 }
 
@@ -179,11 +178,10 @@ static void join(struct worker_pool *p, size_t node)
     if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
     n->joined = true;
     for (size_t i = 0; i < n->spec.gpu_count; i++)
-        pool_add_gpu(p, node, &n->link, text_format("%s gpu %s", n->spec.name, n->spec.gpus[i]),
-                     text_copy(n->spec.gpus[i]));
-    if (!n->spec.gpus_known) pool_add_gpu(p, node, &n->link, text_format("%s gpu 0", n->spec.name), text_copy("0"));
+        pool_add_gpu(p, node, text_format("%s gpu %s", n->spec.name, n->spec.gpus[i]), text_copy(n->spec.gpus[i]));
+    if (!n->spec.gpus_known) pool_add_gpu(p, node, text_format("%s gpu 0", n->spec.name), text_copy("0"));
     for (int64_t i = 0; i < cores; i++)
-        pool_add_compiler(p, node, &n->link, text_format("%s compiler %lld", n->spec.name, (long long)i));
+        pool_add_compiler(p, node, text_format("%s compiler %lld", n->spec.name, (long long)i));
 }
 
 // Its agent has ended, or was never there.
@@ -212,16 +210,12 @@ static void greet_compiler(struct worker_pool *p, size_t node)
     struct error err;
     if (n->compilers != COMPILERS_UNKNOWN || !p->compiler) return;
     for (size_t i = 0; i < p->compiler_count; i++) {
-        struct compile_slot *slot = &p->compilers[i];
+        struct pool_slot *slot = &p->compilers[i];
         if (slot->node != node) continue;
         n->compilers = COMPILERS_GREETED;
-        if (slot->busy || pool_start_compiler(p, i, &err)) return; // the end of its node is on its way
-        slot->busy = slot->greeting = true;
-        slot->stopped = 0;
-        slot->deadline = clock_now() + POOL_HELLO_TIMEOUT;
-        json_decref(slot->request);
-        slot->request = pool_compiler_hello(p);
-        slot->id = worker_send(&slot->worker, json_incref(slot->request));
+        if (slot->queued || pool_start_compiler(p, i, &err)) return; // the end of its node is on its way
+        slot->greeting = true;
+        slot_send(slot, pool_compiler_hello(p), POOL_HELLO_TIMEOUT);
         return;
     }
 }
@@ -259,7 +253,7 @@ static void add_counted_gpus(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
     for (int64_t i = 1; i < n->gpus; i++)
-        pool_add_gpu(p, node, &n->link, text_format("%s gpu %lld", n->spec.name, (long long)i),
+        pool_add_gpu(p, node, text_format("%s gpu %lld", n->spec.name, (long long)i),
                      text_format("%lld", (long long)i));
     if (n->gpus) n->spec.gpus_known = true;
 }
@@ -276,11 +270,11 @@ bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
     return false;
 }
 
-const struct gpu_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, const json_t *hello)
+const struct pool_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     const char *uuid = json_get_string(json_object_get(hello, "device"), "uuid", "");
     for (size_t i = 0; i < p->gpu_count && *uuid && !p->replay; i++) {
-        const struct gpu_slot *slot = &p->gpus[i];
+        const struct pool_slot *slot = &p->gpus[i];
         if (i != gpu && !slot->aside && worker_running(&slot->worker) && slot->uuid && !strcmp(slot->uuid, uuid))
             return slot;
     }
@@ -293,7 +287,7 @@ bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
     const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", "");
     if (!pool_gpu_is_wanted(p, gpu, hello)) return true;
     if (p->gpus[gpu].node == POOL_HERE) return false;
-    const struct gpu_slot *twin = pool_gpu_twin(p, gpu, hello);
+    const struct pool_slot *twin = pool_gpu_twin(p, gpu, hello);
     bool same = !strcmp(name, p->device_name) && !strcmp(driver, p->driver);
     if (same && !twin) return false;
     pool_node_count_gpus(p, gpu, hello);
@@ -324,7 +318,7 @@ char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
 
 json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
 {
-    const struct gpu_slot *slot = &p->gpus[gpu];
+    const struct pool_slot *slot = &p->gpus[gpu];
     char *host = pool_gpu_host(p, gpu);
     json_t *identity =
         json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "", "host", host,
@@ -340,8 +334,8 @@ double pool_timeout(void)
 
 void pool_gpu_disable(struct worker_pool *p, size_t gpu, const char *why)
 {
-    struct gpu_slot *slot = &p->gpus[gpu];
-    pool_forget_gpu(slot);
+    struct pool_slot *slot = &p->gpus[gpu];
+    slot_stop(slot);
     if (!slot->aside) {
         pool_say(p, "%s is disabled: %s", slot->name, why);
         slot->aside_why = text_copy(why);

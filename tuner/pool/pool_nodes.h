@@ -50,7 +50,7 @@ void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 // Whether a GPU is of the model that the user wants. It is set aside otherwise.
 bool pool_gpu_is_wanted(struct worker_pool *, size_t gpu, const json_t *hello);
 // Another slot whose worker runs on the GPU that this one's hello names, or NULL: two on one GPU slow each other down.
-const struct gpu_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
+const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
 // Whether a GPU of a node is of another kind than the first one, has another driver, or is in the run already. It is
 // set aside then.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);

@@ -20,7 +20,7 @@ static int read_device_list(struct worker_pool *p, struct error *err)
         if (end == at || errno || index < 0 || (*end && *end != ','))
             return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'",
                              p->settings.device);
-        pool_add_gpu(p, POOL_HERE, NULL, text_format("gpu %ld", index), text_format("%ld", index));
+        pool_add_gpu(p, POOL_HERE, text_format("gpu %ld", index), text_format("%ld", index));
         if (!*end) return 0;
         at = end;
     }
@@ -48,11 +48,11 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     if (p->settings.nodes) return pool_nodes_open(p, err);
     int64_t compilers = p->settings.compilers ? p->settings.compilers : sysconf(_SC_NPROCESSORS_ONLN);
     if (p->replay)
-        pool_add_gpu(p, POOL_HERE, NULL, text_copy("replay"), NULL);
+        pool_add_gpu(p, POOL_HERE, text_copy("replay"), NULL);
     else if (read_device_list(p, err))
         return -1;
     compilers = p->replay || compilers < 1 ? 1 : compilers;
-    for (int64_t i = 0; i < compilers; i++) pool_add_compiler(p, POOL_HERE, NULL, text_format("compiler %" PRId64, i));
+    for (int64_t i = 0; i < compilers; i++) pool_add_compiler(p, POOL_HERE, text_format("compiler %" PRId64, i));
     return 0;
 }
 
@@ -165,7 +165,7 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     p->device_name = json_get_string(device, "name", "?");
     p->arch = json_get_string(device, "arch", "?");
     p->driver = json_get_string(device, "driver", "");
-    pool_set_uuid(&p->gpus[p->first_gpu], device);
+    slot_set_uuid(&p->gpus[p->first_gpu], device);
     p->limits = device_limits_h200;
     if (device_limits_read(device, &p->limits, err)) return EXIT_ENVIRONMENT;
     p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
@@ -222,7 +222,7 @@ static int find_first_gpu(struct worker_pool *p, struct error *err)
 // Hands the job to the first GPU worker. One that dies meanwhile is started again.
 static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
 {
-    struct gpu_slot *slot = NULL;
+    struct pool_slot *slot = NULL;
     *answer = NULL;
     for (int failed = 0; failed < POOL_FAILED_STARTS && !*answer;) {
         if (find_first_gpu(p, err)) return EXIT_ENVIRONMENT;
@@ -230,7 +230,7 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         json_t *hello = worker_running(&slot->worker) ? NULL : greet_gpu(p, err);
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
-        if (hello && !other) pool_set_uuid(slot, json_object_get(hello, "device"));
+        if (hello && !other) slot_set_uuid(slot, json_object_get(hello, "device"));
         json_decref(hello);
         if (!other && pool_gpu_refuses_job(p, p->first_gpu)) continue; // it was not tried
         failed += other || !worker_running(&slot->worker) ? pool_start_weight(false) : 0;

@@ -13,9 +13,9 @@ static inline int pool_start_weight(bool outside)
     return outside ? 1 : ENDED_MOST;
 }
 
-// Adds one; takes the texts. `link` is NULL for one that is here.
-void pool_add_gpu(struct worker_pool *, size_t node, struct node_link *link, char *name, char *device);
-void pool_add_compiler(struct worker_pool *, size_t node, struct node_link *link, char *name);
+// Adds one; takes the texts.
+void pool_add_gpu(struct worker_pool *, size_t node, char *name, char *device);
+void pool_add_compiler(struct worker_pool *, size_t node, char *name);
 // Whether one compiles, or may once it has said what it is.
 bool pool_has_compiler(const struct worker_pool *);
 size_t pool_first_compiler(const struct worker_pool *); // of these; compiler_count: there is none
@@ -24,9 +24,8 @@ int pool_start_compiler(struct worker_pool *, size_t compiler, struct error *);
 int pool_start_gpu(struct worker_pool *, size_t gpu, struct error *);
 // What a compiler is asked before all else.
 json_t *pool_compiler_hello(const struct worker_pool *);
-void pool_set_uuid(struct gpu_slot *, const json_t *device);
-void pool_forget_head(struct gpu_slot *); // of its queue
-void pool_forget_gpu(struct gpu_slot *);  // its worker, and what it has queued
+void slot_set_uuid(struct pool_slot *, const json_t *device);
+void slot_forget_head(struct pool_slot *); // of its queue
 void pool_release_slots(struct worker_pool *);
 // The exit status and the message of a worker that refuses its set-up: it blames the machine or the job.
 int pool_refusal(const json_t *answer, struct error *);
@@ -43,7 +42,5 @@ void pool_wait_for_compilers(struct worker_pool *, int milliseconds);
 bool pool_next_of_compiler(struct worker_pool *, size_t compiler, double now, struct pool_event *);
 // Looks for workers that are stopped (SIGSTOP), now and then.
 void pool_poll_stops(struct worker_pool *, double now);
-// The driver was suspended for so long.
-void pool_allow_for_pause(struct worker_pool *, double seconds);
 
 #endif

@@ -9,7 +9,7 @@
 #define SWEETSPOT_WORKER_POOL_H
 
 #include "tuner/job/job.h"
-#include "tuner/pool/node_spec.h"
+#include "tuner/pool/pool_spec.h"
 #include "tuner/pool/worker.h"
 
 enum { POOL_SETUP_TIMEOUT = 600 }; // s
@@ -18,45 +18,38 @@ enum { POOL_SETUP_TIMEOUT = 600 }; // s
 
 enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 
-struct gpu_request {
+struct pool_sent {
     int64_t id;
     json_t *request; // to hold the answer against
     double timeout;  // s, from when it is at the head
 };
 
-struct gpu_slot {
+// A place for a worker: a compiler, which has one request at a time, or a GPU worker.
+struct pool_slot {
     struct worker worker;
-    size_t node;                // its number, or POOL_HERE
-    char *name, *device, *uuid; // "gpu 0", "0"; uuid: of the device, once it was met
-    bool aside;                 // it is of another kind, or does not work: it is not started any more
-    char *aside_why;            // NULL: it is not
-    enum gpu_state state;
-    int64_t setup_id;
-    double deadline; // of the set-up or of the head of the queue
+    bool compiles;
+    size_t node; // its number, or POOL_HERE
+    char *name;  // "gpu 0"
     size_t queued;
-    struct gpu_request *queue;
-    int failed_starts; // in a row, weighted (pool_slots.h)
-    bool begun;        // the worker has given a sign of life for the head of the queue
-    int64_t at;        // the trial that its newest sign of life named, which it is working on; 0: none
+    struct pool_sent *queue;
+    double deadline;   // of the set-up or of the head of the queue
     double stopped;    // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
-    bool ending;       // it answered that it ends ("crashed", "restart"): that is expected
+    int failed_starts; // in a row, weighted (pool_slots.h)
     bool dead;         // its pipe is closed: `death` says how
     struct error death;
-};
 
-struct compile_slot {
-    struct worker worker;
-    size_t node; // as a GPU worker's
-    char *name;
-    bool busy;
+    // Of a compiler.
     bool greeting; // busy with the question which compiler it is, before any request goes to its node
-    int64_t id;
-    json_t *request; // the newest one
-    double deadline;
-    double stopped;    // as a GPU worker's
-    int failed_starts; // in a row, weighted (pool_slots.h)
-    bool dead;
-    struct error death;
+
+    // Of a GPU worker.
+    char *device, *uuid; // "0"; uuid: of the device, once it was met
+    bool aside;          // it is of another kind, or does not work: it is not started any more
+    char *aside_why;     // NULL: it is not
+    enum gpu_state state;
+    int64_t setup_id;
+    bool begun;  // the worker has given a sign of life for the head of the queue
+    int64_t at;  // the trial that its newest sign of life named, which it is working on; 0: none
+    bool ending; // it answered that it ends ("crashed", "restart"): that is expected
 };
 
 struct pool_settings {
@@ -81,8 +74,7 @@ struct worker_pool {
     bool lockstep; // a recording answers here: one thing after the other, the same way every time
     char *replay_file, *gpu_program, *compile_program;
     size_t gpu_count, compiler_count;
-    struct gpu_slot *gpus;
-    struct compile_slot *compilers;
+    struct pool_slot *gpus, *compilers;
     // What the first workers said of themselves; the texts are borrowed from `hello` and `compiler_hello`.
     json_t *hello, *compiler_hello;
     const char *device_name, *arch, *driver, *compiler;
@@ -95,10 +87,10 @@ struct worker_pool {
     struct pool_node **nodes;
     struct node_links links;
     struct node_link_settings link_settings;
-    char *token;                    // a file beside the compile cache
-    double reread;                  // when the list of nodes is read again
-    double deserted;                // since when there has been no GPU; 0: there is one
-    size_t next_gpu, next_compiler; // where pool_next continues
+    char *token;     // a file beside the compile cache
+    double reread;   // when the list of nodes is read again
+    double deserted; // since when there has been no GPU; 0: there is one
+    size_t next;     // where pool_next continues: among the GPU workers, then the compilers
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
@@ -144,14 +136,13 @@ const char *pool_compiler_aside(const struct worker_pool *, size_t compiler);
 // Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
 int pool_start_gpus(struct worker_pool *, struct error *);
 
-// Sends a request (takes it), to be answered within `seconds`. A compiler that is not running is started first: -1 with
-// a message when that fails. The compiler must be idle, the GPU ready.
+// Sends a request (takes it), to be answered within `seconds`. The GPU must be ready.
+void slot_send(struct pool_slot *, json_t *request, double seconds);
+// The same for a compiler, which must be idle. One that is not running is started first: -1 with a message when that
+// fails.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
-void pool_send_gpu(struct worker_pool *, size_t gpu, json_t *request, double seconds);
-// Ends a GPU's worker, and with it what it has queued; pool_start_gpus starts another.
-void pool_stop_gpu(struct worker_pool *, size_t gpu);
-// Forgets what the compiler is at, by killing it.
-void pool_stop_compiler(struct worker_pool *, size_t compiler);
+// Ends a worker, and with it what it has queued. pool_start_gpus and pool_send_compiler start another.
+void slot_stop(struct pool_slot *);
 
 enum pool_event_kind {
     POOL_GPU_READY,       // set up

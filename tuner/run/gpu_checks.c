@@ -107,12 +107,12 @@ void gpu_checks_send(struct gpu_checks *c, size_t gpu)
     const struct trial_request request = {
         // without "best": none is too slow
         .candidate = {.config = reference->config, .cubin = reference->cubin, .written = reference->problems}};
-    pool_send_gpu(c->pool, gpu, request_write("trial", &trial_request_record, &request), c->job->measure.timeout);
+    slot_send(&c->pool->gpus[gpu], request_write("trial", &trial_request_record, &request), c->job->measure.timeout);
 }
 
 static char *name_of(const struct gpu_checks *c, size_t gpu)
 {
-    const struct gpu_slot *slot = &c->pool->gpus[gpu];
+    const struct pool_slot *slot = &c->pool->gpus[gpu];
     char *host = pool_gpu_host(c->pool, gpu);
     char *name = text_format("%s (%s, %s)", slot->name, slot->uuid && *slot->uuid ? slot->uuid : "no uuid", host);
     free(host);

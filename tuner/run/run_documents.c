@@ -94,7 +94,7 @@ static json_t *worker_json(const struct run *r, const char *name, const char *ki
 
 static json_t *gpu_json(const struct run *r, size_t i)
 {
-    const struct gpu_slot *slot = &r->pool.gpus[i];
+    const struct pool_slot *slot = &r->pool.gpus[i];
     const struct worker_usage *u = &r->watch.gpus.list[i];
     json_t *w = worker_json(r, slot->name, "gpu", slot->node, u, pool_gpu_aside(&r->pool, i));
     double since = usage_is_busy(u->state) ? r->policy.gpus[i].since : u->since;
@@ -118,7 +118,7 @@ static json_t *workers_json(const struct run *r)
     json_t *list = json_array();
     for (size_t i = 0; i < r->watch.gpus.count; i++) json_array_append_new(list, gpu_json(r, i));
     for (size_t i = 0; i < r->watch.compilers.count; i++) {
-        const struct compile_slot *slot = &r->pool.compilers[i];
+        const struct pool_slot *slot = &r->pool.compilers[i];
         json_array_append_new(list, worker_json(r, slot->name, "compiler", slot->node, &r->watch.compilers.list[i],
                                                 pool_compiler_aside(&r->pool, i)));
     }

@@ -178,7 +178,7 @@ static void measure_ceilings(struct run *r)
         log_ceilings(r);
     } else {
         if (!answer) // it died, is late or sends invalid messages: another one is started
-            pool_stop_gpu(&r->pool, r->pool.first_gpu);
+            slot_stop(&r->pool.gpus[r->pool.first_gpu]);
         display_log(&r->display, "no ceilings: %s",
                     !answer        ? err.message
                     : *head.reason ? head.reason

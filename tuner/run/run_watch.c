@@ -59,7 +59,7 @@ static enum usage_state state_of_gpu(const struct run_watch *w, size_t i)
         [REQUEST_NONE] = USAGE_IDLE,   [REQUEST_TRIAL] = USAGE_MEASURING, [REQUEST_COUNT] = USAGE_COUNTING,
         [REQUEST_FINAL] = USAGE_FINAL, [REQUEST_CHECK] = USAGE_MEASURING,
     };
-    const struct gpu_slot *slot = &w->pool->gpus[i];
+    const struct pool_slot *slot = &w->pool->gpus[i];
     if (pool_gpu_aside(w->pool, i)) return USAGE_ASIDE;
     if (!pool_gpu_usable(w->pool, i)) return USAGE_LOST;
     if (slot->state == GPU_JOB) return USAGE_SETTING_UP;
@@ -70,11 +70,11 @@ static enum usage_state state_of_gpu(const struct run_watch *w, size_t i)
 
 static enum usage_state state_of_compiler(const struct run_watch *w, size_t i)
 {
-    const struct compile_slot *slot = &w->pool->compilers[i];
+    const struct pool_slot *slot = &w->pool->compilers[i];
     if (pool_compiler_aside(w->pool, i)) return USAGE_ASIDE;
     if (!pool_node_is_up(w->pool, slot->node)) return USAGE_LOST;
     if (slot->greeting || !pool_compiler_usable(w->pool, i)) return USAGE_STARTING;
-    return slot->busy ? USAGE_COMPILING : USAGE_IDLE;
+    return slot->queued ? USAGE_COMPILING : USAGE_IDLE;
 }
 
 static void grow(struct watched_workers *w, size_t count, double now)

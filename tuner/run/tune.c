@@ -81,7 +81,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
         final_send(&r->final, action->worker);
         break;
     case POLICY_DROP:
-        if (action->worker != POLICY_NO_WORKER) pool_stop_compiler(&r->pool, action->worker);
+        if (action->worker != POLICY_NO_WORKER) slot_stop(&r->pool.compilers[action->worker]);
         task_drop(&r->policy, t);
         break;
     case POLICY_WAIT:
