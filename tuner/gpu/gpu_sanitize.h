@@ -8,10 +8,11 @@
 #define SWEETSPOT_GPU_SANITIZE_H
 
 #include "tuner/gpu/workload_data.h"
-#include "tuner/protocol/profile_message.h"
+#include "tuner/protocol/candidate.h"
+#include "tuner/protocol/message.h"
 
 // Fails like the other requests (CUDA_CRASHED: the context is lost).
-int gpu_sanitize_run(struct workload *, const struct sanitize_request *, struct answer_head *answer,
-                     struct arena *memory, struct error *err);
+int gpu_sanitize_run(struct workload *, const struct candidate *, struct answer_head *answer, struct arena *memory,
+                     struct error *err);
 
 #endif

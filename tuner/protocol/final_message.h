@@ -1,7 +1,7 @@
 // {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
 //  "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc",CANDIDATE}],"baselines":["cublas","cublasLt"]}
-// <- {"id":5,"status":"ok","busy":..,"wall":..,
-//     "entries":[{"name":"17"|"cublas","trial":17|0,"binary":"nvrtc","status":"ok","reason":"","detail":"",
+// <- {"id":5,"status":"ok","entries":[
+//       {"name":"17"|"cublas","trial":17|0,"binary":"nvrtc","status":"ok","reason":"","detail":"",
 //       "error":..,"launches_judged":..,"sizes_verified":..,"cubin_hash":"..",
 //       "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //
@@ -53,7 +53,6 @@ struct final_entry_answer {
 
 struct final_answer {
     struct answer_head head;
-    double busy, wall; // s
     struct final_entry_answer *entries;
     size_t entry_count;
 };

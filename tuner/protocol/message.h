@@ -22,6 +22,10 @@ json_t *answer_refuse(const char *status, const char *reason);
 // Whether the answer says "ok".
 bool answer_is_ok(const struct answer_head *);
 
+// Refuses a list with a problem that is there twice. The elements, of so many bytes, begin with its number, an int
+// below JOB_MAX_PROBLEMS.
+int answer_check_problems(const void *list, size_t size, size_t count, struct error *);
+
 // Whether a worker that answers "hello" speaks this protocol. 0 for refusals too, which give another reason; else -1
 // with a message.
 int greeting_check(const json_t *answer, struct error *err);

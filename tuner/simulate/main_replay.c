@@ -181,7 +181,7 @@ static json_t * final(const struct recorded *r, const void *asked, struct arena 
     size_t places = request->places < 0 || (size_t)request->places > request->candidate_count ? request->candidate_count
                                                                                               : (size_t)request->places;
     struct final_entry_answer *entries = arena_new(memory, (places + r->baseline_count) * sizeof *entries);
-    struct final_answer answer = {.head.status = ok, .busy = NAN, .wall = NAN, .entries = entries};
+    struct final_answer answer = {.head.status = ok, .entries = entries};
     for (size_t i = 0; i < places; i++) {
         const struct final_candidate *c = &request->candidates[i];
         int64_t n = trial_of(r, c->candidate.config);

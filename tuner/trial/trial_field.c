@@ -161,12 +161,6 @@ void trial_clear(enum field_level level, void *record)
     record_clear(trial_answer(level, FIELD_GPU), record);
 }
 
-void trial_read_answer(enum field_level level, unsigned from, void *record, const json_t *answer, struct arena *memory)
-{
-    for (const struct record_field *f = trial_answer(level, from)->fields; f->name; f++)
-        if (!(f->flags & RECORD_SILENT)) record_take(f, "", json_object_get(answer, f->name), record, memory, NULL);
-}
-
 json_t *trial_json(enum field_level level, const void *record)
 {
     json_t *object = json_object();
