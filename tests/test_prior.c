@@ -7,7 +7,7 @@
 #include "search/space/random.h"
 #include "search/strategies/strategy.h"
 #include "tuner/recorded/transfer.h"
-#include "tuner/run/prior_file.h"
+#include "tuner/run/search.h"
 
 static const char recorded_path[] = "tests/spaces/sgemm_2048_h200.json.gz";
 

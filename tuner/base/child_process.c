@@ -29,6 +29,15 @@ void child_close_all(struct child *c)
     child_close(&c->errors);
 }
 
+int child_poll(const struct child *c, bool reads, bool writes, struct pollfd *p)
+{
+    int n = 0;
+    if (c->from >= 0 && reads) p[n++] = (struct pollfd){.fd = c->from, .events = POLLIN};
+    if (c->errors >= 0 && reads) p[n++] = (struct pollfd){.fd = c->errors, .events = POLLIN};
+    if (c->to >= 0 && writes) p[n++] = (struct pollfd){.fd = c->to, .events = POLLOUT};
+    return n;
+}
+
 // Three pipes for each of many children are more than the usual 1024 files. Children get the limit that was there.
 static struct rlimit files_before, files_now;
 

@@ -6,6 +6,7 @@
 #define SWEETSPOT_CHILD_PROCESS_H
 
 #include "tuner/base/base.h"
+#include <poll.h>
 #include <sys/types.h>
 
 struct child {
@@ -25,6 +26,10 @@ bool child_ended(struct child *, int *status);
 void child_kill(struct child *, int *status);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool child_stopped(const struct child *);
+// poll(2) entries of its pipes, at most CHILD_POLLED; returns how many were filled. `reads`, `writes`: whether what it
+// says is wanted, and whether there is anything for it.
+enum { CHILD_POLLED = 3 };
+int child_poll(const struct child *, bool reads, bool writes, struct pollfd *);
 void child_close(int *fd); // one of the pipes
 void child_close_all(struct child *);
 // How a process with this status ended: "was killed by signal 9 (Killed)", "ended with status 1".

@@ -49,7 +49,5 @@ void final_event_kernels(const struct final_run *f, const struct kernel_set *set
 void final_event_outcome(const struct final_run *f, enum final_outcome outcome, const char *reason)
 {
     static const char *const texts[] = {"decided", "again", "open", "failed"};
-    if (f->with.events)
-        event(f, "final",
-              json_pack("{s:s, s:o}", "outcome", texts[outcome], "reason", json_text(reason, strlen(reason))));
+    event(f, "final", json_pack("{s:s, s:o}", "outcome", texts[outcome], "reason", json_text(reason, strlen(reason))));
 }

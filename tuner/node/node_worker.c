@@ -49,15 +49,6 @@ void node_worker_end_input(struct node_worker *w)
     w->end_input = true;
 }
 
-int node_worker_poll(const struct node_worker *w, bool reads, struct pollfd *p)
-{
-    int n = 0;
-    if (w->child.from >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.from, .events = POLLIN};
-    if (w->child.errors >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.errors, .events = POLLIN};
-    if (w->child.to >= 0 && byte_queue_size(&w->input)) p[n++] = (struct pollfd){.fd = w->child.to, .events = POLLOUT};
-    return n;
-}
-
 static void write_input(struct node_worker *w)
 {
     if (w->child.to >= 0 && !byte_queue_write(&w->input, w->child.to)) child_close(&w->child.to);

@@ -2,8 +2,6 @@
 #ifndef SWEETSPOT_NODE_WORKER_H
 #define SWEETSPOT_NODE_WORKER_H
 
-#include <poll.h>
-
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_message.h"
 
@@ -29,8 +27,6 @@ int node_worker_start(struct node_worker *, uint32_t channel, const struct node_
                       struct error *);
 void node_worker_input(struct node_worker *, const void *data, size_t size);
 void node_worker_end_input(struct node_worker *);
-// poll(2) entries, at most 3. `reads`: its output is wanted.
-int node_worker_poll(const struct node_worker *, bool reads, struct pollfd *);
 // Reads and writes what is possible, and carries it. When the process has ended, FRAME_EXIT is carried, and `ended` is
 // set.
 void node_worker_io(struct node_worker *, struct frame_writer *, bool reads, double now, node_line_visitor *,

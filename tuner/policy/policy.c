@@ -183,7 +183,7 @@ void policy_remove(struct policy *p, struct queued_task *t)
     leave_compiler(p, t);
     if (t->purpose == TASK_TRIAL && t->state <= TASK_READY && !t->known) {
         look_ahead_freed(&p->ahead, p->now);
-        look_ahead_unmeasured(&p->ahead);
+        look_ahead_measured(&p->ahead, 0);
     }
     task_queue_remove(&p->queue, t);
 }

@@ -41,17 +41,6 @@ int node_link_start(struct node_link *l, char *const argv[], struct error *err)
     return 0;
 }
 
-// At most NODE_LINK_POLLED.
-static int poll_link(const struct node_link *l, struct pollfd *p)
-{
-    int n = 0;
-    if (l->state == LINK_DOWN) return 0;
-    p[n++] = (struct pollfd){.fd = l->child.from, .events = POLLIN};
-    if (l->child.errors >= 0) p[n++] = (struct pollfd){.fd = l->child.errors, .events = POLLIN};
-    if (frame_pending(&l->out)) p[n++] = (struct pollfd){.fd = l->child.to, .events = POLLOUT};
-    return n;
-}
-
 const char *node_link_why(const struct node_link *l)
 {
     return l->why ? l->why : "it was not started";
@@ -308,10 +297,13 @@ void node_link_io(struct node_link *l)
 void node_links_wait(const struct node_links *links, struct pollfd *others, int count, int milliseconds)
 {
     size_t link_count = links ? links->count : 0;
-    struct pollfd *p = memory_new((size_t)count + NODE_LINK_POLLED * link_count, sizeof *p);
+    struct pollfd *p = memory_new((size_t)count + CHILD_POLLED * link_count, sizeof *p);
     int n = count;
     if (count) memcpy(p, others, (size_t)count * sizeof *p);
-    for (size_t i = 0; i < link_count; i++) n += poll_link(links->list[i], p + n);
+    for (size_t i = 0; i < link_count; i++) {
+        const struct node_link *l = links->list[i];
+        if (l->state != LINK_DOWN) n += child_poll(&l->child, true, frame_pending(&l->out), p + n);
+    }
     poll(p, (nfds_t)n, milliseconds);
     if (count) memcpy(others, p, (size_t)count * sizeof *p);
     free(p);

@@ -4,17 +4,12 @@
 #ifndef SWEETSPOT_NODE_LINK_H
 #define SWEETSPOT_NODE_LINK_H
 
-#include <poll.h>
-
 #include "tuner/base/child_output.h"
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_identity.h"
 
-enum {
-    NODE_LINK_POLLED = 3,
-    NODE_OUTPUT_MOST = 256 << 20, // bytes from all workers of a node that wait to be a whole line
-};
+enum { NODE_OUTPUT_MOST = 256 << 20 }; // bytes from all workers of a node that wait to be a whole line
 
 // What all links of a run share.
 struct node_link_settings {

@@ -1,5 +1,5 @@
-// See pool_nodes.h.
-#include "tuner/pool/pool_nodes.h"
+// The nodes of a pool: see pool_slots.h.
+#include "tuner/pool/pool_slots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,6 +123,8 @@ const char *pool_node_name(const struct worker_pool *p, size_t node)
     return node == POOL_HERE ? NULL : p->nodes[node]->spec.name;
 }
 
+static const char other_compiler[] = "it does not compile as the others do";
+
 static const char *node_aside(const struct worker_pool *p, size_t node)
 {
     return node != POOL_HERE && p->nodes[node]->aside ? node_link_why(&p->nodes[node]->link) : NULL;
@@ -138,7 +140,7 @@ const char *pool_compiler_aside(const struct worker_pool *p, size_t compiler)
 {
     size_t node = p->compilers[compiler].node;
     bool refused = node != POOL_HERE && p->nodes[node]->compilers == COMPILERS_REFUSED;
-    return refused ? "it does not compile as the others do" : node_aside(p, node);
+    return refused ? other_compiler : node_aside(p, node);
 }
 
 void pool_node_disable(struct worker_pool *p, size_t node, const char *why)
@@ -171,15 +173,19 @@ static void start(struct worker_pool *p, struct pool_node *n)
     pool_log(p, "node %s: %s", n->spec.name, err.message);
 }
 
+static void add_gpu(struct worker_pool *p, size_t node, const char *device)
+{
+    pool_add_gpu(p, node, text_format("%s gpu %s", p->nodes[node]->spec.name, device), text_copy(device));
+}
+
 static void join(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
     int64_t cores = n->spec.cores >= 0 ? n->spec.cores : n->link.identity.cores;
     if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
     n->joined = true;
-    for (size_t i = 0; i < n->spec.gpu_count; i++)
-        pool_add_gpu(p, node, text_format("%s gpu %s", n->spec.name, n->spec.gpus[i]), text_copy(n->spec.gpus[i]));
-    if (!n->spec.gpus_known) pool_add_gpu(p, node, text_format("%s gpu 0", n->spec.name), text_copy("0"));
+    for (size_t i = 0; i < n->spec.gpu_count; i++) add_gpu(p, node, n->spec.gpus[i]);
+    if (!n->spec.gpus_known) add_gpu(p, node, "0");
     for (int64_t i = 0; i < cores; i++)
         pool_add_compiler(p, node, text_format("%s compiler %lld", n->spec.name, (long long)i));
 }
@@ -213,14 +219,14 @@ static void greet_compiler(struct worker_pool *p, size_t node)
         struct pool_slot *slot = &p->compilers[i];
         if (slot->node != node) continue;
         n->compilers = COMPILERS_GREETED;
-        if (slot->queued || pool_start_compiler(p, i, &err)) return; // the end of its node is on its way
+        if (slot->queued || slot_start(p, slot, &err)) return; // the end of its node is on its way
         slot->greeting = true;
         slot_send(slot, pool_compiler_hello(p), POOL_HELLO_TIMEOUT);
         return;
     }
 }
 
-bool pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
+void pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
 {
     struct pool_node *n = p->nodes[node];
     const char *compiler = json_get_string(hello, "compiler", NULL);
@@ -229,7 +235,6 @@ bool pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
     if (!same)
         pool_say(p, "node %s does not compile: it has %s, the run has %s", n->spec.name,
                  compiler ? compiler : json_get_string(hello, "reason", "no compiler"), p->compiler);
-    return same;
 }
 
 void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
@@ -427,41 +432,33 @@ void pool_nodes_serve(struct worker_pool *p)
 }
 
 // Why a node has no GPU for the run, or no compiler. NULL: it has, or may have.
-static const char *lacks_gpu(const struct worker_pool *p, size_t node)
+static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
 {
     const struct pool_node *n = p->nodes[node];
+    const struct pool_slot *slots = compiler ? p->compilers : p->gpus;
+    size_t count = compiler ? p->compiler_count : p->gpu_count;
     if (n->aside) return node_link_why(&n->link);
-    for (size_t i = 0; i < p->gpu_count; i++)
-        if (p->gpus[i].node == node && !p->gpus[i].aside) return NULL;
-    return n->joined ? "no GPU that can be used" : NULL;
-}
-
-static const char *lacks_compiler(const struct worker_pool *p, size_t node)
-{
-    const struct pool_node *n = p->nodes[node];
-    if (n->aside) return node_link_why(&n->link);
-    if (n->compilers == COMPILERS_REFUSED) return "it does not compile as the others do";
-    for (size_t i = 0; i < p->compiler_count; i++)
-        if (p->compilers[i].node == node) return NULL;
-    return n->joined ? "no cores" : NULL;
+    if (compiler && n->compilers == COMPILERS_REFUSED) return other_compiler;
+    for (size_t i = 0; i < count; i++)
+        if (slots[i].node == node && !slots[i].aside) return NULL;
+    return !n->joined ? NULL : compiler ? "no cores" : "no GPU that can be used";
 }
 
 // True where all nodes lack it.
-static bool all_lack(const struct worker_pool *p, const char *(*lack)(const struct worker_pool *, size_t),
-                     const char *what, struct error *why)
+static bool all_lack(const struct worker_pool *p, bool compiler, struct error *why)
 {
     struct text all = {0};
     size_t i = 0;
-    for (const char *one; i < p->node_count && (one = lack(p, i)); i++)
+    for (const char *one; i < p->node_count && (one = lack(p, i, compiler)); i++)
         text_add(&all, "%s%s: %s", i ? "; " : "", p->nodes[i]->spec.name, one);
-    if (i == p->node_count) error_set(why, "%s: %s", what, all.text);
+    if (i == p->node_count) error_set(why, "no usable %s: %s", compiler ? "compiler" : "GPU", all.text);
     free(all.text);
     return i == p->node_count;
 }
 
 bool pool_nodes_unusable(const struct worker_pool *p, struct error *why)
 {
-    return all_lack(p, lacks_gpu, "no usable GPU", why) || all_lack(p, lacks_compiler, "no usable compiler", why);
+    return all_lack(p, false, why) || all_lack(p, true, why);
 }
 
 bool pool_nodes_give_up(const struct worker_pool *p, const char *missing, double *since, struct error *why)

@@ -6,8 +6,9 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
-#include "tuner/pool/pool_nodes.h"
+#include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"
 
 // "0,2": one GPU worker each.
@@ -56,34 +57,33 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     return 0;
 }
 
-// What the first workers say of themselves, if they are of this build. One that dies meanwhile is started again.
-static json_t *greet(struct worker_pool *p, struct worker *w, bool gpu, struct error *err)
+// What a worker says of itself, if it is of this build. One that dies meanwhile is started again.
+static json_t *greet(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
+    struct worker *w = &slot->worker;
     json_t *hello = NULL;
     w->failure = WORKER_DIED;
     for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
          i += pool_start_weight(worker_ended_from_outside(w))) {
-        if (!worker_running(w) &&
-            (gpu ? pool_start_gpu(p, p->first_gpu, err) : pool_start_compiler(p, p->first_compiler, err)))
-            return NULL;
-        hello = gpu ? worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err)
-                    : worker_ask(w, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err);
+        if (!worker_running(w) && slot_start(p, slot, err)) return NULL;
+        hello = slot->compiles ? worker_ask(w, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err)
+                               : worker_wait(w, slot->setup_id, POOL_HELLO_TIMEOUT, err);
         if (!hello || !greeting_check(hello, err)) continue;
-        error_prefix(err, "%s", gpu ? p->gpu_program : p->compile_program);
+        error_prefix(err, "%s", slot->compiles ? p->compile_program : p->gpu_program);
         json_decref(hello);
         hello = NULL;
     }
     return hello;
 }
 
-static json_t *greet_gpu(struct worker_pool *p, struct error *err)
+static struct pool_slot *first_gpu(struct worker_pool *p)
 {
-    return greet(p, &p->gpus[p->first_gpu].worker, true, err);
+    return &p->gpus[p->first_gpu];
 }
 
 static json_t *greet_compiler(struct worker_pool *p, struct error *err)
 {
-    json_t *hello = greet(p, &p->compilers[p->first_compiler].worker, false, err);
+    json_t *hello = greet(p, &p->compilers[p->first_compiler], err);
     if (!hello || !p->settings.nvcc || json_get_string(hello, "compiler", NULL)) return hello;
     error_set(err, "the job is compiled by nvcc: %s",
               json_get_string(hello, "reason", "the compiler does not know it"));
@@ -132,7 +132,7 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
             }
             continue;
         }
-        json_t *hello = greet_gpu(p, &why);
+        json_t *hello = greet(p, first_gpu(p), &why);
         if (json_object_get(hello, "device")) {
             if (pool_gpu_is_wanted(p, gpu, hello)) p->hello = hello;
         } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
@@ -146,11 +146,11 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
 static int meet(struct worker_pool *p, struct error *err)
 {
     if (p->settings.nodes) return meet_nodes(p, err);
-    if (pool_start_compiler(p, 0, err) || pool_start_gpu(p, 0, err)) return -1; // at the same time
+    if (slot_start(p, &p->compilers[0], err) || slot_start(p, first_gpu(p), err)) return -1; // at the same time
     p->compiler_hello = greet_compiler(p, err);
     if (!p->compiler_hello) return -1;
     p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
-    p->hello = greet_gpu(p, err);
+    p->hello = greet(p, first_gpu(p), err);
     if (!p->hello) return -1;
     if (json_object_get(p->hello, "device")) return 0;
     return error_set(err, "%s (`sweetspot doctor` says what works here)", no_device(p->hello));
@@ -165,7 +165,7 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     p->device_name = json_get_string(device, "name", "?");
     p->arch = json_get_string(device, "arch", "?");
     p->driver = json_get_string(device, "driver", "");
-    slot_set_uuid(&p->gpus[p->first_gpu], device);
+    slot_set_uuid(first_gpu(p), device);
     p->limits = device_limits_h200;
     if (device_limits_read(device, &p->limits, err)) return EXIT_ENVIRONMENT;
     p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
@@ -200,7 +200,87 @@ json_t *pool_ask_compiler(struct worker_pool *p, json_t *request, double seconds
 
 json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, struct error *err)
 {
-    return worker_ask(&p->gpus[p->first_gpu].worker, request, seconds, err);
+    return worker_ask(&first_gpu(p)->worker, request, seconds, err);
+}
+
+// What is to be answered.
+struct question {
+    json_t *request;
+    bool sent;
+    int ended; // how often its compiler was ended from outside
+};
+
+// Takes the compilers' answers; given[i] is the number of the request that compiler i has. A request whose compiler was
+// ended from outside is sent again, ENDED_MOST times, one whose node was lost as often as it takes.
+static int take_answers(struct worker_pool *p, const size_t *given, size_t slots, struct question *questions,
+                        json_t **answers, size_t *left, size_t *which, struct error *err)
+{
+    pool_poll_stops(p, clock_now());
+    for (size_t i = 0; i < slots; i++) {
+        struct pool_event event = {0};
+        if (!pool_next_of_compiler(p, i, clock_now(), &event)) continue;
+        struct question *q = &questions[given[i]];
+        if (event.kind == POOL_COMPILER_ANSWER) {
+            answers[given[i]] = event.answer;
+            --*left;
+        } else if (event.busy && (event.node || (event.outside && q->ended++ < ENDED_MOST))) {
+            q->sent = false;
+        } else if (event.busy || event.kind == POOL_FAILED) {
+            *which = given[i];
+            *err = event.why;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int send_next(struct worker_pool *p, size_t compiler, size_t *given, struct question *questions, size_t count,
+                     double seconds, size_t *which, struct error *err)
+{
+    size_t next = 0;
+    while (next < count && questions[next].sent) next++;
+    if (next == count || p->compilers[compiler].queued || !pool_compiler_usable(p, compiler)) return 0;
+    *which = given[compiler] = next;
+    questions[next].sent = true;
+    if (!pool_send_compiler(p, compiler, json_incref(questions[next].request), seconds, err)) return 0;
+    if (p->compilers[compiler].node == POOL_HERE) return -1;
+    questions[next].sent = false; // its node is lost
+    return 0;
+}
+
+int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t count, double seconds, json_t **answers,
+                       size_t *which, struct error *err)
+{
+    size_t left = count, slots = 0, *given = NULL;
+    struct question *questions = memory_new(count, sizeof *questions);
+    double alone = 0;
+    int failed = 0;
+    memset(answers, 0, count * sizeof *answers);
+    for (size_t i = 0; i < count; i++) questions[i].request = requests[i];
+    while (left && !failed) {
+        given = memory_grow(given, p->compiler_count, sizeof *given); // nodes join meanwhile
+        while (slots < p->compiler_count) given[slots++] = 0;
+        for (size_t i = 0; i < slots && !failed; i++)
+            failed = send_next(p, i, given, questions, count, seconds, which, err);
+        if (!failed) pool_wait_for_compilers(p, 100); // slots may be added
+        if (!failed) failed = take_answers(p, given, slots, questions, answers, &left, which, err);
+        if (pool_has_compiler(p)) alone = 0;
+        if (!failed && left && p->node_count)
+            failed =
+                pool_has_compiler(p) ? pool_nodes_unusable(p, err) : pool_nodes_give_up(p, "compiler", &alone, err);
+        if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
+    }
+    for (size_t i = 0; i < p->compiler_count && failed; i++)
+        if (p->compilers[i].queued) slot_stop(&p->compilers[i]);
+    for (size_t i = 0; i < count; i++) {
+        json_decref(requests[i]);
+        if (!failed) continue;
+        json_decref(answers[i]);
+        answers[i] = NULL;
+    }
+    free(questions);
+    free(given);
+    return failed;
 }
 
 // Where the first GPU's node is lost, another GPU takes its place.
@@ -226,8 +306,8 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
     *answer = NULL;
     for (int failed = 0; failed < POOL_FAILED_STARTS && !*answer;) {
         if (find_first_gpu(p, err)) return EXIT_ENVIRONMENT;
-        slot = &p->gpus[p->first_gpu];
-        json_t *hello = worker_running(&slot->worker) ? NULL : greet_gpu(p, err);
+        slot = first_gpu(p);
+        json_t *hello = worker_running(&slot->worker) ? NULL : greet(p, first_gpu(p), err);
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
         if (hello && !other) slot_set_uuid(slot, json_object_get(hello, "device"));
@@ -260,7 +340,7 @@ int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct 
 int pool_set_up_again(struct worker_pool *p, struct error *err)
 {
     json_t *answer;
-    worker_kill(&p->gpus[p->first_gpu].worker);
+    worker_kill(&first_gpu(p)->worker);
     int status = set_up(p, &answer, err);
     json_decref(answer);
     return status;

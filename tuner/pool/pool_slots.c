@@ -6,7 +6,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
-#include "tuner/pool/pool_nodes.h"
 
 static void on_chatter(void *user, const struct worker *w, const char *line)
 {
@@ -70,8 +69,8 @@ void pool_add_compiler(struct worker_pool *p, size_t node, char *name)
     p->compilers[p->compiler_count - 1].compiles = true;
 }
 
-// Starts a slot's program: on a node by its name, with the node's path of the recording.
-static int start(struct worker_pool *p, struct pool_slot *slot, struct error *err)
+// The program: on a node by its name, with the node's path of the recording.
+int slot_start(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
     struct worker *w = &slot->worker;
     char *recording = !p->replay                             ? NULL
@@ -86,22 +85,10 @@ static int start(struct worker_pool *p, struct pool_slot *slot, struct error *er
     int failed = worker_start(w, slot->name, argv, err);
     free(first);
     free(recording);
-    return failed;
-}
-
-int pool_start_compiler(struct worker_pool *p, size_t i, struct error *err)
-{
-    return start(p, &p->compilers[i], err);
-}
-
-int pool_start_gpu(struct worker_pool *p, size_t i, struct error *err)
-{
-    struct pool_slot *slot = &p->gpus[i];
-    if (start(p, slot, err)) return -1;
+    if (failed || slot->compiles) return failed;
     slot->state = GPU_HELLO;
     slot->stopped = 0;
-    slot->setup_id =
-        worker_send(&slot->worker, json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters));
+    slot->setup_id = worker_send(w, json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters));
     slot->deadline = clock_now() + POOL_SETUP_TIMEOUT;
     return 0;
 }

@@ -49,7 +49,7 @@ int64_t worker_send(struct worker *w, json_t *request)
 
 int worker_polled(const struct worker *w)
 {
-    struct pollfd ignored[WORKER_POLLED];
+    struct pollfd ignored[CHILD_POLLED];
     return worker_poll(w, ignored);
 }
 
@@ -61,13 +61,7 @@ bool worker_has_news(const struct worker *w)
 
 int worker_poll(const struct worker *w, struct pollfd *p)
 {
-    const struct child *c = &w->child;
-    int n = 0;
-    if (!c->pid) return 0;
-    if (c->from >= 0) p[n++] = (struct pollfd){.fd = c->from, .events = POLLIN};
-    if (c->errors >= 0) p[n++] = (struct pollfd){.fd = c->errors, .events = POLLIN};
-    if (c->to >= 0 && byte_queue_size(&w->output)) p[n++] = (struct pollfd){.fd = c->to, .events = POLLOUT};
-    return n;
+    return w->child.pid ? child_poll(&w->child, true, byte_queue_size(&w->output), p) : 0;
 }
 
 static void pass_on(void *user, const char *line)
@@ -284,7 +278,7 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
             error_set(err, "worker '%s' did not answer within %.0f s", w->name, seconds);
             return give_up(w, WORKER_LATE);
         }
-        struct pollfd own[WORKER_POLLED];
+        struct pollfd own[CHILD_POLLED];
         node_links_wait(w->links, own, worker_poll(w, own), left > 1 ? 1000 : (int)(left * 1000) + 1);
         if (worker_io(w, err)) dead = true;
     }

@@ -7,9 +7,6 @@
 #ifndef SWEETSPOT_WORKER_H
 #define SWEETSPOT_WORKER_H
 
-#include <poll.h>
-#include <sys/types.h>
-
 #include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
 #include "tuner/base/child_process.h"
@@ -17,7 +14,6 @@
 #include "tuner/base/json.h"
 #include "tuner/pool/node_link.h"
 
-enum { WORKER_POLLED = 3 };
 // s: a worker that stays stopped (SIGSTOP) for as long is replaced; how much too long the driver sleeps when it was
 // suspended, and its workers probably with it; how often stopped workers are looked for.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_POLL = 1 };
@@ -54,7 +50,7 @@ bool worker_running(const struct worker *);
 // Queues a request (takes the reference), gives it the next id, which is returned. Written when the pipe takes it.
 int64_t worker_send(struct worker *, json_t *request);
 
-// poll(2) entries of this worker (at most WORKER_POLLED); returns how many were filled. None of one on a node: its link
+// poll(2) entries of this worker (at most CHILD_POLLED); returns how many were filled. None of one on a node: its link
 // has them.
 int worker_poll(const struct worker *, struct pollfd *);
 int worker_polled(const struct worker *); // how many there are

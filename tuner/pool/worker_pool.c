@@ -5,7 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/answer_check.h"
-#include "tuner/pool/pool_nodes.h"
+#include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"
 
 bool pool_compiler_usable(const struct worker_pool *p, size_t compiler)
@@ -32,7 +32,7 @@ int pool_start_gpus(struct worker_pool *p, struct error *err)
     for (size_t i = 0; i < p->gpu_count; i++) {
         struct pool_slot *slot = &p->gpus[i];
         if (slot->state != GPU_DOWN || !pool_gpu_usable(p, i)) continue;
-        if (pool_start_gpu(p, i, err) && slot->node == POOL_HERE) return -1; // a node's end is on its way
+        if (slot_start(p, slot, err) && slot->node == POOL_HERE) return -1; // a node's end is on its way
     }
     return 0;
 }
@@ -40,7 +40,7 @@ int pool_start_gpus(struct worker_pool *p, struct error *err)
 int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, double seconds, struct error *err)
 {
     struct pool_slot *slot = &p->compilers[compiler];
-    if (!worker_running(&slot->worker) && pool_start_compiler(p, compiler, err)) {
+    if (!worker_running(&slot->worker) && slot_start(p, slot, err)) {
         json_decref(request);
         return -1;
     }
@@ -101,7 +101,7 @@ static void read_slot(struct pool_slot *slot, const struct pollfd **at)
 static void wait_for(struct worker_pool *p, size_t first, int milliseconds)
 {
     size_t all = p->gpu_count + p->compiler_count;
-    struct pollfd *polled = memory_new(WORKER_POLLED * (all - first), sizeof *polled);
+    struct pollfd *polled = memory_new(CHILD_POLLED * (all - first), sizeof *polled);
     int n = 0;
     for (size_t i = first; i < all; i++) n += worker_poll(&slot_at(p, i)->worker, polled + n);
     double before = clock_now();

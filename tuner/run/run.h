@@ -104,8 +104,9 @@ void run_replay_known(struct run *, struct task *);
 void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file beside it.
-int run_put_document(struct run *, const char *kind, json_t *document, struct error *); // takes the reference
-int run_put_origin(struct run *, struct error *);                                       // device and job file
+// Takes the reference. -1, and the run's failure, where it cannot be stored.
+int run_put_document(struct run *, const char *kind, json_t *document);
+int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
 json_t *run_workers_document(struct run *); // of kind "workers"; new reference
 void run_live_begin(struct run *);          // the store is ours

@@ -10,10 +10,12 @@
 static const double write_every = 1;    // s between two versions of the live file, at least
 static const double write_share = 0.02; // of the driver's time, at most, for the live file
 
-int run_put_document(struct run *r, const char *kind, json_t *document, struct error *err)
+int run_put_document(struct run *r, const char *kind, json_t *document)
 {
+    struct error err;
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    int failed = store_put_document(r->store, kind, text, err);
+    int failed = store_put_document(r->store, kind, text, &err);
+    if (failed) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     free(text);
     json_decref(document);
     return failed;
@@ -40,13 +42,13 @@ static json_t *device_document(const struct run *r)
     return document;
 }
 
-int run_put_origin(struct run *r, struct error *err)
+int run_put_origin(struct run *r)
 {
     // A store can be shown together with facts that only the job file has.
     char *path = realpath(r->job->path, NULL);
     const char *file = path ? path : r->job->path;
-    int failed = run_put_document(r, "device", device_document(r), err);
-    if (!failed && json_takes(file)) failed = run_put_document(r, "job", json_pack("{s:s}", "file", file), err);
+    int failed = run_put_document(r, "device", device_document(r));
+    if (!failed && json_takes(file)) failed = run_put_document(r, "job", json_pack("{s:s}", "file", file));
     free(path);
     return failed;
 }

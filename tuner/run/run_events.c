@@ -50,7 +50,6 @@ json_t *run_event_so_far(const struct run *r)
 void run_event_begin(const struct run *r)
 {
     const struct tune_options *o = r->options;
-    if (!o->events) return;
     run_event(r, "begin",
               json_pack("{s:s, s:i, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:o, s:o}", "format",
                         EVENTS_FORMAT, "version", EVENTS_VERSION, "path", text_or_null(r->job->path), "store",
@@ -64,7 +63,6 @@ void run_event_begin(const struct run *r)
 
 void run_event_baseline(const struct run *r, const struct baseline_answer *baseline, double objective)
 {
-    if (!r->options->events) return;
     run_event(r, "baseline",
               json_pack("{s:s, s:o, s:s, s:s}", "name", baseline->name, "time", json_real_or_null(objective), "detail",
                         baseline->detail, "reason", baseline->reason));
@@ -72,7 +70,7 @@ void run_event_baseline(const struct run *r, const struct baseline_answer *basel
 
 void run_event_ceilings(const struct run *r)
 {
-    if (!r->options->events || !r->ceilings) return;
+    if (!r->ceilings) return;
     json_t *figures = json_deep_copy(r->ceilings);
     json_object_del(figures, "status");
     run_event(r, "ceilings", json_pack("{s:o}", "figures", figures));
@@ -82,7 +80,6 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
 {
     const struct incumbent *b = &r->search.incumbent;
     bool each = r->job->objective == OBJECTIVE_EACH;
-    if (!r->options->events) return;
     json_t *members = json_pack("{s:I, s:s, s:b, s:o}", "trial", (json_int_t)b->trial, "config", b->config, "stored",
                                 (int)stored, "problem", text_or_null(each ? r->job->problems[problem].name : NULL));
     json_object_set_new(members, "time", json_real_or_null(each ? b->times[problem] : b->objective));
@@ -94,7 +91,7 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
 void run_event_progress(struct run *r)
 {
     double now = clock_now();
-    if (!r->options->events || now < r->live.next_event) return;
+    if (now < r->live.next_event) return;
     r->live.next_event = now + progress_every;
     json_t *members = run_event_so_far(r);
     const struct run_statistics *s = &r->statistics;
@@ -105,7 +102,6 @@ void run_event_progress(struct run *r)
 
 void run_event_searched(const struct run *r)
 {
-    if (!r->options->events) return;
     json_t *members = run_event_so_far(r);
     json_object_set_new(members, "reason", json_string(search_end_text(r->policy.end)));
     run_event(r, "searched", members);
@@ -113,7 +109,6 @@ void run_event_searched(const struct run *r)
 
 void run_event_end(const struct run *r, int status)
 {
-    if (!r->options->events) return;
     const char *reason = r->failure.set ? r->failure.why.message : search_end_text(r->policy.end);
     json_t *members = json_pack("{s:o, s:i}", "reason", text_or_null(reason), "exit_status", status);
     add_best(r, members);

@@ -74,7 +74,7 @@ static int open_store(struct run *r, struct error *err)
     environment_key(settings, key);
     e.settings = settings;
     if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
-        store_use_environment(r->store, &e, err) || run_put_origin(r, err))
+        store_use_environment(r->store, &e, err) || run_put_origin(r))
         goto out;
     status = 0;
     r->search.store = r->store;
@@ -133,15 +133,13 @@ static void take_baselines(struct run *r)
 {
     const struct job_answer *answer = &r->job_answer;
     bool current = false;
-    struct error err;
     for (size_t i = 0; i < answer->baseline_count; i++) {
         current |= !strcmp(answer->baselines[i].name, CURRENT_KERNEL);
         take_baseline(r, &answer->baselines[i]);
     }
     if (job_current(r->job) && !current)
         display_message(&r->display, "the recording has no times of 'current', the job's current kernel");
-    if (run_put_document(r, "baselines", record_write(&baselines_record, answer), &err))
-        fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+    run_put_document(r, "baselines", record_write(&baselines_record, answer));
 }
 
 static void log_ceilings(struct run *r)
@@ -173,8 +171,7 @@ static void measure_ceilings(struct run *r)
         json_t *document = job_ceilings_merge(r->ceilings, request, answer);
         json_decref(r->ceilings);
         r->ceilings = document;
-        if (run_put_document(r, "ceilings", json_incref(document), &err))
-            fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+        run_put_document(r, "ceilings", json_incref(document));
         log_ceilings(r);
     } else {
         if (!answer) // it died, is late or sends invalid messages: another one is started

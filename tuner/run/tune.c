@@ -301,12 +301,6 @@ static void tell_outcome(const struct run *r, uint64_t before, struct tune_outco
         isfinite(now) && out->seconds > 0 ? fmin(isfinite(then) ? log(then / now) : 1, 1) / (0.5 * out->seconds) : 0;
 }
 
-static void put_document(struct run *r, const char *kind, json_t *document)
-{
-    struct error err;
-    if (run_put_document(r, kind, document, &err)) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
-}
-
 // From the stored results to the end of the search, and its report.
 static void search(struct run *r, struct tune_outcome *outcome)
 {
@@ -324,7 +318,7 @@ static void search(struct run *r, struct tune_outcome *outcome)
     display_clear(&r->display);
     if (r->failure.set) return;
     run_report(r);
-    put_document(r, "run", run_document(r));
+    run_put_document(r, "run", run_document(r));
     run_event_searched(r);
 }
 
@@ -369,7 +363,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         if (r->failure.set)
             json_decref(workers);
         else
-            put_document(r, "workers", workers);
+            run_put_document(r, "workers", workers);
     }
     status = finish(r, decided);
     return end(r, interrupt_count() ? interrupt_status() : status);
