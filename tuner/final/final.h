@@ -22,7 +22,7 @@
 
 enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
 
-// What a final works with. Borrowed from the run.
+// What a final, and the comparison of GPUs, work with. Borrowed from the run.
 struct final_parts {
     const struct job *job;
     const struct job_answer *job_answer; // the first GPU worker's

@@ -2,7 +2,6 @@
 #include "tuner/final/final_document.h"
 
 #include "tuner/base/limits.h"
-#include "tuner/trial/trial_field.h"
 
 static const struct record_field selector_fields[] = {{"stage", RECORD_MEMBER(struct final_selector, stage)},
                                                       {"at_once", RECORD_MEMBER(struct final_selector, at_once)},
@@ -36,19 +35,6 @@ static const struct record_field entry_fields[] = {
     {0}};
 static const struct record entry_record = {"an entry", sizeof(struct final_entry_document), entry_fields, NULL};
 
-static const struct record_field figures_fields[] = {
-    {"entry", RECORD_MEMBER(struct build_figures, entry)},
-    {"figures", RECORD_INCLUDE(struct build_figures, figures, compiled_figures)},
-    {0}};
-static const struct record figures_record = {"a build", sizeof(struct build_figures), figures_fields, NULL};
-
-#define TRIAL_RECORDS(member, number) RECORD_RECORDS(struct builds_of_trial, member, number, figures_record)
-static const struct record_field builds_fields[] = {{"trial", RECORD_MEMBER(struct builds_of_trial, trial)},
-                                                    {"nvrtc", TRIAL_RECORDS(nvrtc, nvrtc_count)},
-                                                    {"nvcc", TRIAL_RECORDS(nvcc, nvcc_count)},
-                                                    {0}};
-const struct record builds_of_trial_record = {"a winner's builds", sizeof(struct builds_of_trial), builds_fields, NULL};
-
 static int check(const void *record, struct error *err)
 {
     const struct final_document *d = record;
@@ -62,7 +48,6 @@ static const struct record_field document_fields[] = {
     {"nvcc", DOCUMENT(nvcc)},
     {"verdict", DOCUMENT(verdict)},
     {"ratio", RECORD_INTERVAL(struct final_document, ratio)},
-    {"builds", RECORD_RECORDS(struct final_document, builds, build_count, builds_of_trial_record)},
     {"decision", RECORD_IN_PLACE(struct final_document, decision, final_decision_record)},
     {"process", RECORD_VALUES(struct final_document, process, process_rounds), .high = FINAL_PROCESSES_MAX - 1},
     {"gpu", DOCUMENT(gpu)},

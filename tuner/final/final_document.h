@@ -35,19 +35,6 @@ struct final_entry_document {
     int64_t same_as; // the present kernel's: the candidate whose rounds these are; 0: it has its own
 };
 
-// What a compiler said about an entry.
-struct build_figures {
-    const char *entry;
-    struct trial_stage figures;
-};
-
-// Both builds of a winner.
-struct builds_of_trial {
-    int64_t trial;
-    const struct build_figures *nvrtc, *nvcc;
-    size_t nvrtc_count, nvcc_count;
-};
-
 struct final_document {
     double when; // Unix time
     int64_t seed;
@@ -62,10 +49,8 @@ struct final_document {
     // Of a comparison of builds.
     const char *nvcc, *verdict; // the compiler; "slower" ..
     struct interval ratio;      // of nvcc's time to NVRTC's
-    const struct builds_of_trial *builds;
-    size_t build_count;
 };
 
-extern const struct record final_decision_record, final_document_record, builds_of_trial_record;
+extern const struct record final_decision_record, final_document_record;
 
 #endif

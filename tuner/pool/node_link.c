@@ -17,9 +17,9 @@ extern char **environ;
 static void log_text(void *link, const char *text)
 {
     const struct node_link *l = link;
-    if (!l->settings->log || !*text) return;
+    if (!l->settings->report || !*text) return;
     char *line = text_format("node %s: %s", l->name, text);
-    l->settings->log(l->settings->user, line);
+    l->settings->report(l->settings->user, false, line);
     free(line);
 }
 

@@ -17,7 +17,7 @@ struct node_link_settings {
     struct node_probe probes[2];         // files by which an agent proves that it sees the driver's
     size_t probe_count;
     char *keep; // folder for files that nodes send
-    void (*log)(void *user, const char *text);
+    void (*report)(void *user, bool shown, const char *text);
     void *user;
 };
 

@@ -78,7 +78,7 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
     p->link_settings = (struct node_link_settings){.heartbeat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
                                                    .timeout = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
                                                    .greeting = seconds_of("SWEETSPOT_NODE_GREETING", 120),
-                                                   .log = p->settings.log,
+                                                   .report = p->settings.report,
                                                    .user = p->settings.user};
     p->reread = clock_now() + seconds_of("SWEETSPOT_POOL_REREAD", 10);
     int failed = node_specs_read(&specs, p->settings.nodes, err);
@@ -150,14 +150,14 @@ void pool_node_disable(struct worker_pool *p, size_t node, const char *why)
     n->aside = true;
     n->began = false;
     node_link_stop(&n->link, true, "%s", why);
-    pool_say(p, "node %s is disabled: %s", n->spec.name, why);
+    pool_report(&p->settings, true, "node %s is disabled: %s", n->spec.name, why);
 }
 
 void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *event)
 {
     if (node == POOL_HERE) return;
     event->outside = true;
-    pool_log(p, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
+    pool_report(&p->settings, false, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
     if (++p->nodes[node]->foreign < FOREIGN_MOST) return;
     event->node = true;
     pool_node_disable(p, node, event->why.message);
@@ -170,7 +170,7 @@ static void start(struct worker_pool *p, struct pool_node *n)
     if (!node_link_start(&n->link, n->spec.command, &err)) return;
     free(n->link.why);
     n->link.why = text_copy(err.message);
-    pool_log(p, "node %s: %s", n->spec.name, err.message);
+    pool_report(&p->settings, false, "node %s: %s", n->spec.name, err.message);
 }
 
 static void add_gpu(struct worker_pool *p, size_t node, const char *device)
@@ -206,7 +206,7 @@ static void see_to_end(struct worker_pool *p, size_t node, double now)
     }
     double delay = fmin(longest_delay, ldexp(first_delay, n->failures - 1));
     n->again = now + delay;
-    pool_say(p, "node %s is lost: %s; it is tried again in %.0f s", n->spec.name, why, delay);
+    pool_report(&p->settings, true, "node %s is lost: %s; it is tried again in %.0f s", n->spec.name, why, delay);
 }
 
 // Before a node gets anything to compile, one of its compilers says what it is.
@@ -233,8 +233,8 @@ void pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
     bool same = compiler && !strcmp(compiler, p->compiler);
     n->compilers = same ? COMPILERS_GOOD : COMPILERS_REFUSED;
     if (!same)
-        pool_say(p, "node %s does not compile: it has %s, the run has %s", n->spec.name,
-                 compiler ? compiler : json_get_string(hello, "reason", "no compiler"), p->compiler);
+        pool_report(&p->settings, true, "node %s does not compile: it has %s, the run has %s", n->spec.name,
+                    compiler ? compiler : json_get_string(hello, "reason", "no compiler"), p->compiler);
 }
 
 void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
@@ -242,7 +242,8 @@ void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
     struct pool_node *n = p->nodes[node];
     n->compilers =
         (n->greetings += pool_start_weight(false)) < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
-    if (n->compilers == COMPILERS_REFUSED) pool_say(p, "node %s does not compile: %s", n->spec.name, why);
+    if (n->compilers == COMPILERS_REFUSED)
+        pool_report(&p->settings, true, "node %s does not compile: %s", n->spec.name, why);
 }
 
 void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello)
@@ -342,7 +343,7 @@ void pool_gpu_disable(struct worker_pool *p, size_t gpu, const char *why)
     struct pool_slot *slot = &p->gpus[gpu];
     slot_stop(slot);
     if (!slot->aside) {
-        pool_say(p, "%s is disabled: %s", slot->name, why);
+        pool_report(&p->settings, true, "%s is disabled: %s", slot->name, why);
         slot->aside_why = text_copy(why);
     }
     slot->aside = true;
@@ -358,9 +359,9 @@ static void serve(struct worker_pool *p, size_t node, double now)
     if (n->up <= 0) {
         n->up = now;
         bool alias = strcmp(n->spec.name, n->link.identity.host) != 0;
-        pool_say(p, "node %s joins%s%s, %" PRId64 " cores%s", n->spec.name, alias ? ": " : "",
-                 alias ? n->link.identity.host : "", n->link.identity.cores,
-                 n->link.shared ? "" : "; files are sent to it");
+        pool_report(&p->settings, true, "node %s joins%s%s, %" PRId64 " cores%s", n->spec.name, alias ? ": " : "",
+                    alias ? n->link.identity.host : "", n->link.identity.cores,
+                    n->link.shared ? "" : "; files are sent to it");
     }
     if (!n->joined) join(p, node);
     if (!n->spec.gpus_known && n->gpus) add_counted_gpus(p, node);
@@ -390,7 +391,7 @@ static void read_list_again(struct worker_pool *p, double now)
     if (now < p->reread) return;
     p->reread = now + seconds_of("SWEETSPOT_POOL_REREAD", 10);
     if (node_specs_read(&specs, p->settings.nodes, &err)) {
-        pool_log(p, "the list of nodes cannot be read again: %s", err.message);
+        pool_report(&p->settings, false, "the list of nodes cannot be read again: %s", err.message);
         node_specs_release(&specs);
         return;
     }
@@ -409,14 +410,14 @@ static void read_list_again(struct worker_pool *p, double now)
                 if (n->began) node_link_stop(&n->link, false, "its command has changed");
             }
         } else {
-            pool_log(p, "node %s is new in the list", specs.list[i].name);
+            pool_report(&p->settings, false, "node %s is new in the list", specs.list[i].name);
             add_node(p, &specs.list[i]);
         }
     }
     for (size_t i = 0; i < p->node_count; i++) {
         struct pool_node *n = p->nodes[i];
         if (n->listed || !n->began) continue;
-        pool_say(p, "node %s leaves: it is not in the list any more", n->spec.name);
+        pool_report(&p->settings, true, "node %s leaves: it is not in the list any more", n->spec.name);
         node_link_stop(&n->link, false, "it is not in the list any more");
         n->failures = 0;
     }

@@ -9,11 +9,7 @@
 
 static void on_chatter(void *user, const struct worker *w, const char *line)
 {
-    const struct pool_settings *s = user;
-    if (!s->log) return;
-    char *text = text_format("%s: %s", w->name, line);
-    s->log(s->user, text);
-    free(text);
+    pool_report(user, false, "%s: %s", w->name, line);
 }
 
 static void on_progress(void *user, const struct worker *w, const char *what, double share)
@@ -22,28 +18,15 @@ static void on_progress(void *user, const struct worker *w, const char *what, do
     if (s->progress) s->progress(s->user, w->name, what, share);
 }
 
-static void tell(const struct worker_pool *p, void (*to)(void *, const char *), const char *format, va_list args)
+void pool_report(const struct pool_settings *s, bool shown, const char *format, ...)
 {
-    if (!to) return;
+    va_list args;
+    if (!s->report) return;
+    va_start(args, format);
     char *text = text_format_list(format, args);
-    to(p->settings.user, text);
+    va_end(args);
+    s->report(s->user, shown, text);
     free(text);
-}
-
-void pool_log(const struct worker_pool *p, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    tell(p, p->settings.log, format, args);
-    va_end(args);
-}
-
-void pool_say(const struct worker_pool *p, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    tell(p, p->settings.say, format, args);
-    va_end(args);
 }
 
 static struct pool_slot new_slot(struct worker_pool *p, size_t node, char *name)

@@ -31,9 +31,9 @@ int pool_refusal(const json_t *answer, struct error *);
 // Whether an answer says that one of the job's baselines, a program, has crashed its worker. Then workers that are set
 // up from now on do not call it.
 bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
-// A line to the log, or to the person who watches.
-void pool_log(const struct worker_pool *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void pool_say(const struct worker_pool *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// A line for the user (`shown`) or only for the log.
+void pool_report(const struct pool_settings *, bool shown, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // What pool_ask_compilers uses of the pool's events. As pool_wait, but answers of GPU workers are left for their
 // callers.

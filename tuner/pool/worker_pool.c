@@ -358,7 +358,7 @@ static bool is_deserted(struct worker_pool *p, double now, struct pool_event *ev
     const char *missing = gpu ? "compiler" : "GPU";
     if (p->deserted <= 0) {
         p->deserted = now;
-        pool_say(p, "no %s is left; waiting %.3g s for one", missing, pool_timeout());
+        pool_report(&p->settings, true, "no %s is left; waiting %.3g s for one", missing, pool_timeout());
     }
     if (now - p->deserted < pool_timeout() || !pool_nodes_give_up(p, missing, &p->deserted, &event->why)) return false;
     event->kind = POOL_FAILED;

@@ -53,16 +53,16 @@ struct pool_slot {
 };
 
 struct pool_settings {
-    const char *device;                        // "0", "0,2", or "replay:FILE"
-    int64_t compilers;                         // 0: one a core
-    bool counters;                             // GPU workers load what counts
-    bool nvcc;                                 // candidates are compiled by nvcc
-    const struct pool_request *nodes;          // NULL: workers are here
-    const char *keep, *probe_file;             // for nodes: the compile cache, and a file by which they prove that they
-                                               // see the driver's files
-    void *user;                                // of all of these
-    void (*say)(void *user, const char *text); // what a person should know; NULL: dropped
-    void (*log)(void *user, const char *text); // gets what workers write on stderr; NULL: dropped
+    const char *device;               // "0", "0,2", or "replay:FILE"
+    int64_t compilers;                // 0: one a core
+    bool counters;                    // GPU workers load what counts
+    bool nvcc;                        // candidates are compiled by nvcc
+    const struct pool_request *nodes; // NULL: workers are here
+    const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they
+                                      // see the driver's files
+    void *user;                       // of all of these
+    // What happens, and what workers write on stderr: `shown` to the user, or only logged. NULL: dropped.
+    void (*report)(void *user, bool shown, const char *text);
     void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: dropped
 };
 

@@ -8,13 +8,10 @@
 #ifndef SWEETSPOT_GPU_CHECKS_H
 #define SWEETSPOT_GPU_CHECKS_H
 
-#include "tuner/policy/policy.h"
-#include "tuner/pool/worker_pool.h"
+#include "tuner/final/final.h"
 #include "tuner/protocol/trial_message.h"
 #include "tuner/run/gpu_times.h"
 #include "tuner/setup/task.h"
-#include "tuner/store/store.h"
-#include "tuner/watch/display.h"
 
 // What the reference may be made of, from a task that has ended.
 struct check_candidate {
@@ -24,17 +21,10 @@ struct check_candidate {
 };
 
 struct gpu_checks {
-    // Borrowed from the run.
-    const struct job *job;
-    struct worker_pool *pool;
-    struct policy *policy;
-    struct store *store;
-    struct display *display;
-    struct fatal_error *failure;
-
-    size_t seen;      // valid candidates, of which the best is the reference
-    int64_t trial;    // the reference's; 0: there is none yet
-    double objective; // its own
+    const struct final_parts *with; // borrowed from the run
+    size_t seen;                    // valid candidates, of which the best is the reference
+    int64_t trial;                  // the reference's; 0: there is none yet
+    double objective;               // its own
     struct check_candidate reference;
     struct gpu_times times;
     size_t gpu_count;

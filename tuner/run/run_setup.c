@@ -36,14 +36,10 @@ static struct hello read_hello(struct run *r)
     return hello;
 }
 
-static void on_worker_text(void *user, const char *text)
+static void on_report(void *user, bool shown, const char *text)
 {
-    display_log(&((struct run *)user)->display, "%s", text);
-}
-
-static void on_worker_message(void *user, const char *text)
-{
-    display_message(&((struct run *)user)->display, "%s", text);
+    struct run *r = user;
+    shown ? display_message(&r->display, "%s", text) : display_log(&r->display, "%s", text);
 }
 
 static void on_progress(void *user, const char *worker, const char *what, double share)
@@ -221,8 +217,7 @@ static int meet(struct run *r, struct error *err)
                                      .keep = o->cache,
                                      .probe_file = r->job->source,
                                      .user = r,
-                                     .say = on_worker_message,
-                                     .log = on_worker_text,
+                                     .report = on_report,
                                      .progress = on_progress};
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
@@ -270,12 +265,6 @@ static void collect_starts(struct run *r)
 // What works on parts of the run, once the GPU workers know the job.
 static void hand_out(struct run *r)
 {
-    r->checks = (struct gpu_checks){.job = r->job,
-                                    .pool = &r->pool,
-                                    .policy = &r->policy,
-                                    .store = r->store,
-                                    .display = &r->display,
-                                    .failure = &r->failure};
     r->final.with = (struct final_parts){.job = r->job,
                                          .job_answer = &r->job_answer,
                                          .seed = r->setup.seed,
@@ -288,6 +277,7 @@ static void hand_out(struct run *r)
                                          .recording = read_hello(r).recording,
                                          .display = &r->display,
                                          .failure = &r->failure};
+    r->checks.with = &r->final.with;
 }
 
 int run_setup(struct run *r)
