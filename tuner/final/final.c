@@ -81,7 +81,7 @@ void final_send(struct final_run *f, size_t gpu)
 }
 
 // The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
-// runs better beside others.
+// runs better next to others.
 static void read_resources(struct final_run *f, int64_t trial_id, struct contender *e)
 {
     struct trial trial;
@@ -102,7 +102,7 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
     }
 }
 
-// What the rounds say about the winner, to follow its time.
+// The certainty of the winner in words, to follow its time.
 static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
                             const struct final_verdict *v)
 {

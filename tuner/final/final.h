@@ -8,7 +8,7 @@
 #include "search/model/kernel_set.h"
 #include "tuner/base/error.h"
 #include "tuner/final/final_decide.h"
-#include "tuner/final/final_document.h"
+#include "tuner/final/finals.h"
 #include "tuner/job/job.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"

@@ -66,7 +66,7 @@ static void tell_trouble(struct agent *a, const char *reason)
     node_message_put(&a->out, FRAME_TROUBLE, 0, &(struct node_trouble){reason});
 }
 
-// What is in the folder runs here. In /tmp another user could have made it, as a link to anywhere.
+// Files in the folder are run here. In /tmp another user could have made it, as a link to anywhere.
 static int make_cache(const char *path, struct error *err)
 {
     struct stat about;

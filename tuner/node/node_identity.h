@@ -1,5 +1,5 @@
-// What an agent says of itself, and its node, before anything else: one line that begins with a word which no banner
-// has, the protocol's version behind it, and an object.
+// The greeting of an agent, which describes it and its node: one line that begins with a word which no banner
+// has, then the protocol's version and an object.
 //
 //     sweetspot-node 1 {"version":"0.1","program":"<hash of all programs>","host":"gpu07","cores":32}
 #ifndef SWEETSPOT_NODE_IDENTITY_H
@@ -21,7 +21,7 @@ char *node_identity_line(void);
 // Reads such a line. -1 with a message where it is not one, of another version of the protocol, the program or its
 // programs, or with impossible cores. `node` is for the message.
 int node_identity_read(const char *line, const char *node, struct node_identity *, struct arena *, struct error *);
-// The hash of the programs that run on nodes, as they lie beside this one.
+// The hash of the programs that run on nodes, as they lie next to this one.
 void node_identity_programs(char hash[HASH_TEXT_SIZE]);
 
 #endif

@@ -22,7 +22,7 @@ struct node_worker {
 // Gets a line, without its newline, before it is carried.
 typedef void node_line_visitor(void *user, const char *line);
 
-// Starts the program that argv[0] names ("sweetspot-gpu"): where an environment variable says, or beside the agent.
+// Starts the program that argv[0] names ("sweetspot-gpu"): where an environment variable says, or next to the agent.
 int node_worker_start(struct node_worker *, uint32_t channel, const struct node_start *, const char *folder,
                       struct error *);
 void node_worker_input(struct node_worker *, const void *data, size_t size);

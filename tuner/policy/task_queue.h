@@ -26,7 +26,7 @@ enum task_purpose {
     TASK_FINALIST, // to be compiled for the final
     TASK_PURPOSES
 };
-// What an earlier run made of the configuration.
+// The result of an earlier run for the configuration.
 enum task_known { TASK_UNKNOWN, TASK_KNOWN_TO_FAIL_BEFORE_GPU, TASK_KNOWN_FROM_GPU };
 
 struct queued_task {

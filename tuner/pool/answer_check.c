@@ -8,7 +8,7 @@
 #include "tuner/protocol/job_message.h"
 #include "tuner/protocol/trial_message.h"
 
-// What a request or an answer names: trials, in one list or the other, and a compiler's entries.
+// The things that a request or an answer names: trials, in one list or the other, and a compiler's entries.
 struct named_trial {
     int64_t trial;
     const char *binary;

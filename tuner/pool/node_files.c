@@ -3,7 +3,6 @@
 // paths here. Folders of a toolkit are the node's own.
 #include "tuner/pool/node_files.h"
 
-#include <ctype.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -12,8 +11,8 @@
 #include "tuner/protocol/compile_message.h"
 #include "tuner/source/source_options.h"
 
-// Members that are files, in whatever object they stand; "files" is a list of files, an object whose members are files,
-// or a list of such objects. "cache" is a folder to write to.
+// Members that are files, in whatever object they stand. "files" is an object whose members are files, "cache" a folder
+// to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built", NULL};
 // Settings, which name no files ("cache" is "cold" there).
 static const char *const settings_members[] = {"measure", "verify", NULL};
@@ -58,59 +57,27 @@ char *node_files_path(struct node_link *l, const char *path)
     return there ? there : text_copy(path);
 }
 
-static json_t *placed(struct node_link *l, json_t *value)
-{
-    size_t i;
-    json_t *member, *out;
-    const char *name;
-    if (json_is_string(value)) {
-        char *there = node_files_path(l, json_string_value(value));
-        out = json_string(there);
-        free(there);
-        return out;
-    }
-    if (!json_is_array(value) && !json_is_object(value)) return json_incref(value);
-    out = json_is_array(value) ? json_array() : json_object();
-    json_array_foreach(value, i, member) json_array_append_new(out, placed(l, member));
-    json_object_foreach(value, name, member) json_object_set_new(out, name, placed(l, member));
-    return out;
-}
-
-// Options that name one of the files get its new path.
-static void move_options(json_t *options, const json_t *before, const json_t *after)
-{
-    for (size_t f = 0; f < json_array_size(before); f++) {
-        const char *old = json_string_value(json_array_get(before, f)),
-                   *new = json_string_value(json_array_get(after, f));
-        for (size_t i = 0; i < json_array_size(options) && old && new &&*old; i++) {
-            const char *option = json_string_value(json_array_get(options, i)),
-                       *at = option ? strstr(option, old) : NULL;
-            const char *rest = at ? at + strlen(old) : NULL;
-            if (!at || isalnum((unsigned char)*rest) || (*rest && strchr("._-/", *rest))) continue; // another file
-            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)(at - option), option, new, rest));
-        }
-    }
-}
-
-static void place_files(struct node_link *l, json_t *value)
+// `files`: all members of the object are files.
+static void place_files(struct node_link *l, json_t *value, bool files)
 {
     size_t i;
     json_t *member;
     const char *key;
-    json_array_foreach(value, i, member) place_files(l, member);
+    json_array_foreach(value, i, member) place_files(l, member, false);
     if (!json_is_object(value)) return;
     json_t *changed = json_object();
     json_object_foreach(value, key, member)
     {
-        bool path = json_is_string(member);
-        if (!strcmp(key, "files") || (path && is_among(key, file_members)))
-            json_object_set_new(changed, key, placed(l, member));
-        else if (path && !strcmp(key, "cache"))
+        if (json_is_string(member) && (files || is_among(key, file_members))) {
+            char *there = node_files_path(l, json_string_value(member));
+            json_object_set_new(changed, key, json_string(there));
+            free(there);
+        } else if (json_is_string(member) && !strcmp(key, "cache")) {
             json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
-        else if (!is_among(key, settings_members))
-            place_files(l, member);
+        } else if (!is_among(key, settings_members)) {
+            place_files(l, member, !strcmp(key, "files"));
+        }
     }
-    move_options(json_object_get(value, "options"), json_object_get(value, "files"), json_object_get(changed, "files"));
     json_object_update(value, changed);
     json_decref(changed);
 }
@@ -187,7 +154,7 @@ static void place_source(struct node_link *l, json_t *request)
     struct compile_request c;
     struct arena memory = {NULL};
     if (!json_object_get(request, "source")) return;
-    // Most candidates are of the same files: what decides about them is looked up.
+    // Most candidates have the same files: the tree is looked up by the members that decide about them.
     json_t *what =
         json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
                   json_object_get(request, "include"), "options", json_object_get(request, "options"), "macros",
@@ -218,7 +185,7 @@ json_t *node_files_place(struct node_link *l, json_t *request)
     json_t *own = json_deep_copy(request); // the answer is held against the request as it was
     json_decref(request);
     place_source(l, own);
-    place_files(l, own);
+    place_files(l, own, false);
     return own;
 }
 

@@ -1,5 +1,6 @@
-// The files that requests name, on nodes that do not see the driver's: what a request needs is sent before it, once a
-// node, known by its content, and the request gets the node's paths. Which members are paths is a table here.
+// The files that requests name, on nodes that do not see the driver's: the files that a request needs are sent before
+// it, once a node, known by its content, and the request gets the node's paths. Which members are paths is a table
+// here.
 #ifndef SWEETSPOT_NODE_FILES_H
 #define SWEETSPOT_NODE_FILES_H
 

@@ -162,7 +162,7 @@ static struct node_channel *find(const struct node_link *l, uint32_t number)
 {
     for (size_t i = 0; i < l->channel_count; i++)
         if (l->channels[i]->number == number) return l->channels[i];
-    return NULL; // it was closed; what still comes of it is of no interest
+    return NULL; // it was closed; the rest of its bytes is ignored
 }
 
 // A file counts when all of it is here.

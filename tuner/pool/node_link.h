@@ -11,7 +11,7 @@
 
 enum { NODE_OUTPUT_MOST = 256 << 20 }; // bytes from all workers of a node that wait to be a whole line
 
-// What all links of a run share.
+// Shared by all links of a run.
 struct node_link_settings {
     double heartbeat, timeout, greeting; // s between beats, of silence, until the agent's first word
     struct node_probe probes[2];         // files by which an agent proves that it sees the driver's

@@ -125,29 +125,29 @@ const char *pool_node_name(const struct worker_pool *p, size_t node)
 
 static const char other_compiler[] = "it does not compile as the others do";
 
-static const char *node_aside(const struct worker_pool *p, size_t node)
+static const char *node_disabled(const struct worker_pool *p, size_t node)
 {
-    return node != POOL_HERE && p->nodes[node]->aside ? node_link_why(&p->nodes[node]->link) : NULL;
+    return node != POOL_HERE && p->nodes[node]->disabled ? node_link_why(&p->nodes[node]->link) : NULL;
 }
 
-const char *pool_gpu_aside(const struct worker_pool *p, size_t gpu)
+const char *pool_gpu_disabled(const struct worker_pool *p, size_t gpu)
 {
     const struct pool_slot *slot = &p->gpus[gpu];
-    return slot->aside ? slot->aside_why : node_aside(p, slot->node);
+    return slot->disabled ? slot->disabled : node_disabled(p, slot->node);
 }
 
-const char *pool_compiler_aside(const struct worker_pool *p, size_t compiler)
+const char *pool_compiler_disabled(const struct worker_pool *p, size_t compiler)
 {
     size_t node = p->compilers[compiler].node;
     bool refused = node != POOL_HERE && p->nodes[node]->compilers == COMPILERS_REFUSED;
-    return refused ? other_compiler : node_aside(p, node);
+    return refused ? other_compiler : node_disabled(p, node);
 }
 
 void pool_node_disable(struct worker_pool *p, size_t node, const char *why)
 {
     struct pool_node *n = p->nodes[node];
-    if (n->aside) return;
-    n->aside = true;
+    if (n->disabled) return;
+    n->disabled = true;
     n->began = false;
     node_link_stop(&n->link, true, "%s", why);
     pool_report(&p->settings, true, "node %s is disabled: %s", n->spec.name, why);
@@ -258,22 +258,12 @@ void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello
 static void add_counted_gpus(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
-    for (int64_t i = 1; i < n->gpus; i++)
-        pool_add_gpu(p, node, text_format("%s gpu %lld", n->spec.name, (long long)i),
-                     text_format("%lld", (long long)i));
+    for (int64_t i = 1; i < n->gpus; i++) {
+        char device[32];
+        snprintf(device, sizeof device, "%" PRId64, i);
+        add_gpu(p, node, device);
+    }
     if (n->gpus) n->spec.gpus_known = true;
-}
-
-bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
-{
-    const char *model = p->settings.nodes ? p->settings.nodes->model : NULL,
-               *name = json_get_string(json_object_get(hello, "device"), "name", "?");
-    if (!model || strcasestr(name, model)) return true;
-    pool_node_count_gpus(p, gpu, hello); // others of its node may be
-    char *why = text_format("it is a %s, and --gpu-model is '%s'", name, model);
-    pool_gpu_disable(p, gpu, why);
-    free(why);
-    return false;
 }
 
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, const json_t *hello)
@@ -281,25 +271,32 @@ const struct pool_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, c
     const char *uuid = json_get_string(json_object_get(hello, "device"), "uuid", "");
     for (size_t i = 0; i < p->gpu_count && *uuid && !p->replay; i++) {
         const struct pool_slot *slot = &p->gpus[i];
-        if (i != gpu && !slot->aside && worker_running(&slot->worker) && slot->uuid && !strcmp(slot->uuid, uuid))
+        if (i != gpu && !slot->disabled && worker_running(&slot->worker) && slot->uuid && !strcmp(slot->uuid, uuid))
             return slot;
     }
     return NULL;
 }
 
-bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
+// Why a GPU cannot be used in this run; NULL: it can. malloc'ed.
+static char *unfit(const struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     const json_t *device = json_object_get(hello, "device");
-    const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", "");
-    if (!pool_gpu_is_wanted(p, gpu, hello)) return true;
-    if (p->gpus[gpu].node == POOL_HERE) return false;
+    const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", ""),
+               *model = p->settings.nodes ? p->settings.nodes->model : NULL;
+    if (model && !strcasestr(name, model)) return text_format("it is a %s, and --gpu-model is '%s'", name, model);
+    if (p->gpus[gpu].node == POOL_HERE || !p->device_name) return NULL; // it is the first one
+    if (strcmp(name, p->device_name) != 0 || strcmp(driver, p->driver) != 0)
+        return text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver, p->device_name,
+                           p->driver);
     const struct pool_slot *twin = pool_gpu_twin(p, gpu, hello);
-    bool same = !strcmp(name, p->device_name) && !strcmp(driver, p->driver);
-    if (same && !twin) return false;
-    pool_node_count_gpus(p, gpu, hello);
-    char *why = same ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid)
-                     : text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver,
-                                   p->device_name, p->driver);
+    return twin ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid) : NULL;
+}
+
+bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    char *why = unfit(p, gpu, hello);
+    if (!why) return false;
+    pool_node_count_gpus(p, gpu, hello); // others of its node may be used
     pool_gpu_disable(p, gpu, why);
     free(why);
     return true;
@@ -342,19 +339,18 @@ void pool_gpu_disable(struct worker_pool *p, size_t gpu, const char *why)
 {
     struct pool_slot *slot = &p->gpus[gpu];
     slot_stop(slot);
-    if (!slot->aside) {
+    if (!slot->disabled) {
         pool_report(&p->settings, true, "%s is disabled: %s", slot->name, why);
-        slot->aside_why = text_copy(why);
+        slot->disabled = text_copy(why);
     }
-    slot->aside = true;
 }
 
 static void serve(struct worker_pool *p, size_t node, double now)
 {
     struct pool_node *n = p->nodes[node];
-    if (n->aside) return;
+    if (n->disabled) return;
     if (n->began && n->link.state == LINK_DOWN) see_to_end(p, node, now);
-    if (!n->aside && n->listed && !n->began && now >= n->again) start(p, n);
+    if (!n->disabled && n->listed && !n->began && now >= n->again) start(p, n);
     if (n->link.state != LINK_UP) return;
     if (n->up <= 0) {
         n->up = now;
@@ -404,7 +400,7 @@ static void read_list_again(struct worker_pool *p, double now)
                 char **old = n->spec.command;
                 n->spec.command = specs.list[i].command;
                 specs.list[i].command = old;
-                n->aside = false;
+                n->disabled = false;
                 n->failures = 0;
                 n->again = 0;
                 if (n->began) node_link_stop(&n->link, false, "its command has changed");
@@ -438,10 +434,10 @@ static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
     const struct pool_node *n = p->nodes[node];
     const struct pool_slot *slots = compiler ? p->compilers : p->gpus;
     size_t count = compiler ? p->compiler_count : p->gpu_count;
-    if (n->aside) return node_link_why(&n->link);
+    if (n->disabled) return node_link_why(&n->link);
     if (compiler && n->compilers == COMPILERS_REFUSED) return other_compiler;
     for (size_t i = 0; i < count; i++)
-        if (slots[i].node == node && !slots[i].aside) return NULL;
+        if (slots[i].node == node && !slots[i].disabled) return NULL;
     return !n->joined ? NULL : compiler ? "no cores" : "no GPU that can be used";
 }
 

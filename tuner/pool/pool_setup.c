@@ -134,7 +134,7 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
         }
         json_t *hello = greet(p, first_gpu(p), &why);
         if (json_object_get(hello, "device")) {
-            if (pool_gpu_is_wanted(p, gpu, hello)) p->hello = hello;
+            if (!pool_gpu_differs(p, gpu, hello)) p->hello = hello;
         } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
             pool_gpu_disable(p, gpu, hello ? no_device(hello) : why.message);
         }
@@ -165,6 +165,11 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     p->device_name = json_get_string(device, "name", "?");
     p->arch = json_get_string(device, "arch", "?");
     p->driver = json_get_string(device, "driver", "");
+    const json_t *counters = json_object_get(p->hello, "counters");
+    if (!json_get_bool(counters, "available", false))
+        p->no_counters = json_get_string(counters, "reason", "unknown reason");
+    p->recorded = json_object_get(p->hello, "recorded");
+    p->recording = json_object_get(p->hello, "recording");
     slot_set_uuid(first_gpu(p), device);
     p->limits = device_limits_h200;
     if (device_limits_read(device, &p->limits, err)) return EXIT_ENVIRONMENT;
@@ -203,30 +208,29 @@ json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, str
     return worker_ask(&first_gpu(p)->worker, request, seconds, err);
 }
 
-// What is to be answered.
 struct question {
-    json_t *request;
+    json_t *request, *answer;
     bool sent;
     int ended; // how often its compiler was ended from outside
 };
 
-// Takes the compilers' answers; given[i] is the number of the request that compiler i has. A request whose compiler was
-// ended from outside is sent again, ENDED_MOST times, one whose node was lost as often as it takes.
-static int take_answers(struct worker_pool *p, const size_t *given, size_t slots, struct question *questions,
-                        json_t **answers, size_t *left, size_t *which, struct error *err)
+// Takes the compilers' answers. A request whose compiler was ended from outside is sent again, ENDED_MOST times, one
+// whose node was lost as often as it takes.
+static int take_answers(struct worker_pool *p, struct question *questions, size_t *left, size_t *which,
+                        struct error *err)
 {
     pool_poll_stops(p, clock_now());
-    for (size_t i = 0; i < slots; i++) {
+    for (size_t i = 0; i < p->compiler_count; i++) {
         struct pool_event event = {0};
+        struct question *q = &questions[p->compilers[i].question];
         if (!pool_next_of_compiler(p, i, clock_now(), &event)) continue;
-        struct question *q = &questions[given[i]];
         if (event.kind == POOL_COMPILER_ANSWER) {
-            answers[given[i]] = event.answer;
+            q->answer = event.answer;
             --*left;
         } else if (event.busy && (event.node || (event.outside && q->ended++ < ENDED_MOST))) {
             q->sent = false;
         } else if (event.busy || event.kind == POOL_FAILED) {
-            *which = given[i];
+            *which = (size_t)(q - questions);
             *err = event.why;
             return -1;
         }
@@ -234,16 +238,17 @@ static int take_answers(struct worker_pool *p, const size_t *given, size_t slots
     return 0;
 }
 
-static int send_next(struct worker_pool *p, size_t compiler, size_t *given, struct question *questions, size_t count,
-                     double seconds, size_t *which, struct error *err)
+static int send_next(struct worker_pool *p, size_t compiler, struct question *questions, size_t count, double seconds,
+                     size_t *which, struct error *err)
 {
+    struct pool_slot *slot = &p->compilers[compiler];
     size_t next = 0;
     while (next < count && questions[next].sent) next++;
-    if (next == count || p->compilers[compiler].queued || !pool_compiler_usable(p, compiler)) return 0;
-    *which = given[compiler] = next;
+    if (next == count || slot->queued || !pool_compiler_usable(p, compiler)) return 0;
+    *which = slot->question = next;
     questions[next].sent = true;
     if (!pool_send_compiler(p, compiler, json_incref(questions[next].request), seconds, err)) return 0;
-    if (p->compilers[compiler].node == POOL_HERE) return -1;
+    if (slot->node == POOL_HERE) return -1;
     questions[next].sent = false; // its node is lost
     return 0;
 }
@@ -251,19 +256,16 @@ static int send_next(struct worker_pool *p, size_t compiler, size_t *given, stru
 int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t count, double seconds, json_t **answers,
                        size_t *which, struct error *err)
 {
-    size_t left = count, slots = 0, *given = NULL;
     struct question *questions = memory_new(count, sizeof *questions);
+    size_t left = count;
     double alone = 0;
     int failed = 0;
-    memset(answers, 0, count * sizeof *answers);
     for (size_t i = 0; i < count; i++) questions[i].request = requests[i];
     while (left && !failed) {
-        given = memory_grow(given, p->compiler_count, sizeof *given); // nodes join meanwhile
-        while (slots < p->compiler_count) given[slots++] = 0;
-        for (size_t i = 0; i < slots && !failed; i++)
-            failed = send_next(p, i, given, questions, count, seconds, which, err);
+        for (size_t i = 0; i < p->compiler_count && !failed; i++)
+            failed = send_next(p, i, questions, count, seconds, which, err);
         if (!failed) pool_wait_for_compilers(p, 100); // slots may be added
-        if (!failed) failed = take_answers(p, given, slots, questions, answers, &left, which, err);
+        if (!failed) failed = take_answers(p, questions, &left, which, err);
         if (pool_has_compiler(p)) alone = 0;
         if (!failed && left && p->node_count)
             failed =
@@ -274,12 +276,10 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
         if (p->compilers[i].queued) slot_stop(&p->compilers[i]);
     for (size_t i = 0; i < count; i++) {
         json_decref(requests[i]);
-        if (!failed) continue;
-        json_decref(answers[i]);
-        answers[i] = NULL;
+        answers[i] = failed ? NULL : questions[i].answer;
+        if (failed) json_decref(questions[i].answer);
     }
     free(questions);
-    free(given);
     return failed;
 }
 

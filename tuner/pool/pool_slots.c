@@ -121,7 +121,7 @@ static void release(struct pool_slot *slots, size_t count)
         free(slots[i].name);
         free(slots[i].device);
         free(slots[i].uuid);
-        free(slots[i].aside_why);
+        free(slots[i].disabled);
     }
     free(slots);
 }

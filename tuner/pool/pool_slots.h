@@ -21,7 +21,7 @@ bool pool_has_compiler(const struct worker_pool *);
 size_t pool_first_compiler(const struct worker_pool *); // of these; compiler_count: there is none
 // Starts one and sends hello to a GPU worker; the rest of its set-up follows from its answer. -1 with a message.
 int slot_start(struct worker_pool *, struct pool_slot *, struct error *);
-// What a compiler is asked before all else.
+// The first request to every compiler.
 json_t *pool_compiler_hello(const struct worker_pool *);
 void slot_set_uuid(struct pool_slot *, const json_t *device);
 void slot_forget_head(struct pool_slot *); // of its queue
@@ -50,14 +50,14 @@ enum node_compilers { COMPILERS_UNKNOWN, COMPILERS_GREETED, COMPILERS_GOOD, COMP
 struct pool_node {
     struct node_spec spec;
     struct node_link link;
-    bool joined;  // it has slots
-    bool began;   // its agent was started, and the end of it has not been seen to
-    bool listed;  // in the list when it was read last
-    bool aside;   // disabled for good
-    int64_t gpus; // how many it has; 0: its first GPU's worker has not yet said
-    int failures; // in a row
-    double again; // when to start it
-    double up;    // since when it is up
+    bool joined;   // it has slots
+    bool began;    // its agent was started, and the end of it has not been seen to
+    bool listed;   // in the list when it was read last
+    bool disabled; // for good
+    int64_t gpus;  // how many it has; 0: its first GPU's worker has not yet said
+    int failures;  // in a row
+    double again;  // when to start it
+    double up;     // since when it is up
     enum node_compilers compilers;
     int greetings; // of its compilers that failed
     int foreign;   // answers of its workers that were another request's
@@ -85,12 +85,10 @@ void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello)
 void pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
 // It did not say it. It is asked again, or refused.
 void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
-// Whether a GPU is of the model that the user wants. It is disabled otherwise.
-bool pool_gpu_is_wanted(struct worker_pool *, size_t gpu, const json_t *hello);
 // Another slot whose worker runs on the GPU that this one's hello names, or NULL: two on one GPU slow each other down.
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
-// Whether a GPU of a node is of another kind than the first one, has another driver, or is in the run already. It is
-// disabled then.
+// Whether a GPU is not of the model that the user wants, or one of a node is of another kind than the first one, has
+// another driver, or is in the run already. It is disabled then.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);

@@ -188,7 +188,7 @@ long pool_slurm_count(const char *list, size_t node)
     return 0;
 }
 
-// What a program prints, malloc'ed; NULL when it fails, or Slurm does not answer: the driver waits for it.
+// The output of a program, malloc'ed; NULL when it fails, or Slurm does not answer: the driver waits for it.
 static char *ask(const char *const *words)
 {
     char *command = text_command(words), *quiet = text_format("exec %s 2>/dev/null", command);
@@ -218,9 +218,10 @@ static void add_node(struct node_specs *out, const struct pool_request *request,
     free(width);
 }
 
-static int add_allocation(struct node_specs *out, const struct pool_request *request, const char *job,
-                          struct error *err)
+static int add_slurm(struct node_specs *out, const struct pool_request *request, bool first, const char *job,
+                     struct error *err)
 {
+    (void)first;
     const char *own = getenv("SLURM_JOB_ID"), *cpus = job ? NULL : getenv("SLURM_JOB_CPUS_PER_NODE"),
                *list = getenv("SLURM_JOB_NODELIST");
     if (!job && (!own || !list))
@@ -252,51 +253,40 @@ static int add_allocation(struct node_specs *out, const struct pool_request *req
 
 // The items of --pool -------------------------------------------------------------------------------------------------
 
-// A kind of items: "ssh:host1,host2" is `ssh` with two, "slurm" one without any.
+// A kind of items: "ssh:host1,host2" is `ssh` with two, "slurm" one without any, whose `item` is NULL.
 struct pool_kind {
     const char *word;
     bool empty; // may stand alone
-    int (*add)(struct node_specs *, const struct pool_request *, size_t count, char *const *items, struct error *);
+    int (*add)(struct node_specs *, const struct pool_request *, bool first, const char *item, struct error *);
 };
 
-static int add_local(struct node_specs *out, const struct pool_request *request, size_t count, char *const *items,
+// One node has all the GPUs.
+static int add_local(struct node_specs *out, const struct pool_request *request, bool first, const char *item,
                      struct error *err)
 {
-    struct node_spec *n = new_node(out, "local");
-    n->gpus_known = count > 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!*items[i] || items[i][strspn(items[i], "0123456789")])
-            return error_set(err, "--pool local: '%s' is not the number of a GPU", items[i]);
-        memory_add(n->gpus, n->gpu_count) = text_copy(items[i]);
-    }
-    add_agent(n, request, NULL, false);
+    struct node_spec *n = first ? new_node(out, "local") : &out->list[out->count - 1];
+    if (first) add_agent(n, request, NULL, false);
+    if (!item) return 0;
+    if (!*item || item[strspn(item, "0123456789")])
+        return error_set(err, "--pool local: '%s' is not the number of a GPU", item);
+    n->gpus_known = true;
+    memory_add(n->gpus, n->gpu_count) = text_copy(item);
     return 0;
 }
 
-static int add_ssh(struct node_specs *out, const struct pool_request *request, size_t count, char *const *items,
+static int add_ssh(struct node_specs *out, const struct pool_request *request, bool first, const char *item,
                    struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!*items[i] || *items[i] == '-') return error_set(err, "--pool ssh: '%s' is not a host", items[i]);
-        struct node_spec *n = new_node(out, items[i]);
-        // Its own signs of life end a connection that is dead on both sides.
-        add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", items[i], NULL);
-        struct node_spec agent = {0};
-        add_agent(&agent, request, NULL, false);
-        char *line = text_command((const char *const *)agent.command); // a shell there takes it apart
-        add_words(n, "exec", line, NULL);
-        free(line);
-        node_spec_release(&agent);
-    }
-    return 0;
-}
-
-static int add_slurm(struct node_specs *out, const struct pool_request *request, size_t count, char *const *items,
-                     struct error *err)
-{
-    if (!count) return add_allocation(out, request, NULL, err);
-    for (size_t i = 0; i < count; i++)
-        if (add_allocation(out, request, items[i], err)) return -1;
+    (void)first;
+    if (!item || !*item || *item == '-') return error_set(err, "--pool ssh: '%s' is not a host", item ? item : "");
+    struct node_spec *n = new_node(out, item), agent = {0};
+    // Its own signs of life end a connection that is dead on both sides.
+    add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
+    add_agent(&agent, request, NULL, false);
+    char *line = text_command((const char *const *)agent.command); // a shell there takes it apart
+    add_words(n, "exec", line, NULL);
+    free(line);
+    node_spec_release(&agent);
     return 0;
 }
 
@@ -325,35 +315,30 @@ static bool is_file(const char *item)
     return strchr(item, '/') || (length > 4 && !strcmp(item + length - 4, ".cfg"));
 }
 
-// One item of the list.
-static int take_item(struct node_specs *out, const struct pool_request *request, const struct pool_kind **kind,
-                     char ***items, size_t *count, char *item, struct error *err)
-{
-    bool file = is_file(item);
-    const struct pool_kind *next = file ? NULL : kind_of(&item);
-    if (next || file) {
-        if (*kind && (*kind)->add(out, request, *count, *items, err)) return -1;
-        *kind = next;
-        *count = 0;
-    }
-    if (file) return add_file(out, request, item, err);
-    if (!*kind)
-        return error_set(err, "--pool: '%s' is neither local, ssh:HOST, slurm nor a file (NAME.cfg, or with a /)",
-                         item);
-    if (!*item && next) return 0; // the word alone
-    memory_add(*items, *count) = item;
-    return 0;
-}
-
 static int read_text(struct node_specs *out, const struct pool_request *request, const char *text, struct error *err)
 {
     const struct pool_kind *kind = NULL;
-    char **items = NULL, *own = text_copy(text), *rest = own, *item;
-    size_t count = 0;
+    char *own = text_copy(text), *rest = own, *item;
+    size_t count = 0; // items of the kind
     int failed = 0;
-    while (!failed && (item = strsep(&rest, ","))) failed = take_item(out, request, &kind, &items, &count, item, err);
-    if (!failed && kind) failed = kind->add(out, request, count, items, err);
-    free(items);
+    while (!failed && (item = strsep(&rest, ","))) {
+        bool file = is_file(item);
+        const struct pool_kind *next = file ? NULL : kind_of(&item);
+        if (next || file) {
+            if (kind && !count) failed = kind->add(out, request, true, NULL, err);
+            kind = next;
+            count = 0;
+        }
+        if (failed) break;
+        if (file)
+            failed = add_file(out, request, item, err);
+        else if (!kind)
+            failed = error_set(err, "--pool: '%s' is neither local, ssh:HOST, slurm nor a file (NAME.cfg, or with a /)",
+                               item);
+        else if (*item || !next)
+            failed = kind->add(out, request, !count++, item, err);
+    }
+    if (!failed && kind && !count) failed = kind->add(out, request, true, NULL, err);
     free(own);
     return failed;
 }

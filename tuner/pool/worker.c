@@ -85,7 +85,7 @@ static void describe_death(const struct worker *w, struct error *err)
     error_set(err, "worker '%s' %s%s%s", w->name, how, w->words.last[0] ? ": " : "", w->words.last);
 }
 
-// What the link has brought.
+// Takes the bytes that the link has brought.
 static int channel_io(struct worker *w, struct error *err)
 {
     struct node_channel *c = w->channel;
@@ -137,7 +137,7 @@ bool worker_ended_from_outside(const struct worker *w)
     if (worker_running(w) || w->killed) return false;
     if (w->lost) return true;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (number == signals[i]) return true; // 128 + number: what stands before the worker says so of it
+        if (number == signals[i]) return true; // 128 + number: a program in front of the worker reports it so
     return false;
 }
 

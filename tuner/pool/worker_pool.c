@@ -16,7 +16,7 @@ bool pool_compiler_usable(const struct worker_pool *p, size_t compiler)
 
 bool pool_gpu_usable(const struct worker_pool *p, size_t gpu)
 {
-    return !p->gpus[gpu].aside && pool_node_is_up(p, p->gpus[gpu].node);
+    return !p->gpus[gpu].disabled && pool_node_is_up(p, p->gpus[gpu].node);
 }
 
 bool pool_refuse_compiler(struct worker_pool *p, size_t compiler, const char *reason)
@@ -87,7 +87,7 @@ void pool_poll_stops(struct worker_pool *p, double now)
 
 // Events -------------------------------------------------------------------------------------------------------------
 
-// Reads a worker that has something to say. *at is at its entries of the poll, and then behind them. Links were read
+// Reads a worker that has news. *at is at its entries of the poll, and then after them. Links were read
 // before.
 static void read_slot(struct pool_slot *slot, const struct pollfd **at)
 {

@@ -39,12 +39,12 @@ struct pool_slot {
     struct error death;
 
     // Of a compiler.
-    bool greeting; // busy with the question which compiler it is, before any request goes to its node
+    bool greeting;   // busy with the question which compiler it is, before any request goes to its node
+    size_t question; // that it answers, in pool_ask_compilers
 
     // Of a GPU worker.
     char *device, *uuid; // "0"; uuid: of the device, once it was met
-    bool aside;          // it is of another kind, or does not work: it is not started any more
-    char *aside_why;     // NULL: it is not
+    char *disabled;      // why it is not started any more: it is of another kind, or does not work; NULL: it is
     enum gpu_state state;
     int64_t setup_id;
     bool begun;  // the worker has given a sign of life for the head of the queue
@@ -75,9 +75,11 @@ struct worker_pool {
     char *replay_file, *gpu_program, *compile_program;
     size_t gpu_count, compiler_count;
     struct pool_slot *gpus, *compilers;
-    // What the first workers said of themselves; the texts are borrowed from `hello` and `compiler_hello`.
+    // The first workers' answers to hello; the texts are borrowed from `hello` and `compiler_hello`.
     json_t *hello, *compiler_hello;
     const char *device_name, *arch, *driver, *compiler;
+    const char *no_counters;            // why the first GPU worker has no hardware counters; NULL: it has
+    const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
     struct device_limits limits;
     int64_t memory;                   // free on the device, bytes
     json_t *job_request;              // what every GPU worker is set up with
@@ -87,7 +89,7 @@ struct worker_pool {
     struct pool_node **nodes;
     struct node_links links;
     struct node_link_settings link_settings;
-    char *token;     // a file beside the compile cache
+    char *token;     // a file next to the compile cache
     double reread;   // when the list of nodes is read again
     double deserted; // since when there has been no GPU; 0: there is one
     size_t next;     // where pool_next continues: among the GPU workers, then the compilers
@@ -130,8 +132,8 @@ bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *rea
 const char *pool_node_name(const struct worker_pool *, size_t node);
 bool pool_node_is_up(const struct worker_pool *, size_t node);
 // Why a GPU is not used any more, or a node's compilers; NULL: it is. Borrowed.
-const char *pool_gpu_aside(const struct worker_pool *, size_t gpu);
-const char *pool_compiler_aside(const struct worker_pool *, size_t compiler);
+const char *pool_gpu_disabled(const struct worker_pool *, size_t gpu);
+const char *pool_compiler_disabled(const struct worker_pool *, size_t compiler);
 
 // Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
 int pool_start_gpus(struct worker_pool *, struct error *);
@@ -162,7 +164,7 @@ struct pool_event {
     bool outside;     // LOST: its request may be retried: another process killed or stopped the worker, or it had not
                       // begun with the request
     bool begun;       // LOST: a GPU worker, while it worked on the head of its queue
-    bool node;        // LOST: with its node: whatever it had is innocent
+    bool node;        // LOST: with its node: its requests may be retried
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
     int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown
     int exit_status;  // FAILED

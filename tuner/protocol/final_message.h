@@ -59,7 +59,7 @@ struct final_answer {
 
 extern const struct record final_request_record, final_entry_record, final_answer_record;
 
-// What an entry did on a problem; NULL where there is nothing.
+// An entry's times on a problem; NULL: it has none.
 struct final_times *final_entry_times(const struct final_entry_answer *, size_t problem);
 // The times of a problem as a list, null where there is none. New reference.
 json_t *final_times_json(const struct final_times *);

@@ -21,7 +21,7 @@ struct trial_request {
     size_t best_count;
 };
 
-// What is known of a problem: figures and, only where it was verified, a verdict.
+// The facts about a problem: figures and, only where it was verified, a verdict.
 struct problem_answer {
     int problem;
     struct trial_problem figures;

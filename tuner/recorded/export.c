@@ -1,7 +1,7 @@
 // See export.h.
 //
 // The table of fields (tuner/trial/trial_field.h) says which figures go into a recorded space. A space has one figure
-// per trial where the store has one per stage: the compiler's facts are those of the worst stage (static_facts.c),
+// per trial where the store has one per stage: the compiler's facts are those of the worst stage (static_facts_of),
 // counters those of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/recorded/export.h"
 

@@ -7,7 +7,7 @@
 
 enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
 
-// What is known of a GPU, by its slot.
+// Facts about a GPU, by its slot.
 struct checked_gpu {
     char *uuid;               // of the device that all of this is about
     int64_t *ids;             // of valid trials since it was last seen to be like the others
@@ -16,7 +16,7 @@ struct checked_gpu {
     int failures;             // checks in a row
     int64_t checks, trials;   // in all; trials with a time
     double ratio;             // of its newest check to the standard; NaN
-    char *aside;              // why it is set aside; NULL
+    char *disabled;           // why it is; NULL
 };
 
 static void grow(struct gpu_checks *c)
@@ -40,7 +40,7 @@ void gpu_checks_release(struct gpu_checks *c)
     for (size_t i = 0; i < c->gpu_count; i++) {
         free(c->gpus[i].uuid);
         free(c->gpus[i].ids);
-        free(c->gpus[i].aside);
+        free(c->gpus[i].disabled);
     }
     free(c->gpus);
     gpu_times_release(&c->times);
@@ -62,24 +62,15 @@ void gpu_checks_ready(struct gpu_checks *c, size_t gpu)
     policy_check_device(c->with->policy, gpu);
 }
 
-struct check_candidate gpu_checks_candidate(const struct gpu_checks *c, const struct task *t)
-{
-    bool wanted = c->seen < REFERENCE_OF;
-    return (struct check_candidate){.config = wanted ? text_copy(t->text) : NULL,
-                                    .cubin = wanted ? text_copy(t->compiled.cubin ? t->compiled.cubin : "") : NULL,
-                                    .problems = wanted ? json_incref(t->problems) : NULL,
-                                    .gpu = t->queued.worker};
-}
-
-static void take_reference(struct gpu_checks *c, struct check_candidate *candidate, int64_t trial, double objective)
+static void take_reference(struct gpu_checks *c, const struct task *t, int64_t trial, double objective)
 {
     if (c->seen >= REFERENCE_OF || c->with->pool->lockstep) return;
     if (!c->seen || objective < c->objective) {
-        struct check_candidate old = c->reference;
-        c->reference = *candidate;
+        release(&c->reference);
+        c->reference = (struct check_candidate){
+            text_copy(t->text), text_copy(t->compiled.cubin ? t->compiled.cubin : ""), json_incref(t->problems)};
         c->objective = objective;
         c->trial = trial;
-        *candidate = old;
     }
     if (++c->seen < REFERENCE_OF) return;
     if (c->with->pool->gpu_count > 1)
@@ -88,17 +79,14 @@ static void take_reference(struct gpu_checks *c, struct check_candidate *candida
     policy_use_reference(c->with->policy, true);
 }
 
-void gpu_checks_note(struct gpu_checks *c, struct check_candidate *candidate, int64_t trial, double objective)
+void gpu_checks_note(struct gpu_checks *c, const struct task *t, int64_t trial, double objective)
 {
     grow(c);
-    struct checked_gpu *g = &c->gpus[candidate->gpu];
-    if (trial) {
-        g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
-        g->ids[g->id_count++] = trial;
-        g->trials++;
-        take_reference(c, candidate, trial, objective);
-    }
-    release(candidate);
+    struct checked_gpu *g = &c->gpus[t->queued.worker];
+    g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
+    g->ids[g->id_count++] = trial;
+    g->trials++;
+    take_reference(c, t, trial, objective);
 }
 
 void gpu_checks_send(struct gpu_checks *c, size_t gpu)
@@ -121,7 +109,7 @@ static char *name_of(const struct gpu_checks *c, size_t gpu)
 }
 
 // Takes a GPU out of the run; its valid trials since its last good check are not ranked any more. Returns how many.
-static size_t set_aside(struct gpu_checks *c, size_t gpu, const char *how)
+static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
 {
     struct checked_gpu *g = &c->gpus[gpu];
     char *name = name_of(c, gpu), *reason = text_format("measured on %s, which %s", name, how);
@@ -131,15 +119,16 @@ static size_t set_aside(struct gpu_checks *c, size_t gpu, const char *how)
         if (store_add_verdict(c->with->store, g->ids[i], STATUS_SLOW, reason, &err))
             fatal_error_set(c->with->failure, EXIT_ENVIRONMENT, &err);
     }
-    free(g->aside);
-    g->aside = text_format("%s %s; %zu of its %" PRId64 " valid trials do not count, as they came after its last good "
-                           "check",
-                           name, how, count, g->trials);
+    free(g->disabled);
+    g->disabled =
+        text_format("%s %s; %zu of its %" PRId64 " valid trials do not count, as they came after its last good "
+                    "check",
+                    name, how, count, g->trials);
     g->id_count = 0;
     c->times.gpus[gpu].out = true;
     struct policy_request none = policy_gpu_lost(c->with->policy, gpu, true);
     free(none.tasks);
-    pool_gpu_disable(c->with->pool, gpu, g->aside);
+    pool_gpu_disable(c->with->pool, gpu, g->disabled);
     free(reason);
     free(name);
     return count;
@@ -169,7 +158,7 @@ static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
     }
     char *how = text_format("takes %.3f times as long as %s for trial %" PRId64 " (%.3f is the limit)", ratio, others,
                             c->trial, ratio < 1 ? 1 / limit : limit);
-    size_t unranked = set_aside(c, gpu, how);
+    size_t unranked = disable(c, gpu, how);
     free(how);
     return unranked;
 }
@@ -207,7 +196,7 @@ size_t gpu_checks_failed(struct gpu_checks *c, size_t gpu, const char *why)
         return 0;
     }
     char *how = text_format("fails at trial %" PRId64 ", which others can measure: %s", c->trial, why);
-    size_t unranked = set_aside(c, gpu, how);
+    size_t unranked = disable(c, gpu, how);
     free(how);
     return unranked;
 }
@@ -238,7 +227,7 @@ static const struct record_field gpu_fields[] = {
     {"trials", RECORD_MEMBER(struct checked_gpu, trials), .flags = RECORD_ALWAYS},
     {"checks", RECORD_MEMBER(struct checked_gpu, checks), .flags = RECORD_ALWAYS},
     {"ratio", RECORD_MEMBER(struct checked_gpu, ratio)},
-    {"aside", RECORD_MEMBER(struct checked_gpu, aside)},
+    {"aside", RECORD_MEMBER(struct checked_gpu, disabled)},
     {0}};
 static const struct record gpu_record = {"a GPU", sizeof(struct checked_gpu), gpu_fields, NULL};
 

@@ -1,9 +1,9 @@
-// What a run's model learns from elsewhere: the files of --prior, and by itself the results in stores: this one's other
-// environments (another device, problem or version of the source), and those of the stores beside it that were made
-// from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs. Another
-// store's results of the same environment are not used: a user who begins a new store wants a fresh start.
+// Sources from which a run's model learns in advance: the files of --prior, and by itself the results in stores: this
+// one's other environments (another device, problem or version of the source), and those of the stores next to it that
+// were made from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs.
+// Another store's results of the same environment are not used: a user who begins a new store wants a fresh start.
 //
-// In replay only the files count: the sequence depends on seed and results alone, not on what lies beside the store.
+// In replay only the files count: the sequence depends on seed and results alone, not on other stores.
 //
 // Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
 #include <glob.h>

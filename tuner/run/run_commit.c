@@ -28,7 +28,6 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     q->list = memory_room(q->list, &q->room, q->count + 1, sizeof *q->list);
     struct finished_trial *f = &q->list[q->count++];
     *f = (struct finished_trial){.task = t, .measured = answer != NULL};
-    if (f->measured) f->check = gpu_checks_candidate(&r->checks, t);
     trial_record_make(&f->record,
                       &(struct trial_facts){.job = r->job,
                                             .limits = &r->pool.limits,
@@ -134,10 +133,10 @@ void run_commit_all(struct run *r)
             fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
             failed = true;
         }
+        if (!failed && f->measured && trials[i]->status == STATUS_OK)
+            gpu_checks_note(&r->checks, f->task, trials[i]->id, trials[i]->objective);
         if (!failed) take_committed(r, f->task, &f->record);
-        bool valid = !failed && trials[i]->status == STATUS_OK;
-        if (f->measured) gpu_checks_note(&r->checks, &f->check, valid ? trials[i]->id : 0, trials[i]->objective);
-        trial_record_release(&f->record);
+        arena_release(&f->record.memory);
     }
     free(trials);
     r->finished.count = 0;

@@ -78,7 +78,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     arena_release(&memory);
 }
 
-// So many valid trials of a GPU that was set aside have become slow.
+// So many valid trials of a GPU that was disabled have become slow.
 static void demote(struct run *r, size_t count)
 {
     struct error err;

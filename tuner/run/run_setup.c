@@ -10,32 +10,6 @@
 #include "tuner/setup/run_environment.h"
 #include "tuner/setup/work_bounds.h"
 
-// What the first GPU worker says of itself.
-struct counters_there {
-    bool available;
-    const char *reason;
-};
-struct hello {
-    const struct counters_there *counters;
-    const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
-};
-static const struct record_field there_fields[] = {{"available", RECORD_MEMBER(struct counters_there, available)},
-                                                   {"reason", RECORD_MEMBER(struct counters_there, reason)},
-                                                   {0}};
-static const struct record there_record = {"the counters", sizeof(struct counters_there), there_fields, NULL};
-static const struct record_field hello_fields[] = {{"counters", RECORD_RECORD(struct hello, counters, there_record)},
-                                                   {"recorded", RECORD_MEMBER(struct hello, recorded)},
-                                                   {"recording", RECORD_MEMBER(struct hello, recording)},
-                                                   {0}};
-static const struct record hello_record = {"the device", sizeof(struct hello), hello_fields, NULL};
-
-static struct hello read_hello(struct run *r)
-{
-    struct hello hello;
-    record_read(&hello_record, r->pool.hello, &hello, &r->memory, NULL);
-    return hello;
-}
-
 static void on_report(void *user, bool shown, const char *text)
 {
     struct run *r = user;
@@ -82,11 +56,10 @@ out:
 
 static void report_counters(struct run *r)
 {
-    const struct hello hello = read_hello(r);
     if (!r->options->counters) return;
-    if (!hello.counters || !hello.counters->available)
+    if (r->pool.no_counters)
         display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
-                        hello.counters && *hello.counters->reason ? hello.counters->reason : "unknown reason");
+                        r->pool.no_counters);
     for (size_t i = 0; i < r->job_answer.missing_count; i++)
         display_log(&r->display, "counter not available here: %s", r->job_answer.missing[i]);
 }
@@ -222,7 +195,7 @@ static int meet(struct run *r, struct error *err)
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, seed, err);
-    if (!status && r->pool.replay && recording_check(r->job, read_hello(r).recorded, err)) {
+    if (!status && r->pool.replay && recording_check(r->job, r->pool.recorded, err)) {
         error_prefix(err, "%s", o->device + strlen("replay:"));
         status = EXIT_USAGE;
     }
@@ -262,7 +235,7 @@ static void collect_starts(struct run *r)
     if (starts->left_out) display_log(&r->display, "%zu more winners were found and left out", starts->left_out);
 }
 
-// What works on parts of the run, once the GPU workers know the job.
+// Tells the final and the comparison of GPUs which parts of the run they use, once the GPU workers know the job.
 static void hand_out(struct run *r)
 {
     r->final.with = (struct final_parts){.job = r->job,
@@ -274,7 +247,7 @@ static void hand_out(struct run *r)
                                          .setup = &r->setup,
                                          .policy = &r->policy,
                                          .store = r->store,
-                                         .recording = read_hello(r).recording,
+                                         .recording = r->pool.recording,
                                          .display = &r->display,
                                          .failure = &r->failure};
     r->checks.with = &r->final.with;

@@ -39,7 +39,7 @@ struct start_list {
     size_t left_out; // beyond TUNE_STARTS
 };
 
-// What the strategy's model learns from elsewhere.
+// Results from elsewhere from which the strategy's model learns.
 struct prior_list {
     size_t count;
     struct prior *list[PRIOR_MOST];
@@ -103,7 +103,7 @@ int search_collect_starts(struct search *, const struct tune_options *, struct e
 // one that was used last. NULL with a message that begins with the path: the file is damaged, its format is unknown, or
 // nothing can be learnt from it.
 struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
-// The priors of a search: from --prior, and unless `replay` from the store's other environments and the stores beside
+// The priors of a search: from --prior, and unless `replay` from the store's other environments and the stores next to
 // it. Before search_begin.
 void search_collect_priors(struct search *, const struct tune_options *, const struct environment *own, bool replay,
                            struct display *);

@@ -83,11 +83,6 @@ void trial_record_make(struct trial_record *record, const struct trial_facts *f,
     t->counted = status != STATUS_OK || !f->counts;
 }
 
-void trial_record_release(struct trial_record *record)
-{
-    arena_release(&record->memory);
-}
-
 struct trial_counter *trial_record_counters(const struct counted_trial *answer, const char *const *keys,
                                             size_t key_count, size_t *count)
 {

@@ -10,7 +10,7 @@
 #include "tuner/setup/request.h"
 #include "tuner/trial/trial.h"
 
-// What a trial record is made of.
+// The sources of a trial record.
 struct trial_facts {
     const struct job *job;
     const struct device_limits *limits;
@@ -31,9 +31,9 @@ struct trial_record {
 };
 
 // The trial, with everything but its id and its counters. A trial that is called ok and has no time is crashed. The
-// record borrows from job, configuration and compilation, not from the reason or the GPU's id.
+// record borrows from job, configuration and compilation, not from the reason or the GPU's id. The caller releases its
+// memory.
 void trial_record_make(struct trial_record *, const struct trial_facts *, enum trial_status, const char *reason);
-void trial_record_release(struct trial_record *);
 
 // The counters in an answer for one trial (NULL: none); `keys` are those that the worker promised, in order. NULL with
 // *count 0 where there is none; the caller frees.

@@ -133,7 +133,7 @@ static void tell_workers(struct run *r)
         final_move(&r->final);
 }
 
-// What workers have said, as much as a turn takes. What they have finished is committed together, and then reported;
+// Takes the workers' answers, as many as a turn takes. Finished trials are committed together, and then reported;
 // one by one in lockstep, where the sequence must not depend on the time.
 static void take_events(struct run *r, struct turns *turns)
 {
