@@ -124,6 +124,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
             reader_mistake(r, n, "a constraint must be a string");
             continue;
         }
+        if (load_compiled_constraint(r, job, n, i)) continue;
         if (space_add_constraint(job->space, node_string(n), &err) < 0) reader_mistake(r, n, "%s", err.message);
     }
 }

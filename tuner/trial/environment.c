@@ -23,6 +23,7 @@ const struct environment_setting environment_settings[] = {
     {"arch", true, "the architecture that is compiled for"},
     {"driver", true, "the driver's version"},
     {"replayed", true, "whether the trials come from a recording"},
+    {"compiled.#", true, "a constraint on the compiler's result, which rejects candidates before they are measured"},
     {"cache", true, "whether the L2 is cold or warm when a launch is timed"},
     {"problems.#.name", true, "a problem's name"},
     {"problems.#.tune", true, "whether it is measured, not only verified"},
