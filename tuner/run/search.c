@@ -7,19 +7,20 @@
 
 // The best ------------------------------------------------------------------------------------------------------------
 
-void incumbent_init(struct incumbent *b)
-{
-    *b = (struct incumbent){.objective = INFINITY, .baseline = NAN};
-    for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) b->times[p] = INFINITY;
-}
-
-void incumbent_forget(struct incumbent *b)
+// The best, not the baseline.
+static void forget_best(struct incumbent *b)
 {
     free(b->config);
     b->config = NULL;
     b->trial = 0;
     b->objective = INFINITY;
     for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) b->times[p] = INFINITY;
+}
+
+void incumbent_init(struct incumbent *b)
+{
+    *b = (struct incumbent){.baseline = NAN};
+    forget_best(b);
 }
 
 void incumbent_release(struct incumbent *b)
@@ -212,7 +213,7 @@ static int take_best(void *user, const struct trial *trial)
 
 int search_find_best(struct search *s, struct error *err)
 {
-    incumbent_forget(&s->incumbent);
+    forget_best(&s->incumbent);
     return store_each_with(s->store, true, 0, STORE_PROBLEMS, take_best, s, err) < 0 ? -1 : 0;
 }
 

@@ -22,7 +22,6 @@ struct incumbent {
 
 void incumbent_init(struct incumbent *);
 void incumbent_release(struct incumbent *);
-void incumbent_forget(struct incumbent *); // the best, not the baseline
 // A valid result. True where it is better; *problem (objective "each") is then the first one on which it is.
 bool incumbent_take(struct incumbent *, const struct job *, double objective, const double *times, const char *config,
                     int64_t trial, size_t *problem);
